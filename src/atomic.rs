@@ -1,0 +1,165 @@
+//! An output file that appears whole or not at all: temporary name, fsync, rename.
+
+use crate::error::{Error, ErrorKind, Result};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A file being written; dropped without [`commit`](Self::commit) it leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct AtomicFile {
+    /// The path as the user gave it, for messages.
+    path: PathBuf,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// Renamed to the second path in the end: the user's path, with links followed.
+    Temporary(BufWriter<NamedTempFile>, PathBuf),
+    /// A device or pipe (`/dev/null`, `/dev/stdout`): written to as it is, it cannot be replaced.
+    Special(BufWriter<File>),
+}
+
+impl AtomicFile {
+    /// Begins to write the file at `path`, which an existing regular file there will be replaced by.
+    ///
+    /// # Errors
+    /// A directory at `path`, or a folder that does not exist or cannot be written to.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let target = Self::open(path).map_err(|err| err.at(path))?;
+        Ok(Self { path: path.to_owned(), target })
+    }
+
+    fn open(path: &Path) -> Result<Target> {
+        let existing = match fs::metadata(path) {
+            Ok(meta) => Some(meta),
+            Err(err) if err.kind() == io::ErrorKind::NotFound => None,
+            Err(err) => return Err(err.into()),
+        };
+        if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
+            return Err(ErrorKind::BadOutput("it is a directory; name a file in it".to_owned()).into());
+        }
+        if existing.as_ref().is_some_and(|meta| !meta.is_file()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Target::Special(BufWriter::with_capacity(1 << 16, file)));
+        }
+        let real = if existing.is_some() { path.canonicalize()? } else { path.to_owned() };
+        let folder = match real.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let temporary = new_temporary(folder, existing.map(|meta| meta.permissions()))?;
+        Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, temporary), real))
+    }
+
+    /// Makes the file appear under its name, its bytes safe on disk.
+    pub(crate) fn commit(self) -> Result<()> {
+        let path = self.path;
+        Self::finish(self.target).map_err(|err| Error::io(path, err))
+    }
+
+    fn finish(target: Target) -> io::Result<()> {
+        match target {
+            Target::Special(mut out) => out.flush(),
+            Target::Temporary(out, real) => {
+                let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                temporary.as_file().sync_all()?;
+                temporary.persist(&real).map_err(|err| err.error)?;
+                sync_folder(&real)
+            }
+        }
+    }
+}
+
+/// A temporary file with the permissions of the file it will replace, or those of any new file.
+fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".robosieve-").suffix(".tmp");
+    #[cfg(unix)]
+    let wanted = {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(Permissions::from_mode(0o666));
+        permissions
+    };
+    #[cfg(not(unix))]
+    let wanted = permissions;
+    let file = builder.tempfile_in(folder)?;
+    if let Some(wanted) = wanted {
+        file.as_file().set_permissions(wanted)?;
+    }
+    Ok(file)
+}
+
+/// The rename itself is on disk only once the folder is.
+#[cfg(unix)]
+fn sync_folder(file: &Path) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Temporary(out, _) => out.write(buf),
+            Target::Special(out) => out.write(buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Temporary(out, _) => out.flush(),
+            Target::Special(out) => out.flush(),
+        }
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.target {
+            Target::Temporary(out, _) => out.seek(to),
+            Target::Special(out) => out.seek(to),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_appears_before_the_commit_and_links_are_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        assert!(!path.exists());
+        file.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        drop(AtomicFile::create(&path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no temporary file stays");
+        assert!(AtomicFile::create(dir.path()).is_err());
+        assert!(AtomicFile::create(&dir.path().join("no/such")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_lead_to_the_new_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let mut file = AtomicFile::create(&link).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+    }
+}

@@ -1,0 +1,202 @@
+//! Groups to canonical rule sets: merged by agent name, normalised, sorted, without what changes no verdict.
+
+use crate::Profile;
+use crate::robots::{Robots, Rule, RuleKind};
+use crate::snapshot::ruleset::SetRule;
+use std::collections::{BTreeMap, HashMap};
+
+/// Merging the groups of every name may multiply the rules of a malicious file. Up to this many times its own rules
+/// (and some to begin with) they are merged; beyond, a name's groups stay separate sets that are judged together.
+const MAX_GROWTH: usize = 4;
+const FREE_RULES: usize = 4096;
+
+/// What a robots.txt says, by agent name: each answer is the index of a [`Merged`].
+#[derive(Debug, Default)]
+pub(super) struct ByAgent {
+    pub merged: Vec<Merged>,
+    /// The merged global groups, if there are any.
+    pub global: Option<usize>,
+    /// Product tokens and extended tokens.
+    pub named: BTreeMap<Vec<u8>, usize>,
+}
+
+/// The groups that one or more names share.
+#[derive(Debug)]
+pub(super) enum Merged {
+    /// One canonical rule set.
+    Set(Vec<SetRule>),
+    /// The rule sets of several groups, of whose matching rules the longest decides.
+    Union(Vec<Vec<SetRule>>),
+}
+
+/// Sorts the groups of a robots.txt by the names they name and merges those of each name (RFC 9309 §2.2.1).
+pub(super) fn by_agent(robots: &Robots<'_>) -> ByAgent {
+    let mut global = Vec::new();
+    let mut named: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+    let push = |groups: &mut Vec<usize>, group| {
+        if groups.last() != Some(&group) {
+            groups.push(group);
+        }
+    };
+    for (i, group) in robots.groups().iter().enumerate() {
+        for agent in group.agents().iter().map(|line| line.named()) {
+            if agent.global {
+                push(&mut global, i);
+            }
+            let names = [Some(&agent.token), agent.extended.as_ref()];
+            for name in names.into_iter().flatten().filter(|name| !name.is_empty()) {
+                match named.get_mut(name) {
+                    Some(groups) => push(groups, i),
+                    None => drop(named.insert(name.clone(), vec![i])),
+                }
+            }
+        }
+    }
+    let mut merger = Merger::new(robots);
+    let global = (!global.is_empty()).then(|| merger.merge(global));
+    let named = named.into_iter().map(|(name, groups)| (name, merger.merge(groups))).collect();
+    ByAgent { merged: merger.merged, global, named }
+}
+
+struct Merger<'r> {
+    robots: &'r Robots<'r>,
+    merged: Vec<Merged>,
+    known: HashMap<Vec<usize>, usize>,
+    /// Rules that may still be merged.
+    budget: usize,
+}
+
+impl<'r> Merger<'r> {
+    fn new(robots: &'r Robots<'r>) -> Self {
+        let rules: usize = robots.groups().iter().map(|group| group.rules().len()).sum();
+        Self { robots, merged: Vec::new(), known: HashMap::new(), budget: rules * MAX_GROWTH + FREE_RULES }
+    }
+
+    fn merge(&mut self, groups: Vec<usize>) -> usize {
+        if let Some(&index) = self.known.get(&groups) {
+            return index;
+        }
+        let profile = self.robots.profile();
+        let rules_of = |group: &usize| self.robots.groups()[*group].rules();
+        let count: usize = groups.iter().map(|group| rules_of(group).len()).sum();
+        let merged = if groups.len() == 1 || count <= self.budget {
+            self.budget = self.budget.saturating_sub(count);
+            Merged::Set(reduce(canonical(groups.iter().flat_map(rules_of), profile)))
+        } else {
+            Merged::Union(groups.iter().map(|group| canonical(rules_of(group).iter(), profile)).collect())
+        };
+        self.merged.push(merged);
+        self.known.insert(groups, self.merged.len() - 1);
+        self.merged.len() - 1
+    }
+}
+
+/// The rules that can match anything, each pattern once, by priority and with allow first.
+fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) -> Vec<SetRule> {
+    let mut set = Vec::new();
+    for rule in rules {
+        let pattern = rule.pattern();
+        let folder =
+            (profile == Profile::Google && rule.kind() == RuleKind::Allow).then(|| pattern.index_folder()).flatten();
+        let patterns = [Some(pattern), folder.as_ref()];
+        set.extend(patterns.into_iter().flatten().filter(|pattern| pattern.can_match()).map(|pattern| SetRule {
+            text: pattern.text.to_vec(),
+            anchored: pattern.anchored,
+            kind: rule.kind(),
+        }));
+    }
+    set.sort_unstable_by(|a, b| {
+        b.priority().cmp(&a.priority()).then_with(|| (&a.text, a.kind).cmp(&(&b.text, b.kind)))
+    });
+    // Equal patterns are neighbours, allow first, and allow wins between them.
+    set.dedup_by(|later, first| later.text == first.text && later.anchored == first.anchored);
+    set.sort_by_key(|rule| (std::cmp::Reverse(rule.priority()), rule.kind));
+    set
+}
+
+/// Leaves out rules without which every URL is judged the same. (The set must be judged alone: in a union a rule that
+/// changes nothing here may overrule one of another set.)
+fn reduce(mut set: Vec<SetRule>) -> Vec<SetRule> {
+    // What no rule matches is allowed, so allows below the last disallow say nothing.
+    let last_disallow = set.iter().rposition(|rule| rule.kind == RuleKind::Disallow);
+    set.truncate(last_disallow.map_or(0, |i| i + 1));
+    if set.iter().all(|rule| rule.kind == RuleKind::Disallow) {
+        drop_covered(&mut set);
+    }
+    set
+}
+
+/// Where nothing is allowed explicitly, a rule that begins with another's whole literal path says nothing new.
+fn drop_covered(set: &mut Vec<SetRule>) {
+    let mut by_text: Vec<usize> = (0..set.len()).collect();
+    by_text.sort_unstable_by(|&a, &b| (&set[a].text, set[a].anchored).cmp(&(&set[b].text, set[b].anchored)));
+    let mut keep = vec![true; set.len()];
+    let mut cover: Option<usize> = None;
+    for i in by_text {
+        match cover {
+            Some(cover) if set[i].text.starts_with(&set[cover].text) => keep[i] = false,
+            _ if !set[i].anchored && !set[i].text.contains(&b'*') => cover = Some(i),
+            _ => {}
+        }
+    }
+    let mut keep = keep.into_iter();
+    set.retain(|_| keep.next().unwrap_or(true));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(robots: &str, name: &str) -> Vec<String> {
+        let robots = Robots::parse(robots.as_bytes(), Profile::Google);
+        let by_agent = by_agent(&robots);
+        let index = by_agent.named.get(name.as_bytes()).copied().or(by_agent.global).unwrap();
+        match &by_agent.merged[index] {
+            Merged::Set(rules) => rules
+                .iter()
+                .map(|rule| {
+                    format!(
+                        "{:?} {}{}",
+                        rule.kind,
+                        String::from_utf8_lossy(&rule.text),
+                        if rule.anchored { "$" } else { "" }
+                    )
+                })
+                .collect(),
+            Merged::Union(_) => panic!("a union"),
+        }
+    }
+
+    #[test]
+    fn what_changes_no_verdict_is_left_out() {
+        let rules =
+            texts("user-agent: *\nallow: /\ndisallow: /a\ndisallow: /a/b\ndisallow: x\ndisallow:\ndisallow: /a", "");
+        assert_eq!(rules, ["Disallow /a"]);
+        let rules = texts("user-agent: *\nallow: /a/b\ndisallow: /a\nallow: /a\ndisallow: /a/b/c", "");
+        assert_eq!(rules, ["Disallow /a/b/c"]);
+        let rules = texts("user-agent: *\nallow: /a/b\ndisallow: /a\ndisallow: /a/b/c$", "");
+        assert_eq!(rules, ["Disallow /a/b/c$", "Allow /a/b", "Disallow /a"]);
+    }
+
+    #[test]
+    fn the_groups_of_a_name_are_merged() {
+        let robots = "user-agent: a\ndisallow: /1\nuser-agent: *\ndisallow: /2\nuser-agent: A/2\ndisallow: /3";
+        assert_eq!(texts(robots, "a"), ["Disallow /1", "Disallow /3"]);
+        assert_eq!(texts(robots, "b"), ["Disallow /2"]);
+    }
+
+    #[test]
+    fn merging_does_not_multiply_a_malicious_file() {
+        let mut robots = (0..3000).map(|i| format!("user-agent: a{}\n", letters(i))).collect::<String>();
+        robots.extend((0..3000).map(|i| format!("disallow: /{i}\n")));
+        robots.extend((0..3000).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))));
+        let by_agent = by_agent(&Robots::parse(robots.as_bytes(), Profile::Google));
+        let merged = by_agent.merged.iter().filter(|merged| matches!(merged, Merged::Set(_))).count();
+        assert_eq!(by_agent.merged.len(), 3000);
+        assert!(merged < 20, "{merged} sets of 3,001 rules");
+    }
+
+    fn letters(i: usize) -> String {
+        i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect()
+    }
+}

@@ -1,0 +1,214 @@
+//! The distinct robots.txt files, rule sets and names: each stored once, whichever thread meets it first.
+
+use super::canonical::{self, Merged};
+use crate::Profile;
+use crate::error::Result;
+use crate::robots::Robots;
+use crate::robots::condense::{Delivery, condense};
+use crate::snapshot::ruleset::SetRule;
+use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The number that a file or rule set will have in the snapshot, given when all are known.
+#[derive(Debug)]
+pub(super) struct Number(AtomicU32);
+
+impl Default for Number {
+    fn default() -> Self {
+        Self(AtomicU32::new(u32::MAX))
+    }
+}
+
+impl Number {
+    /// The number, which `next` makes if there is none yet.
+    pub(super) fn get_or(&self, next: impl FnOnce() -> u32) -> u32 {
+        match self.0.load(Ordering::Relaxed) {
+            u32::MAX => {
+                let number = next();
+                self.0.store(number, Ordering::Relaxed);
+                number
+            }
+            number => number,
+        }
+    }
+
+    /// The number given before.
+    pub(super) fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// One distinct robots.txt: its condensed text, compressed, and the rule sets it has for whom.
+#[derive(Debug)]
+pub(super) struct File {
+    frame: Box<[u8]>,
+    pub raw_len: u32,
+    pub global: Option<Arc<RuleSetData>>,
+    /// Sorted by name.
+    pub named: Box<[(Arc<[u8]>, Arc<RuleSetData>)]>,
+    /// Rule sets before equal ones were merged.
+    pub rule_sets_before: u32,
+    pub number: Number,
+}
+
+impl File {
+    /// The compressed text; equal texts have equal frames.
+    pub(super) fn frame(&self) -> &[u8] {
+        &self.frame
+    }
+}
+
+/// One distinct rule set, or a union of some.
+#[derive(Debug)]
+pub(super) struct RuleSetData {
+    pub content: SetContent,
+    pub number: Number,
+}
+
+#[derive(Debug)]
+pub(super) enum SetContent {
+    Set(Box<[SetRule]>),
+    Union(Box<[Arc<RuleSetData>]>),
+}
+
+/// Rule sets are distinct, so unions are equal if their parts are the same ones.
+impl PartialEq for SetContent {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Set(a), Self::Set(b)) => a == b,
+            (Self::Union(a), Self::Union(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b)),
+            _ => false,
+        }
+    }
+}
+
+impl Hash for SetContent {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Set(rules) => rules.hash(state),
+            Self::Union(parts) => parts.iter().for_each(|part| Arc::as_ptr(part).hash(state)),
+        }
+    }
+}
+
+/// Values found by a hash of their content, in shards so that threads seldom wait for each other. The hash is keyed
+/// at random, and equal hashes are followed by a comparison: no site can make its robots.txt pass for another's.
+#[derive(Debug)]
+struct Shards<T> {
+    shards: Vec<Mutex<HashMap<u64, Vec<T>>>>,
+    hasher: RandomState,
+}
+
+impl<T> Default for Shards<T> {
+    fn default() -> Self {
+        Self { shards: std::iter::repeat_with(Mutex::default).take(64).collect(), hasher: RandomState::new() }
+    }
+}
+
+impl<T: Clone> Shards<T> {
+    fn shard(&self, hash: u64) -> MutexGuard<'_, HashMap<u64, Vec<T>>> {
+        // A thread that panicked while it held the lock has at worst not added its value.
+        self.shards[hash as usize % self.shards.len()].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, hash: u64, same: impl Fn(&T) -> bool) -> Option<T> {
+        self.shard(hash).get(&hash)?.iter().find(|value| same(value)).cloned()
+    }
+
+    /// The value that is the same as `value`, which becomes it if there is none.
+    fn find_or_insert(&self, hash: u64, value: T, same: impl Fn(&T) -> bool) -> T {
+        let mut shard = self.shard(hash);
+        let values = shard.entry(hash).or_default();
+        match values.iter().find(|value| same(value)) {
+            Some(found) => found.clone(),
+            None => {
+                values.push(value.clone());
+                value
+            }
+        }
+    }
+}
+
+/// All files, rule sets and names met so far.
+#[derive(Debug, Default)]
+pub(super) struct FileStore {
+    files: Shards<Arc<File>>,
+    sets: Shards<Arc<RuleSetData>>,
+    names: Shards<Arc<[u8]>>,
+}
+
+impl FileStore {
+    /// The file that `body` says the same as.
+    pub(super) fn intern(
+        &self,
+        body: &[u8],
+        delivery: Delivery,
+        profile: Profile,
+        packer: &mut Packer,
+    ) -> Result<Arc<File>> {
+        let text = condense(body, delivery);
+        let hash = self.files.hasher.hash_one(&text);
+        let same =
+            |file: &Arc<File>| file.raw_len as usize == text.len() && unpack(file).is_some_and(|other| other == text);
+        if let Some(file) = self.files.find(hash, same) {
+            return Ok(file);
+        }
+        let file = Arc::new(self.build(&text, profile, packer)?);
+        Ok(self.files.find_or_insert(hash, file.clone(), |other| other.frame == file.frame))
+    }
+
+    fn build(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<File> {
+        let by_agent = canonical::by_agent(&Robots::parse(text, profile));
+        let rule_sets_before = by_agent.named.len() as u32 + u32::from(by_agent.global.is_some());
+        let sets: Vec<_> = by_agent.merged.into_iter().map(|merged| self.intern_merged(merged)).collect();
+        let named = by_agent.named.into_iter().map(|(name, set)| (self.intern_name(&name), sets[set].clone()));
+        Ok(File {
+            frame: packer.pack(text)?.into(),
+            raw_len: text.len() as u32,
+            global: by_agent.global.map(|set| sets[set].clone()),
+            named: named.collect(),
+            rule_sets_before,
+            number: Number::default(),
+        })
+    }
+
+    fn intern_merged(&self, merged: Merged) -> Arc<RuleSetData> {
+        let content = match merged {
+            Merged::Set(rules) => SetContent::Set(rules.into()),
+            Merged::Union(sets) => SetContent::Union(
+                sets.into_iter().map(|rules| self.intern_set(SetContent::Set(rules.into()))).collect(),
+            ),
+        };
+        self.intern_set(content)
+    }
+
+    fn intern_set(&self, content: SetContent) -> Arc<RuleSetData> {
+        let hash = self.sets.hasher.hash_one(&content);
+        let set = Arc::new(RuleSetData { content, number: Number::default() });
+        self.sets.find_or_insert(hash, set.clone(), |other| other.content == set.content)
+    }
+
+    fn intern_name(&self, name: &[u8]) -> Arc<[u8]> {
+        let hash = self.names.hasher.hash_one(name);
+        match self.names.find(hash, |other| **other == *name) {
+            Some(found) => found,
+            None => self.names.find_or_insert(hash, name.into(), |other| **other == *name),
+        }
+    }
+}
+
+/// The text of a file; `None` never happens to a frame of our own.
+fn unpack(file: &File) -> Option<Vec<u8>> {
+    thread_local! {
+        static UNPACKER: std::cell::RefCell<Option<Unpacker>> = const { std::cell::RefCell::new(None) };
+    }
+    UNPACKER.with_borrow_mut(|unpacker| {
+        if unpacker.is_none() {
+            *unpacker = Unpacker::new(DICTIONARY).ok();
+        }
+        unpacker.as_mut()?.unpack(&file.frame, file.raw_len as usize).ok()
+    })
+}

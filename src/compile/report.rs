@@ -1,0 +1,102 @@
+//! What a compilation read, and what came of it.
+
+use crate::Profile;
+use crate::snapshot::Counts;
+use crate::source::ReadStats;
+use serde::Serialize;
+use std::collections::HashSet;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// What a compilation read and what came of it; `--stats-json` writes it as it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompileReport {
+    /// Whose reading of the rules it was compiled for.
+    pub profile: Profile,
+    /// Archives read.
+    pub inputs: u64,
+    /// Bytes of the archives as they lie on disk.
+    pub bytes_in: u64,
+    /// Bytes of the snapshot; 0 before it is written.
+    pub bytes_out: u64,
+    /// Captures found in the archives (of a WARC file: its `response` records).
+    pub captures: u64,
+    /// Captures of URLs that are no origin's `/robots.txt`; redirects may lead to them.
+    pub other_urls: u64,
+    /// Captures of robots.txt files that newer ones of the same origin took the place of.
+    pub superseded: u64,
+    /// Captures whose URL is not a URL; left out.
+    pub not_urls: u64,
+    /// Damaged places skipped.
+    pub damaged: u64,
+    /// Bytes of all 2xx bodies, at most 500 KiB of each.
+    pub body_bytes: u64,
+    /// Bytes of the distinct ones among them.
+    pub distinct_body_bytes: u64,
+    /// What the snapshot holds.
+    pub counts: Counts,
+}
+
+impl CompileReport {
+    pub(super) fn new(profile: Profile, tally: &Tally) -> Self {
+        Self {
+            profile,
+            inputs: tally.inputs,
+            bytes_in: tally.bytes_in,
+            bytes_out: 0,
+            captures: tally.captures,
+            other_urls: 0,
+            superseded: 0,
+            not_urls: tally.not_urls,
+            damaged: tally.damaged,
+            body_bytes: tally.body_bytes,
+            distinct_body_bytes: tally.distinct_body_bytes,
+            counts: Counts::default(),
+        }
+    }
+}
+
+/// The counts that are kept while reading.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub inputs: u64,
+    pub bytes_in: u64,
+    pub captures: u64,
+    pub not_urls: u64,
+    pub damaged: u64,
+    body_bytes: u64,
+    distinct_body_bytes: u64,
+    /// Hashes of the bodies met, with their lengths: only statistics depend on them.
+    bodies: HashSet<(u128, u32)>,
+}
+
+impl Tally {
+    pub(super) fn body(&mut self, body: &[u8]) {
+        let len = body.len() as u32;
+        self.body_bytes += u64::from(len);
+        if self.bodies.insert((xxh3_128(body), len)) {
+            self.distinct_body_bytes += u64::from(len);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.inputs += other.inputs;
+        self.bytes_in += other.bytes_in;
+        self.captures += other.captures;
+        self.not_urls += other.not_urls;
+        self.damaged += other.damaged;
+        self.body_bytes += other.body_bytes;
+        for body in other.bodies {
+            if self.bodies.insert(body) {
+                self.distinct_body_bytes += u64::from(body.1);
+            }
+        }
+    }
+
+    /// Adds what a call of `add_paths` came to.
+    pub(super) fn absorb(&mut self, other: Self, read: ReadStats, inputs: usize) {
+        self.merge(other);
+        self.inputs += inputs as u64;
+        self.bytes_in += read.bytes;
+        self.damaged += read.damaged;
+    }
+}

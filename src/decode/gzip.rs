@@ -1,0 +1,256 @@
+//! A gzip file of many members, with the offset of each, that can go on behind a damaged one.
+
+use crate::error::Error;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+use std::io::{self, Read};
+
+/// How much of a member is kept so that [`GzipReader::resync`] can search it again for the next member's start.
+/// A damaged stream may decode garbage past its own end, so the search begins right behind the damaged header.
+const MAX_KEPT: usize = 16 << 20;
+const READ_SIZE: usize = 1 << 17;
+
+/// Reads the members one after the other, checking each one's length and CRC (RFC 1952).
+///
+/// `flate2`'s own multi-member reader gives neither the offset of a damaged member nor a way to go on.
+pub(crate) struct GzipReader<R> {
+    input: R,
+    /// Input bytes from file offset `base`; decoding is at `at`, the current member began at `member`.
+    buf: Vec<u8>,
+    base: u64,
+    at: usize,
+    member: usize,
+    inflate: Decompress,
+    crc: Crc,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Header,
+    Body,
+    Done,
+}
+
+impl<R: Read> GzipReader<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self {
+            input,
+            buf: Vec::new(),
+            base: 0,
+            at: 0,
+            member: 0,
+            inflate: Decompress::new(false),
+            crc: Crc::new(),
+            state: State::Header,
+        }
+    }
+
+    /// The file offset at which the current member begins.
+    pub(crate) fn member_offset(&self) -> u64 {
+        self.base + self.member as u64
+    }
+
+    pub(crate) fn get_ref(&self) -> &R {
+        &self.input
+    }
+
+    /// Reads more input; `false` at the end of the file. Forgets what lies before the current member.
+    fn fill(&mut self) -> io::Result<bool> {
+        let forget = if self.at - self.member > MAX_KEPT { self.at } else { self.member };
+        if forget > 0 && self.buf.len() - forget < forget {
+            self.buf.drain(..forget);
+            self.base += forget as u64;
+            self.at -= forget;
+            self.member = self.member.saturating_sub(forget);
+        }
+        let len = self.buf.len();
+        self.buf.resize(len + READ_SIZE, 0);
+        let result = self.input.read(&mut self.buf[len..]);
+        self.buf.truncate(len + *result.as_ref().unwrap_or(&0));
+        Ok(result? > 0)
+    }
+
+    fn damaged(&self, what: &str) -> io::Error {
+        io::Error::other(Error::damaged(self.member_offset(), format!("gzip member: {what}"), true))
+    }
+
+    fn byte(&mut self) -> io::Result<u8> {
+        while self.at == self.buf.len() {
+            if !self.fill()? {
+                return Err(self.damaged("the file ends inside it"));
+            }
+        }
+        self.at += 1;
+        Ok(self.buf[self.at - 1])
+    }
+
+    fn u32(&mut self) -> io::Result<u32> {
+        Ok(u32::from_le_bytes([self.byte()?, self.byte()?, self.byte()?, self.byte()?]))
+    }
+
+    /// Reads a member's header; `false` at the end of the file. Zero bytes between members are padding.
+    fn header(&mut self) -> io::Result<bool> {
+        loop {
+            self.member = self.at;
+            if self.at == self.buf.len() && !self.fill()? {
+                return Ok(false);
+            }
+            if self.buf.get(self.at) != Some(&0) {
+                break;
+            }
+            self.at += 1;
+        }
+        let fixed: [u8; 10] = {
+            let mut fixed = [0; 10];
+            for b in &mut fixed {
+                *b = self.byte()?;
+            }
+            fixed
+        };
+        let flags = fixed[3];
+        if fixed[..3] != [0x1f, 0x8b, 8] || flags & 0xe0 != 0 {
+            return Err(self.damaged("no gzip header here"));
+        }
+        if flags & 4 != 0 {
+            let len = u16::from_le_bytes([self.byte()?, self.byte()?]);
+            for _ in 0..len {
+                self.byte()?;
+            }
+        }
+        for flag in [8, 16] {
+            while flags & flag != 0 && self.byte()? != 0 {}
+        }
+        if flags & 2 != 0 {
+            self.byte()?;
+            self.byte()?;
+        }
+        self.inflate.reset(false);
+        self.crc.reset();
+        Ok(true)
+    }
+
+    fn body(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.at == self.buf.len() && !self.fill()? {
+                return Err(self.damaged("the file ends inside it"));
+            }
+            let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+            let status = self
+                .inflate
+                .decompress(&self.buf[self.at..], out, FlushDecompress::None)
+                .map_err(|err| self.damaged(&err.to_string()))?;
+            self.at += (self.inflate.total_in() - before_in) as usize;
+            let n = (self.inflate.total_out() - before_out) as usize;
+            self.crc.update(&out[..n]);
+            if status == Status::StreamEnd {
+                self.trailer()?;
+                self.state = State::Header;
+            }
+            if n > 0 || status == Status::StreamEnd {
+                return Ok(n);
+            }
+        }
+    }
+
+    fn trailer(&mut self) -> io::Result<()> {
+        let (crc, len) = (self.u32()?, self.u32()?);
+        if crc != self.crc.sum() || len != self.crc.amount() {
+            return Err(self.damaged("its checksum does not fit its content"));
+        }
+        Ok(())
+    }
+
+    /// Goes to the next place behind the current member's first byte where a gzip header seems to begin.
+    pub(crate) fn resync(&mut self) -> io::Result<bool> {
+        let mut from = (self.member + 1).min(self.buf.len());
+        loop {
+            if let Some(at) = memchr::memmem::find(&self.buf[from..], &[0x1f, 0x8b, 8]) {
+                self.at = from + at;
+                self.member = self.at;
+                self.state = State::Header;
+                return Ok(true);
+            }
+            // The last two bytes may be the beginning of a header.
+            self.at = self.buf.len().saturating_sub(2).max(from.min(self.buf.len()));
+            self.member = self.at;
+            if !self.fill()? {
+                self.state = State::Done;
+                return Ok(false);
+            }
+            from = self.member;
+        }
+    }
+}
+
+impl<R: Read> Read for GzipReader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match self.state {
+                State::Header => self.state = if self.header()? { State::Body } else { State::Done },
+                State::Body => {
+                    let n = self.body(out)?;
+                    if n > 0 {
+                        return Ok(n);
+                    }
+                }
+                State::Done => return Ok(0),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn member(text: &[u8]) -> Vec<u8> {
+        let mut out = flate2::GzBuilder::new()
+            .filename("name")
+            .extra(vec![1, 2])
+            .write(Vec::new(), flate2::Compression::default());
+        out.write_all(text).unwrap();
+        out.finish().unwrap()
+    }
+
+    /// Reads to the end, skipping damage: the text and the number of damaged places.
+    fn read_all(bytes: &[u8]) -> (String, u32) {
+        let (mut reader, mut text, mut damaged) = (GzipReader::new(bytes), Vec::new(), 0);
+        while reader.read_to_end(&mut text).is_err() {
+            damaged += 1;
+            if !reader.resync().unwrap() {
+                break;
+            }
+        }
+        (String::from_utf8_lossy(&text).into_owned(), damaged)
+    }
+
+    #[test]
+    fn members_follow_each_other_with_padding_between() {
+        let file = [member(b"one "), vec![0; 7], member(b""), member(b"two")].concat();
+        assert_eq!(read_all(&file), ("one two".to_owned(), 0));
+    }
+
+    #[test]
+    fn damage_costs_its_own_member_only() {
+        let (a, b, c) = (member(b"one "), member(b"two "), member(b"three"));
+        for at in 0..b.len() {
+            let mut file = [a.clone(), b.clone(), c.clone()].concat();
+            file[a.len() + at] ^= 0xff;
+            let (text, _) = read_all(&file);
+            assert!(text.starts_with("one ") && text.ends_with("three"), "byte {at}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_members_offset() {
+        let a = member(b"one ");
+        let mut file = [a.clone(), member(b"two ")].concat();
+        file.truncate(file.len() - 2);
+        let err = GzipReader::new(&file[..]).read_to_end(&mut Vec::new()).unwrap_err();
+        assert!(err.to_string().contains(&format!("byte {}", a.len())), "{err}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Compressed or plain bytes to plain bytes, told apart by content.
+
+mod gzip;
+
+use crate::error::Error;
+use gzip::GzipReader;
+use std::io::{self, BufReader, Cursor, Read};
+
+type Peeked<R> = io::Chain<Cursor<Vec<u8>>, Counted<R>>;
+
+/// Decodes gzip (any number of members) and zstd (any number of frames), or passes plain bytes through.
+pub(crate) enum Decoder<R: Read> {
+    Plain { inner: Peeked<R>, offset: u64 },
+    Gzip(Box<GzipReader<Peeked<R>>>),
+    Zstd { inner: zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>, offset: u64 },
+}
+
+impl<R: Read> Decoder<R> {
+    /// Looks at the first bytes of `input` to tell what it is.
+    pub(crate) fn new(input: R) -> io::Result<Self> {
+        let mut input = Counted { inner: input, bytes: 0 };
+        let mut magic = Vec::new();
+        input.by_ref().take(4).read_to_end(&mut magic)?;
+        let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
+        let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
+        let inner = Cursor::new(magic).chain(input);
+        Ok(if is_gzip {
+            Self::Gzip(Box::new(GzipReader::new(inner)))
+        } else if is_zstd {
+            Self::Zstd { inner: zstd::stream::read::Decoder::new(inner)?, offset: 0 }
+        } else {
+            Self::Plain { inner, offset: 0 }
+        })
+    }
+
+    /// The place to name in an error: the start of the gzip member, else the offset of the next decoded byte.
+    pub(crate) fn offset(&self) -> u64 {
+        match self {
+            Self::Plain { offset, .. } | Self::Zstd { offset, .. } => *offset,
+            Self::Gzip(reader) => reader.member_offset(),
+        }
+    }
+
+    /// Whether errors have the offset of a gzip member, and decoding can go on at the next.
+    pub(crate) fn is_gzip(&self) -> bool {
+        matches!(self, Self::Gzip(_))
+    }
+
+    /// Bytes read from the input so far, before decoding.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        match self {
+            Self::Plain { inner, .. } => inner.get_ref().1.bytes,
+            Self::Gzip(reader) => reader.get_ref().get_ref().1.bytes,
+            Self::Zstd { inner, .. } => inner.get_ref().get_ref().get_ref().1.bytes,
+        }
+    }
+
+    /// After an error: goes to where decoding can go on; `false` if there is no such place.
+    pub(crate) fn resync(&mut self) -> io::Result<bool> {
+        match self {
+            Self::Gzip(reader) => reader.resync(),
+            Self::Plain { .. } => Ok(true),
+            Self::Zstd { .. } => Ok(false),
+        }
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain { inner, offset } => {
+                let n = inner.read(buf)?;
+                *offset += n as u64;
+                Ok(n)
+            }
+            Self::Gzip(reader) => reader.read(buf),
+            Self::Zstd { inner, offset } => {
+                let n = inner.read(buf).map_err(|err| {
+                    io::Error::other(Error::damaged(
+                        *offset,
+                        format!("zstd stream (byte counted after decoding): {err}"),
+                        false,
+                    ))
+                })?;
+                *offset += n as u64;
+                Ok(n)
+            }
+        }
+    }
+}
+
+/// Counts what is read.
+pub(crate) struct Counted<R> {
+    inner: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.bytes += n as u64;
+        Ok(n)
+    }
+}

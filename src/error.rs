@@ -1,0 +1,168 @@
+//! What can go wrong: one error type whose message names the file, the place, the cause and the way out.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can fail in this library, with the file it happened in where there is one.
+///
+/// The value is one pointer wide, so a `Result` on the hot path stays small. Its `Display` form is a whole
+/// sentence for a person: file, place, cause, and what to do about it.
+///
+/// ```
+/// let err = robosieve::Snapshot::new(b"not a snapshot".as_slice()).unwrap_err();
+/// assert!(matches!(err.kind(), robosieve::ErrorKind::NotASnapshot));
+/// ```
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    path: Option<PathBuf>,
+    kind: ErrorKind,
+}
+
+/// The kinds of failure; new ones may be added, so match with a wildcard arm.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused; the source says why.
+    #[error("{0}")]
+    Io(io::Error),
+    /// The bytes are not a snapshot at all: the magic number is missing.
+    #[error("not a robosieve snapshot (wrong magic number); make one with `robosieve compile -o FILE ARCHIVE...`")]
+    NotASnapshot,
+    /// A snapshot of a format version that this build cannot read.
+    #[error(
+        "snapshot format version {found}, but this robosieve reads version {supported}; compile the archives again with this version"
+    )]
+    UnsupportedVersion {
+        /// The version the file states.
+        found: u32,
+        /// The version this build reads.
+        supported: u32,
+    },
+    /// A snapshot whose bytes contradict each other; nothing read from it can be trusted.
+    #[error("damaged snapshot: {what}; compile it again, or fetch it again if it was copied")]
+    Corrupt {
+        /// The thing that could not be read, with its place.
+        what: String,
+    },
+    /// An input that holds no robots.txt archive of a known form.
+    #[error("{what}; give a WARC file, a JSONL file (either may be .gz or .zst) or a directory of robots.txt files")]
+    UnknownSource {
+        /// What was found instead.
+        what: String,
+    },
+    /// A damaged place in an archive or a compressed list.
+    #[error("damaged at byte {offset}: {what}{hint}", hint = if *.skippable { " (--skip-damaged goes on behind the damage and counts it)" } else { "" })]
+    Damaged {
+        /// Byte offset in the file as it is on disk (for JSONL: of the line's first decoded byte).
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+        /// Whether `--skip-damaged` (or [`crate::Compiler::skip_damaged`]) would read on behind it.
+        skippable: bool,
+    },
+    /// An agent that cannot be asked about as it is spelled.
+    #[error("agent {name:?}: {what}")]
+    BadAgent {
+        /// The name as given.
+        name: String,
+        /// What is wrong with it and what to write instead.
+        what: String,
+    },
+    /// An output that cannot be written where it was asked for.
+    #[error("cannot be an output: {0}")]
+    BadOutput(String),
+    /// More data than the snapshot format can address.
+    #[error("too large for the snapshot format: {0}")]
+    TooLarge(String),
+}
+
+impl Error {
+    /// The kind of failure, for programs that decide on it.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The file it happened in, where there is one.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// Whether this is a reader that went away (`robosieve … | head`), which ends a command quietly.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(&self.0.kind, ErrorKind::Io(e) if e.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Whether reading an archive may go on behind the damage (`--skip-damaged`).
+    pub(crate) fn is_skippable(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Damaged { skippable: true, .. })
+    }
+
+    /// The same error, naming `path` unless it names a file already.
+    pub fn at(mut self, path: impl AsRef<Path>) -> Self {
+        if self.0.path.is_none() {
+            self.0.path = Some(path.as_ref().to_owned());
+        }
+        self
+    }
+
+    /// The error of this library that an `io::Error` carries (a decoder's), or one around it.
+    pub(crate) fn from_io(err: io::Error) -> Self {
+        match err.downcast::<Self>() {
+            Ok(err) => err,
+            Err(err) => err.into(),
+        }
+    }
+
+    /// An input/output error at `path`.
+    pub(crate) fn io(path: impl AsRef<Path>, err: io::Error) -> Self {
+        Self::from(ErrorKind::Io(err)).at(path)
+    }
+
+    /// A damaged snapshot: `what` names the thing that could not be read.
+    #[cold]
+    pub(crate) fn corrupt(what: impl Into<String>) -> Self {
+        ErrorKind::Corrupt { what: what.into() }.into()
+    }
+
+    /// A damaged input at a byte offset; `skippable` where reading may resume behind it.
+    pub(crate) fn damaged(offset: u64, what: impl Into<String>, skippable: bool) -> Self {
+        ErrorKind::Damaged { offset, what: what.into(), skippable }.into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner { path: None, kind }))
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(err: io::Error) -> Self {
+        ErrorKind::Io(err).into()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.0.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        write!(f, "{}", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0.kind {
+            ErrorKind::Io(e) => Some(e),
+            _ => None,
+        }
+    }
+}

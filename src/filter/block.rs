@@ -1,0 +1,172 @@
+//! Input of any size to blocks of whole lines, in bounded memory.
+
+use crate::decode::Decoder;
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The size of a block: large enough to make handing it around cheap, small enough to stay in a core's cache.
+const BLOCK_SIZE: usize = 256 << 10;
+
+/// A longer line is passed on in parts and never held whole; it is no URL. Any real URL is far shorter.
+const MAX_LINE: usize = 64 << 20;
+
+/// One list of URLs to read, compressed or not (told by content: gzip, zstd).
+pub struct Input {
+    path: PathBuf,
+    reader: Box<dyn Read + Send>,
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// What the operating system refuses, naming the file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        if path.as_os_str() == "-" {
+            return Ok(Self::from_reader("standard input", std::io::stdin()));
+        }
+        if path.is_dir() {
+            let what = "a directory where a list of URLs is expected".to_owned();
+            return Err(Error::io(path, std::io::Error::new(std::io::ErrorKind::IsADirectory, what)));
+        }
+        let file = File::open(path).map_err(|err| Error::io(path, err))?;
+        Ok(Self::from_reader(path, file))
+    }
+
+    /// Reads from anything; `name` is for error messages.
+    pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
+        Self { path: name.as_ref().to_owned(), reader: Box::new(reader) }
+    }
+}
+
+/// Bytes of one input, cut at line ends.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub data: Vec<u8>,
+    pub part: Part,
+}
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Whole lines.
+    #[default]
+    Lines,
+    /// The beginning of a line too long to be held.
+    LongStart,
+    /// More of that line, or its end.
+    LongRest,
+}
+
+/// Cuts one input into blocks.
+pub(super) struct Blocks {
+    path: PathBuf,
+    decoder: Decoder<Box<dyn Read + Send>>,
+    /// The beginning of a line whose end has not been read yet.
+    carry: Vec<u8>,
+    in_long: bool,
+    ended: bool,
+}
+
+impl Blocks {
+    pub(super) fn new(input: Input) -> Result<Self> {
+        let decoder = Decoder::new(input.reader).map_err(|err| Error::from_io(err).at(&input.path))?;
+        Ok(Self { path: input.path, decoder, carry: Vec::new(), in_long: false, ended: false })
+    }
+
+    /// Bytes read from the input so far, before decoding.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.decoder.bytes_read()
+    }
+
+    /// The next block, in `buffer`'s memory; `None` at the end of the input.
+    pub(super) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Block>> {
+        buffer.clear();
+        buffer.append(&mut self.carry);
+        let mut searched = 0;
+        loop {
+            self.fill(&mut buffer)?;
+            // A long line ends at its first line end, a block of lines at its last.
+            let end = match self.in_long {
+                true => memchr::memchr(b'\n', &buffer[searched..]),
+                false => memchr::memrchr(b'\n', &buffer[searched..]),
+            };
+            if let Some(end) = end.map(|end| searched + end + 1) {
+                self.carry.extend_from_slice(&buffer[end..]);
+                buffer.truncate(end);
+                let part = if std::mem::take(&mut self.in_long) { Part::LongRest } else { Part::Lines };
+                return Ok(Some(Block { data: buffer, part }));
+            }
+            if self.ended {
+                let part = if self.in_long { Part::LongRest } else { Part::Lines };
+                return Ok((!buffer.is_empty()).then_some(Block { data: buffer, part }));
+            }
+            if self.in_long || buffer.len() >= MAX_LINE {
+                let part = if self.in_long { Part::LongRest } else { Part::LongStart };
+                self.in_long = true;
+                return Ok(Some(Block { data: buffer, part }));
+            }
+            searched = buffer.len();
+        }
+    }
+
+    /// Reads up to a block more.
+    fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
+        let wanted = buffer.len() + BLOCK_SIZE;
+        let mut len = buffer.len();
+        buffer.resize(wanted, 0);
+        while len < wanted {
+            match self.decoder.read(&mut buffer[len..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(n) => len += n,
+                Err(err) if err.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(err) => return Err(Error::from_io(err).at(&self.path)),
+            }
+        }
+        buffer.truncate(len);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(text: Vec<u8>) -> Vec<(Part, Vec<u8>)> {
+        let mut blocks = Blocks::new(Input::from_reader("test", std::io::Cursor::new(text))).unwrap();
+        std::iter::from_fn(|| blocks.next(Vec::new()).unwrap()).map(|block| (block.part, block.data)).collect()
+    }
+
+    #[test]
+    fn blocks_end_at_line_ends_and_lose_nothing() {
+        let text: Vec<u8> = (0..100_000).flat_map(|i| format!("line {i}\n").into_bytes()).chain(*b"last").collect();
+        let blocks = blocks(text.clone());
+        assert!(blocks.len() > 3);
+        assert!(blocks.iter().rev().skip(1).all(|(part, data)| *part == Part::Lines && data.ends_with(b"\n")));
+        assert_eq!(blocks.into_iter().flat_map(|(_, data)| data).collect::<Vec<_>>(), text);
+    }
+
+    #[test]
+    fn an_endless_line_is_passed_on_in_parts() {
+        let mut text = b"a\n".to_vec();
+        text.resize(MAX_LINE + 3 * BLOCK_SIZE, b'x');
+        text.extend_from_slice(b"\nb\n");
+        let blocks = blocks(text.clone());
+        let parts: Vec<Part> = blocks.iter().map(|(part, _)| *part).collect();
+        assert_eq!(parts[..3], [Part::Lines, Part::LongStart, Part::LongRest]);
+        assert_eq!(blocks.last().unwrap(), &(Part::Lines, b"b\n".to_vec()));
+        assert_eq!(blocks.into_iter().flat_map(|(_, data)| data).collect::<Vec<_>>(), text);
+    }
+}

@@ -1,0 +1,172 @@
+//! Lists of URLs through a judge: blocks of lines on all cores, results in the order of the input.
+
+mod block;
+mod judge;
+mod output;
+mod pipeline;
+mod record;
+mod stats;
+
+pub use block::Input;
+pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin, Verdicts};
+pub use pipeline::FilterProgress;
+pub use stats::FilterStats;
+
+use crate::error::Result;
+use crate::matcher::Verdict;
+use block::Part;
+use output::{Criterion, LineSink};
+use std::io::Write;
+
+/// Which lines a filter keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Those that may be fetched.
+    #[default]
+    Allowed,
+    /// Those that may not.
+    Disallowed,
+}
+
+/// Of how many agents the kept verdict is required.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Require {
+    /// Of all.
+    #[default]
+    All,
+    /// Of one or more.
+    Any,
+}
+
+/// Where the lines of a filter go; `None` throws away. Every line goes to exactly one of them, with its bytes unchanged
+/// and in the order of the input.
+#[derive(Default)]
+pub struct Outputs<'w> {
+    /// The lines with the verdict that is kept.
+    pub kept: Option<&'w mut (dyn Write + Send)>,
+    /// The lines with the other verdict.
+    pub other: Option<&'w mut (dyn Write + Send)>,
+    /// The lines of unknown origins.
+    pub unknown: Option<&'w mut (dyn Write + Send)>,
+    /// The lines that are not URLs.
+    pub invalid: Option<&'w mut (dyn Write + Send)>,
+}
+
+impl std::fmt::Debug for Outputs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outputs").finish_non_exhaustive()
+    }
+}
+
+/// Runs lists of URLs through a [`Judge`], on all threads of the current rayon pool.
+///
+/// Input is read and output written by a thread each; memory is a few blocks of 256 KiB for each thread (more only for lines
+/// that are longer). Lines may hold any bytes and be of any length: one of over 64 MiB is passed on unjudged, as no URL.
+///
+/// ```
+/// use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Outputs, Snapshot};
+/// let mut compiler = Compiler::default();
+/// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+/// let (mut kept, mut invalid) = (Vec::new(), Vec::new());
+/// let stats = Filter::new(&judge).run(
+///     vec![Input::from_reader("list", b"https://e.example/a\nhttps://e.example/x\n?\n".as_slice())],
+///     Outputs { kept: Some(&mut kept), invalid: Some(&mut invalid), ..Outputs::default() },
+/// )?;
+/// assert_eq!((kept.as_slice(), invalid.as_slice()), (b"https://e.example/a\n".as_slice(), b"?\n".as_slice()));
+/// assert_eq!((stats.lines, stats.allowed, stats.disallowed, stats.invalid), (3, 1, 1, 1));
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+pub struct Filter<'f, 's, D> {
+    judge: &'f Judge<'s, D>,
+    criterion: Criterion,
+    progress: &'f (dyn Fn(FilterProgress) + Sync),
+}
+
+impl<D> std::fmt::Debug for Filter<'_, '_, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Filter").field("criterion", &self.criterion).finish_non_exhaustive()
+    }
+}
+
+impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
+    /// A filter that keeps the lines all agents may fetch.
+    pub fn new(judge: &'f Judge<'s, D>) -> Self {
+        let criterion = Criterion { keep: Keep::default(), require: Require::default() };
+        Self { judge, criterion, progress: &|_| {} }
+    }
+
+    /// Which lines to keep.
+    pub fn keep(mut self, keep: Keep, require: Require) -> Self {
+        self.criterion = Criterion { keep, require };
+        self
+    }
+
+    /// Is called after every block that was read.
+    pub fn progress(mut self, progress: &'f (dyn Fn(FilterProgress) + Sync)) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Routes every line of the inputs, one after the other, to one of the outputs.
+    ///
+    /// # Errors
+    /// What cannot be read or written, naming the file; [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of the snapshot. Outputs
+    /// may have been written in part by then.
+    pub fn run(&self, inputs: Vec<Input>, outputs: Outputs<'_>) -> Result<FilterStats> {
+        let (allowed, disallowed) = match self.criterion.keep {
+            Keep::Allowed => (outputs.kept, outputs.other),
+            Keep::Disallowed => (outputs.other, outputs.kept),
+        };
+        let mut allowed = LineSink::new(allowed);
+        let mut disallowed = LineSink::new(disallowed);
+        let mut unknown = LineSink::new(outputs.unknown);
+        let mut invalid = LineSink::new(outputs.invalid);
+        let stats = pipeline::run(
+            inputs,
+            self.progress,
+            || self.judge.scratch(),
+            |block, scratch, stats| output::runs(self.judge, self.criterion, block, scratch, stats),
+            |block, runs| {
+                let mut start = 0;
+                for (verdict, end) in runs {
+                    let sink = match verdict {
+                        Verdict::Allowed => &mut allowed,
+                        Verdict::Disallowed => &mut disallowed,
+                        Verdict::Unknown => &mut unknown,
+                        Verdict::Invalid => &mut invalid,
+                    };
+                    sink.put(&block.data[start..end], block.part == Part::LongRest)?;
+                    start = end;
+                }
+                Ok(())
+            },
+        )?;
+        for sink in [&mut allowed, &mut disallowed, &mut unknown, &mut invalid] {
+            sink.flush()?;
+        }
+        Ok(stats)
+    }
+
+    /// Writes every line of the inputs to `out`, in order: one letter an agent, TAB, the line unchanged.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn annotate(&self, inputs: Vec<Input>, out: &mut (dyn Write + Send)) -> Result<FilterStats> {
+        let mut sink = LineSink::new(Some(out));
+        let stats = pipeline::run(
+            inputs,
+            self.progress,
+            || self.judge.scratch(),
+            |block, scratch, stats| {
+                let mut out = Vec::new();
+                output::annotate(self.judge, self.criterion, block, scratch, stats, &mut out)?;
+                Ok(out)
+            },
+            |block, lines| sink.put(&lines, block.part == Part::LongRest),
+        )?;
+        sink.flush()?;
+        Ok(stats)
+    }
+}

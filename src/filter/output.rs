@@ -1,0 +1,139 @@
+//! What a worker makes of a block, and how it is written: runs of lines routed whole, or annotated lines.
+
+use super::block::{Block, Part};
+use super::judge::{Judge, Scratch, Verdicts};
+use super::record::url_of;
+use super::stats::FilterStats;
+use super::{Keep, Require};
+use crate::error::Result;
+use crate::matcher::Verdict;
+use std::io::{self, Write};
+
+/// Neighbouring lines with the same verdict: the verdict, and where in the block the last of them ends.
+pub(super) type Run = (Verdict, usize);
+
+/// Which lines count as allowed, where there are several agents.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Criterion {
+    pub keep: Keep,
+    pub require: Require,
+}
+
+impl Criterion {
+    /// One verdict for the line: the kept one if the required agents have it, else the other.
+    #[inline]
+    fn line_verdict(self, verdicts: &Verdicts<'_>, agents: usize) -> Verdict {
+        if let Some(verdict) = verdicts.unjudged() {
+            return verdict;
+        }
+        let allowed = verdicts.allowed_count();
+        let is_allowed = match (self.keep, self.require) {
+            (Keep::Allowed, Require::All) | (Keep::Disallowed, Require::Any) => allowed == agents,
+            (Keep::Allowed, Require::Any) | (Keep::Disallowed, Require::All) => allowed > 0,
+        };
+        if is_allowed { Verdict::Allowed } else { Verdict::Disallowed }
+    }
+}
+
+/// Calls `each` with every line of a block and where it ends, line ends included.
+#[inline]
+fn for_lines(data: &[u8], mut each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()> {
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', data) {
+        each(&data[start..=end], end + 1)?;
+        start = end + 1;
+    }
+    if start < data.len() { each(&data[start..], data.len()) } else { Ok(()) }
+}
+
+/// Judges a block's lines and gathers them into runs.
+pub(super) fn runs<D: AsRef<[u8]>>(
+    judge: &Judge<'_, D>,
+    criterion: Criterion,
+    block: &Block,
+    scratch: &mut Scratch,
+    stats: &mut FilterStats,
+) -> Result<Vec<Run>> {
+    stats.bytes += block.data.len() as u64;
+    if block.part != Part::Lines {
+        if block.part == Part::LongStart {
+            stats.count(Verdict::Invalid, false);
+        }
+        return Ok(vec![(Verdict::Invalid, block.data.len())]);
+    }
+    let agents = judge.agents().len();
+    let mut runs: Vec<Run> = Vec::new();
+    for_lines(&block.data, |line, end| {
+        let verdicts = judge.judge(url_of(line), scratch)?;
+        let verdict = criterion.line_verdict(&verdicts, agents);
+        stats.count(verdict, verdicts.via_other_scheme());
+        match runs.last_mut() {
+            Some((last, last_end)) if *last == verdict => *last_end = end,
+            _ => runs.push((verdict, end)),
+        }
+        Ok(())
+    })?;
+    Ok(runs)
+}
+
+/// Judges a block's lines and puts the letters of the verdicts and a TAB before each.
+pub(super) fn annotate<D: AsRef<[u8]>>(
+    judge: &Judge<'_, D>,
+    criterion: Criterion,
+    block: &Block,
+    scratch: &mut Scratch,
+    stats: &mut FilterStats,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let agents = judge.agents().len();
+    stats.bytes += block.data.len() as u64;
+    stats.agent_allowed.resize(agents, 0);
+    if block.part != Part::Lines {
+        if block.part == Part::LongStart {
+            stats.count(Verdict::Invalid, false);
+            out.resize(agents, b'I');
+            out.push(b'\t');
+        }
+        out.extend_from_slice(&block.data);
+        return Ok(());
+    }
+    out.reserve(block.data.len() + block.data.len() / 16);
+    for_lines(&block.data, |line, _| {
+        let verdicts = judge.judge(url_of(line), scratch)?;
+        stats.count(criterion.line_verdict(&verdicts, agents), verdicts.via_other_scheme());
+        for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
+            *allowed += u64::from(verdict == Verdict::Allowed);
+            out.push(verdict.letter() as u8);
+        }
+        out.push(b'\t');
+        out.extend_from_slice(line);
+        Ok(())
+    })
+}
+
+/// An output that lines go to. A last line without a line end is given one if anything follows it.
+pub(super) struct LineSink<'w> {
+    out: Option<&'w mut (dyn Write + Send)>,
+    open: bool,
+}
+
+impl<'w> LineSink<'w> {
+    /// A sink; `None` throws away.
+    pub(super) fn new(out: Option<&'w mut (dyn Write + Send)>) -> Self {
+        Self { out, open: false }
+    }
+
+    /// Writes lines; `continues` says that they go on a line written before.
+    pub(super) fn put(&mut self, lines: &[u8], continues: bool) -> io::Result<()> {
+        let (Some(out), Some(last)) = (&mut self.out, lines.last()) else { return Ok(()) };
+        if self.open && !continues {
+            out.write_all(b"\n")?;
+        }
+        self.open = *last != b'\n';
+        out.write_all(lines)
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.as_mut().map_or(Ok(()), |out| out.flush())
+    }
+}

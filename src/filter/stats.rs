@@ -1,0 +1,53 @@
+//! The counts of a run; the parts always add up to the lines read.
+
+use crate::matcher::Verdict;
+use serde::Serialize;
+
+/// How many lines came to what.
+///
+/// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents a line counts as allowed or
+/// disallowed by what was required of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FilterStats {
+    /// Lines read.
+    pub lines: u64,
+    /// Lines that count as allowed.
+    pub allowed: u64,
+    /// Lines that count as disallowed.
+    pub disallowed: u64,
+    /// Lines of origins that the snapshot does not know.
+    pub unknown: u64,
+    /// Lines that are not URLs.
+    pub invalid: u64,
+    /// Bytes of all lines, line ends included, after decompression.
+    pub bytes: u64,
+    /// Lines judged by the entry of the other scheme.
+    pub via_other_scheme: u64,
+    /// For each agent the lines it may fetch; filled by annotating.
+    pub agent_allowed: Vec<u64>,
+}
+
+impl FilterStats {
+    pub(super) fn count(&mut self, verdict: Verdict, via_other_scheme: bool) {
+        self.lines += 1;
+        self.via_other_scheme += u64::from(via_other_scheme);
+        match verdict {
+            Verdict::Allowed => self.allowed += 1,
+            Verdict::Disallowed => self.disallowed += 1,
+            Verdict::Unknown => self.unknown += 1,
+            Verdict::Invalid => self.invalid += 1,
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.lines += other.lines;
+        self.allowed += other.allowed;
+        self.disallowed += other.disallowed;
+        self.unknown += other.unknown;
+        self.invalid += other.invalid;
+        self.bytes += other.bytes;
+        self.via_other_scheme += other.via_other_scheme;
+        self.agent_allowed.resize(self.agent_allowed.len().max(other.agent_allowed.len()), 0);
+        self.agent_allowed.iter_mut().zip(&other.agent_allowed).for_each(|(sum, n)| *sum += n);
+    }
+}

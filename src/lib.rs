@@ -1,0 +1,69 @@
+//! robosieve decides, for billions of URLs, which crawler may fetch which URL under robots.txt.
+//!
+//! robots.txt archives are compiled into one memory-mapped *snapshot*; URLs are judged against it on all cores, for any
+//! number of agents in one pass, with the answer of Google's open-source parser or of RFC 9309.
+//!
+//! ```text
+//! robots.txt archives             snapshot                         URLs
+//!  WARC  JSONL  directory            |                               |
+//!    source -> robots -> compile -> snapshot <- mapped - filter: blocks -> split -> locate -> match -> write
+//! ```
+//!
+//! # Example
+//!
+//! ```
+//! use robosieve::{Compiler, Judge, JudgeOptions, Profile, Snapshot, Verdict};
+//!
+//! // Compile: any number of archives (`add_path`), in any order.
+//! let mut compiler = Compiler::new(Profile::Google);
+//! compiler.add_robots("https://shop.example", b"User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart")?;
+//! let bytes = compiler.finish()?.to_vec()?; // or `write_to`, and `Snapshot::open`
+//!
+//! // Judge: the agents are chosen now, not when compiling.
+//! let snapshot = Snapshot::new(bytes)?;
+//! let judge = Judge::new(&snapshot, &["GPTBot".parse()?, "FooBot".parse()?], JudgeOptions::default())?;
+//! let mut scratch = judge.scratch();
+//! let verdicts = judge.judge(b"https://shop.example/shoes?size=9", &mut scratch)?;
+//! assert_eq!([verdicts.get(0), verdicts.get(1)], [Verdict::Disallowed, Verdict::Allowed]);
+//! # Ok::<(), robosieve::Error>(())
+//! ```
+//!
+//! # The modules, in reading order
+//!
+//! * `error`, `profile`, `atomic`, `decode`: what everything else stands on.
+//! * `agent`: product tokens, and the agents one asks about.
+//! * `url`: origins, paths, the one normal form of escapes.
+//! * `robots`: one robots.txt, from bytes to groups; [`reference`] is the slow judge that all tests compare with.
+//! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
+//! * `matcher`: one path against one robots.txt. `filter`: lists of URLs on all cores.
+//!
+//! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
+
+#![deny(missing_docs)]
+#![deny(unsafe_code)]
+
+mod agent;
+mod atomic;
+mod compile;
+mod decode;
+mod error;
+mod filter;
+mod matcher;
+mod profile;
+mod robots;
+mod snapshot;
+mod source;
+mod url;
+
+pub use agent::{Agent, AgentMatch};
+pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
+pub use error::{Error, ErrorKind, Result};
+pub use filter::{
+    Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs, Require,
+    Scratch, UnknownOrigin, Verdicts,
+};
+pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
+pub use profile::Profile;
+pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};
+pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};
+pub use url::origin::Origin;

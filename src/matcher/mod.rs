@@ -1,0 +1,9 @@
+//! One path against one robots.txt: the verdict, fast, or the explanation, in full.
+
+mod explain;
+mod policy;
+pub(crate) mod rules;
+
+pub use explain::{Explanation, Loss, RuleLine, explain};
+pub(crate) use policy::{Ruling, ruling};
+pub use policy::{StatusPolicy, Verdict};

@@ -1,0 +1,10 @@
+//! One robots.txt: its lines, fields, groups and rules.
+
+pub(crate) mod condense;
+pub(crate) mod field;
+pub(crate) mod line;
+pub(crate) mod parse;
+pub(crate) mod pattern;
+pub mod reference;
+
+pub use parse::{AgentLine, Group, OtherField, Robots, Rule, RuleKind};

@@ -1,0 +1,331 @@
+//! The slow, obvious judge: the specification in code, and the oracle of every test.
+//!
+//! It reads the whole robots.txt for every question, keeps no state and shares no code with the fast path, so that
+//! a mistake in one is not in the other. It follows Google's open-source parser step by step (google/robotstxt,
+//! `robots.cc`), with RFC 9309's differences where the profile asks for them, and with the two extensions this
+//! project documents: agent chains and extended tokens.
+
+use crate::Profile;
+use crate::agent::{Agent, AgentMatch};
+
+/// What the reference answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether the agent may fetch the URL.
+    pub allowed: bool,
+    /// The line that decided; 0 if none matched. A matching empty rule may be named though it decides nothing.
+    pub line: u32,
+}
+
+/// Judges `url`, a URL or a bare path (empty counts as `/`), by the body of a robots.txt.
+///
+/// Cost: the length of the body times the length of the path, at worst. Never panics.
+///
+/// ```
+/// use robosieve::{reference, AgentMatch, Profile};
+/// let answer = reference::judge(
+///     b"user-agent: *\ndisallow: /x", &"FooBot".parse()?, AgentMatch::Extended, Profile::Google, b"http://e.example/x/y");
+/// assert_eq!((answer.allowed, answer.line), (false, 2));
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+pub fn judge(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profile, url: &[u8]) -> Answer {
+    let path = normal_path(&path_params_query(url), profile);
+    if profile == Profile::Rfc9309 && path == b"/robots.txt" {
+        return Answer { allowed: true, line: 0 };
+    }
+    let lines = key_values(robots);
+    // The first name of the chain that any line names is the one the agent goes by.
+    let name = agent.keys(how).find(|name| lines.iter().any(|l| l.key == Key::Agent && names(&l.value, name)));
+    judge_lines(&lines, name, profile, &path)
+}
+
+/// The best match so far: the priority, -1 for none, and the line.
+#[derive(Clone, Copy)]
+struct Best(isize, u32);
+
+impl Best {
+    fn offer(&mut self, priority: isize, line: u32) {
+        if self.0 < priority {
+            *self = Self(priority, line);
+        }
+    }
+}
+
+fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: &[u8]) -> Answer {
+    let (mut allow, mut disallow) = (Best(-1, 0), Best(-1, 0));
+    let (mut addressed, mut separator) = (false, false);
+    for line in lines {
+        match line.key {
+            Key::Agent => {
+                if separator {
+                    (addressed, separator) = (false, false);
+                }
+                addressed |= match name {
+                    Some(name) => names(&line.value, name),
+                    None => is_global(&line.value),
+                };
+            }
+            Key::Allow => {
+                separator = true;
+                if addressed {
+                    offer_allow(&mut allow, line, profile, path);
+                }
+            }
+            Key::Disallow => {
+                separator = true;
+                if addressed {
+                    disallow.offer(priority(&line.value, profile, path), line.number);
+                }
+            }
+        }
+    }
+    let line = if disallow.0 > allow.0 { disallow.1 } else { allow.1 };
+    let refused = (allow.0 > 0 || disallow.0 > 0) && disallow.0 > allow.0;
+    Answer { allowed: !refused, line }
+}
+
+fn offer_allow(allow: &mut Best, line: &KeyValue, profile: Profile, path: &[u8]) {
+    let own = priority(&line.value, profile, path);
+    if own >= 0 || profile == Profile::Rfc9309 {
+        return allow.offer(own, line.number);
+    }
+    let value = &line.value;
+    if let Some(slash) = value.iter().rposition(|&b| b == b'/')
+        && value[slash..].starts_with(b"/index.htm")
+    {
+        let mut folder = value[..=slash].to_vec();
+        folder.push(b'$');
+        allow.offer(priority(&folder, profile, path), line.number);
+    }
+}
+
+/// The length of the rule's path if it matches, else -1.
+fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
+    let pattern = normal_rule(value, profile);
+    if matches(&pattern, path) { pattern.len() as isize } else { -1 }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Byte(u8),
+    AnyRun,
+    End,
+}
+
+/// All places in the path that the pattern can have reached, token by token.
+fn matches(pattern: &[Token], path: &[u8]) -> bool {
+    let mut reached = vec![false; path.len() + 1];
+    reached[0] = true;
+    for token in pattern {
+        let mut next = vec![false; path.len() + 1];
+        for at in (0..=path.len()).filter(|&at| reached[at]) {
+            match *token {
+                Token::Byte(b) if path.get(at) == Some(&b) => next[at + 1] = true,
+                Token::Byte(_) => {}
+                Token::AnyRun => {
+                    next[at..].fill(true);
+                    break;
+                }
+                Token::End => next[at] |= at == path.len(),
+            }
+        }
+        reached = next;
+    }
+    reached.contains(&true)
+}
+
+/// The rule's path as tokens. The reference only makes escapes uniform; RFC 9309 compares decoded unreserved
+/// characters and takes `%2A` and `%24` literally, which is why `*` and `$` become tokens before decoding.
+fn normal_rule(value: &[u8], profile: Profile) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let units = units(value);
+    for (i, unit) in units.iter().enumerate() {
+        match unit {
+            Unit::Raw(b'*') => tokens.push(Token::AnyRun),
+            Unit::Raw(b'$') if i + 1 == units.len() => tokens.push(Token::End),
+            unit => tokens.extend(unit.normal(profile).into_iter().map(Token::Byte)),
+        }
+    }
+    tokens
+}
+
+fn normal_path(path: &[u8], profile: Profile) -> Vec<u8> {
+    let star_is_escaped = profile == Profile::Rfc9309;
+    units(path)
+        .iter()
+        .flat_map(|unit| match unit {
+            Unit::Raw(b'*') if star_is_escaped => b"%2A".to_vec(),
+            unit => unit.normal(profile),
+        })
+        .collect()
+}
+
+/// A byte as it stands, or an escape `%XX`.
+enum Unit {
+    Raw(u8),
+    Escape(u8),
+}
+
+impl Unit {
+    fn normal(&self, profile: Profile) -> Vec<u8> {
+        match *self {
+            Self::Raw(b) if b < 0x80 => vec![b],
+            Self::Escape(b) if profile == Profile::Rfc9309 && (b.is_ascii_alphanumeric() || b"-._~$".contains(&b)) => {
+                vec![b]
+            }
+            Self::Raw(b) | Self::Escape(b) => format!("%{b:02X}").into_bytes(),
+        }
+    }
+}
+
+fn units(text: &[u8]) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let hex = text.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok()).filter(|_| text[at] == b'%');
+        let escape = hex
+            .filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        units.push(escape.map_or(Unit::Raw(text[at]), Unit::Escape));
+        at += if escape.is_some() { 3 } else { 1 };
+    }
+    units
+}
+
+/// The reference's `GetPathParamsQuery`.
+fn path_params_query(url: &[u8]) -> Vec<u8> {
+    let find_any = |set: &[u8], from: usize| (from..url.len()).find(|&i| set.contains(&url[i]));
+    let search_start = if url.starts_with(b"//") { 2 } else { 0 };
+    let early_path = find_any(b"/?;", search_start).unwrap_or(usize::MAX);
+    let protocol_end = (search_start..url.len())
+        .find(|&i| url[i..].starts_with(b"://"))
+        .filter(|&protocol| protocol <= early_path)
+        .map_or(search_start, |protocol| protocol + 3);
+    let Some(path_start) = find_any(b"/?;", protocol_end) else { return b"/".to_vec() };
+    let hash = find_any(b"#", search_start).unwrap_or(url.len());
+    if hash < path_start {
+        return b"/".to_vec();
+    }
+    let mut path = url[path_start..hash].to_vec();
+    if path[0] != b'/' {
+        path.insert(0, b'/');
+    }
+    path
+}
+
+#[derive(PartialEq, Eq)]
+enum Key {
+    Agent,
+    Allow,
+    Disallow,
+}
+
+struct KeyValue {
+    key: Key,
+    value: Vec<u8>,
+    number: u32,
+}
+
+fn is_white(b: u8) -> bool {
+    b == b' ' || (9..=13).contains(&b)
+}
+
+fn strip(text: &[u8]) -> &[u8] {
+    let mut text = text;
+    while let [first, rest @ ..] = text
+        && is_white(*first)
+    {
+        text = rest;
+    }
+    while let [rest @ .., last] = text
+        && is_white(*last)
+    {
+        text = rest;
+    }
+    text
+}
+
+/// The lines that matter. The last line of a body over 500 KiB is cut, so it does not count unless what the limit
+/// took was only comment, or beyond what is kept of a line anyway.
+fn key_values(body: &[u8]) -> Vec<KeyValue> {
+    const LIMIT: usize = 512_000;
+    const LINE_LIMIT: usize = 16_663;
+    let over = body.len() > LIMIT && body[LIMIT] != b'\n' && body[LIMIT] != b'\r';
+    let lines = numbered_lines(&body[..body.len().min(LIMIT)]);
+    let last = lines.len() - 1;
+    let mut out = Vec::new();
+    for (i, (number, line)) in lines.into_iter().enumerate() {
+        let kept = &line[..line.len().min(LINE_LIMIT)];
+        let text = kept.split(|&b| b == 0).next().unwrap_or(kept);
+        let text = text.split(|&b| b == b'#').next().unwrap_or(text);
+        let cut = over && i == last && text.len() == line.len();
+        if !cut && let Some((key, value)) = key_value(strip(text)) {
+            out.push(KeyValue { key, value: value.to_vec(), number });
+        }
+    }
+    out
+}
+
+fn numbered_lines(body: &[u8]) -> Vec<(u32, &[u8])> {
+    let bom = [0xef, 0xbb, 0xbf];
+    let skip = (0..3).take_while(|&i| body.get(i) == Some(&bom[i])).count();
+    let body = &body[skip..];
+    let (mut lines, mut start, mut number, mut last_was_cr) = (Vec::new(), 0, 0, false);
+    for (i, &b) in body.iter().enumerate() {
+        if b != b'\n' && b != b'\r' {
+            continue;
+        }
+        let is_crlf = i == start && last_was_cr && b == b'\n';
+        if !is_crlf {
+            number += 1;
+            lines.push((number, &body[start..i]));
+        }
+        start = i + 1;
+        last_was_cr = b == b'\r' && !is_crlf;
+    }
+    lines.push((number + 1, &body[start..]));
+    lines
+}
+
+fn key_value(text: &[u8]) -> Option<(Key, &[u8])> {
+    let (key, value) = match text.iter().position(|&b| b == b':') {
+        Some(colon) => (&text[..colon], &text[colon + 1..]),
+        None => {
+            let blank = |b: &u8| *b == b' ' || *b == b'\t';
+            let runs: Vec<&[u8]> = text.split(blank).filter(|run| !run.is_empty()).collect();
+            let [key, value] = runs[..] else { return None };
+            (key, value)
+        }
+    };
+    let key = strip(key).to_ascii_lowercase();
+    let begins = |names: &[&str]| names.iter().any(|name| key.starts_with(name.as_bytes()));
+    let key = if begins(&["user-agent", "useragent", "user agent"]) {
+        Key::Agent
+    } else if begins(&["allow"]) {
+        Key::Allow
+    } else if begins(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"]) {
+        Key::Disallow
+    } else {
+        return None;
+    };
+    Some((key, strip(value)))
+}
+
+fn is_global(value: &[u8]) -> bool {
+    value.first() == Some(&b'*') && (value.len() == 1 || is_white(value[1]))
+}
+
+/// Whether a user-agent line's value names the agent called `name` (in lower case).
+fn names(value: &[u8], name: &[u8]) -> bool {
+    let in_alphabet = |b: &u8| b.is_ascii_alphabetic() || *b == b'_' || *b == b'-';
+    if is_global(value) {
+        return false;
+    }
+    if name.iter().all(in_alphabet) {
+        let token: Vec<u8> = value.iter().copied().take_while(in_alphabet).collect();
+        return token.eq_ignore_ascii_case(name);
+    }
+    let end = value.iter().position(|b| b"/*#".contains(b)).unwrap_or(value.len());
+    let words: Vec<&[u8]> = value[..end].split(|&b| is_white(b)).filter(|word| !word.is_empty()).collect();
+    words.join(&b' ').eq_ignore_ascii_case(name)
+}

@@ -1,0 +1,443 @@
+//! The layout: header, sections, fixed rows; each encoder stands beside its decoder (see `docs/FORMAT.md`).
+
+use super::wire::{Fields, array, bytes, u32_at, u64_at};
+use crate::Profile;
+use crate::error::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The first bytes of every snapshot. The control characters show a transfer in text mode.
+pub(crate) const MAGIC: &[u8; 8] = b"RSIEVE\x1a\n";
+
+/// The version of the layout that this build writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Stands for "none" in every field that refers to something.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Sections begin at multiples of this, so that rows lie in as few cache lines as they can.
+pub(super) const SECTION_ALIGN: u64 = 64;
+
+pub(super) const HEADER_LEN: usize = 32;
+const TABLE_ROW_LEN: usize = 32;
+
+/// The sections, in the order of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Section {
+    Metadata = 1,
+    Index = 2,
+    Origins = 3,
+    Facts = 4,
+    Files = 5,
+    Named = 6,
+    RuleSets = 7,
+    Patterns = 8,
+    Tokens = 9,
+    Texts = 10,
+    Dictionary = 11,
+    Notes = 12,
+}
+
+impl Section {
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Metadata,
+        Self::Index,
+        Self::Origins,
+        Self::Facts,
+        Self::Files,
+        Self::Named,
+        Self::RuleSets,
+        Self::Patterns,
+        Self::Tokens,
+        Self::Texts,
+        Self::Dictionary,
+        Self::Notes,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Metadata => "metadata",
+            Self::Index => "index",
+            Self::Origins => "origins",
+            Self::Facts => "facts",
+            Self::Files => "files",
+            Self::Named => "named",
+            Self::RuleSets => "rule sets",
+            Self::Patterns => "patterns",
+            Self::Tokens => "tokens",
+            Self::Texts => "texts",
+            Self::Dictionary => "dictionary",
+            Self::Notes => "notes",
+        }
+    }
+}
+
+/// Where a section lies and what its bytes must hash to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub offset: u64,
+    pub len: u64,
+    pub checksum: u64,
+}
+
+/// Where all sections lie, in the order of [`Section::ALL`].
+pub(crate) type Table = [Extent; Section::ALL.len()];
+
+/// The length of header and section table, which the first section follows.
+pub(super) const fn head_len() -> usize {
+    HEADER_LEN + Section::ALL.len() * TABLE_ROW_LEN
+}
+
+/// Header and section table as bytes.
+pub(super) fn encode_head(table: &Table, file_len: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(head_len());
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    out.extend_from_slice(&(table.len() as u32).to_le_bytes());
+    out.extend_from_slice(&file_len.to_le_bytes());
+    out.extend_from_slice(&[0; 8]);
+    for (section, extent) in Section::ALL.iter().zip(table) {
+        out.extend_from_slice(&u64::from(*section as u32).to_le_bytes());
+        out.extend_from_slice(&extent.offset.to_le_bytes());
+        out.extend_from_slice(&extent.len.to_le_bytes());
+        out.extend_from_slice(&extent.checksum.to_le_bytes());
+    }
+    let checksum = xxh3_64(&out);
+    out[24..32].copy_from_slice(&checksum.to_le_bytes());
+    out
+}
+
+/// Reads header and section table. What the bytes are is told first, then whether this build can read them, then
+/// whether they are whole: so each message names the first thing that is wrong.
+pub(super) fn decode_head(data: &[u8]) -> Result<Table> {
+    if !data.starts_with(MAGIC) {
+        return Err(ErrorKind::NotASnapshot.into());
+    }
+    let found = u32_at(data, 8, "the format version")?;
+    if found != FORMAT_VERSION {
+        return Err(ErrorKind::UnsupportedVersion { found, supported: FORMAT_VERSION }.into());
+    }
+    let mut head = bytes(data, 0, head_len(), "the header and section table")?.to_vec();
+    let checksum = u64_at(&head, 24, "the header checksum")?;
+    head[24..32].fill(0);
+    if xxh3_64(&head) != checksum {
+        return Err(Error::corrupt("the header's checksum does not fit its content"));
+    }
+    let file_len = u64_at(&head, 16, "the file length")?;
+    if file_len != data.len() as u64 {
+        return Err(Error::corrupt(format!("the file is {} bytes long but should be {file_len}", data.len())));
+    }
+    if u32_at(&head, 12, "the section count")? as usize != Section::ALL.len() {
+        return Err(Error::corrupt("the section table has another number of sections"));
+    }
+    decode_table(&head, file_len)
+}
+
+fn decode_table(head: &[u8], file_len: u64) -> Result<Table> {
+    let mut table = Table::default();
+    for (i, (section, extent)) in Section::ALL.iter().zip(&mut table).enumerate() {
+        let at = HEADER_LEN + i * TABLE_ROW_LEN;
+        let row: [u8; TABLE_ROW_LEN] = array(head, at, "a row of the section table")?;
+        let mut fields = Fields(&row);
+        if fields.u64() != u64::from(*section as u32) {
+            return Err(Error::corrupt(format!("the section table lacks the section \"{}\"", section.name())));
+        }
+        *extent = Extent { offset: fields.u64(), len: fields.u64(), checksum: fields.u64() };
+        let end = extent.offset.checked_add(extent.len);
+        if !end.is_some_and(|end| end <= file_len) || extent.offset < head_len() as u64 {
+            return Err(Error::corrupt(format!("the section \"{}\" lies outside the file", section.name())));
+        }
+    }
+    Ok(table)
+}
+
+/// What a snapshot says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The program and version that wrote it.
+    pub tool: String,
+    /// Whose reading of the rules it was compiled for.
+    pub profile: Profile,
+    /// How much it holds.
+    pub counts: Counts,
+    /// The oldest and the newest time of a capture it holds, in seconds since 1970.
+    pub captured: Option<(i64, i64)>,
+}
+
+/// How much a snapshot holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Origins with an entry.
+    pub origins: u64,
+    /// Origins whose robots.txt was found through a redirect.
+    pub redirected: u64,
+    /// Origins by the outcome of fetching: rules of a 2xx answer.
+    pub outcome_rules: u64,
+    /// 4xx but 429.
+    pub outcome_client_error: u64,
+    /// 429 and 5xx.
+    pub outcome_server_error: u64,
+    /// Network errors and answers that are not HTTP.
+    pub outcome_unreachable: u64,
+    /// Redirects that lead nowhere inside the archive.
+    pub outcome_unresolved: u64,
+    /// Distinct robots.txt files, by what they say.
+    pub files: u64,
+    /// Rule sets over all files and agents before equal ones were merged.
+    pub rule_sets_before: u64,
+    /// Distinct rule sets.
+    pub rule_sets: u64,
+    /// Rules in the distinct rule sets.
+    pub rules: u64,
+    /// Distinct agent names (product tokens and extended tokens).
+    pub tokens: u64,
+}
+
+/// What fetching an origin's robots.txt came to, as far as policies tell outcomes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum OutcomeClass {
+    /// 2xx: the rules of the body hold.
+    Rules = 0,
+    /// 4xx but 429: no restrictions.
+    ClientError = 1,
+    /// 429 and 5xx.
+    ServerError = 2,
+    /// DNS failure, timeout, reset, or an answer that is not HTTP.
+    Unreachable = 3,
+    /// A redirect with more than five hops, a loop, or a target that the archive lacks: as 404.
+    Unresolved = 4,
+}
+
+impl OutcomeClass {
+    /// The class of a stored number.
+    pub(super) fn from_u8(value: u8) -> Option<Self> {
+        [Self::Rules, Self::ClientError, Self::ServerError, Self::Unreachable, Self::Unresolved]
+            .into_iter()
+            .find(|class| *class as u8 == value)
+    }
+
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::ClientError => "client-error",
+            Self::ServerError => "server-error",
+            Self::Unreachable => "unreachable",
+            Self::Unresolved => "unresolved-redirect",
+        }
+    }
+}
+
+/// The facts of fetching an origin's robots.txt; policies are applied to them when filtering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What it came to.
+    pub class: OutcomeClass,
+    /// The last HTTP status, 0 if there was none.
+    pub status: u16,
+    /// Redirects followed.
+    pub hops: u8,
+    /// Whether the archive kept only the beginning of the body.
+    pub cut_short: bool,
+    /// When the newest capture was made, in seconds since 1970.
+    pub fetched: Option<i64>,
+    /// The first failure in the run of failures that the newest capture ends, in seconds since 1970.
+    pub first_failure: Option<i64>,
+    /// `max-age` of the answer's `Cache-Control`, in seconds.
+    pub max_age: Option<u32>,
+}
+
+/// A row of the section `facts`: the outcome, and where the rest of the origin lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub outcome: Outcome,
+    /// The origin's entry in the section `origins`, in units of 8 bytes.
+    pub entry: u32,
+    /// The file of the last good copy, where the newest capture failed; [`NONE`].
+    pub last_good: u32,
+    /// The URL that answered in the end, if redirects led there; a note or [`NONE`].
+    pub source: u32,
+    /// Why there was no answer; a note or [`NONE`].
+    pub detail: u32,
+}
+
+pub(super) const FACTS_LEN: usize = 40;
+const NO_TIME: i64 = i64::MIN;
+
+impl Facts {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        let o = &self.outcome;
+        out.extend_from_slice(&o.fetched.unwrap_or(NO_TIME).to_le_bytes());
+        out.extend_from_slice(&o.first_failure.unwrap_or(NO_TIME).to_le_bytes());
+        out.extend_from_slice(&self.entry.to_le_bytes());
+        out.extend_from_slice(&self.last_good.to_le_bytes());
+        out.extend_from_slice(&o.max_age.unwrap_or(NONE).to_le_bytes());
+        out.extend_from_slice(&self.source.to_le_bytes());
+        out.extend_from_slice(&self.detail.to_le_bytes());
+        out.extend_from_slice(&o.status.to_le_bytes());
+        out.push(o.hops);
+        out.push(o.class as u8 | u8::from(o.cut_short) << 7);
+    }
+
+    pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
+        let row: [u8; FACTS_LEN] = array(data, row as usize * FACTS_LEN, "an origin's facts")?;
+        let mut f = Fields(&row);
+        let time = |value: i64| (value != NO_TIME).then_some(value);
+        let (fetched, first_failure) = (time(f.i64()), time(f.i64()));
+        let (entry, last_good, max_age, source, detail) = (f.u32(), f.u32(), f.u32(), f.u32(), f.u32());
+        let (status, hops, flags) = (f.u16(), f.u8(), f.u8());
+        let class = OutcomeClass::from_u8(flags & 0x7f).ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
+        let outcome = Outcome {
+            class,
+            status,
+            hops,
+            cut_short: flags & 0x80 != 0,
+            fetched,
+            first_failure,
+            max_age: (max_age != NONE).then_some(max_age),
+        };
+        Ok(Self { outcome, entry, last_good, source, detail })
+    }
+}
+
+/// An entry of the section `origins`, found through the index: the hot part of an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    pub key: &'a [u8],
+    /// The robots.txt whose rules hold; [`NONE`] where there is none.
+    pub file: u32,
+    /// The origin's row in the section `facts`.
+    pub row: u32,
+    pub class: OutcomeClass,
+}
+
+const ENTRY_HEAD: usize = 12;
+
+impl<'a> Entry<'a> {
+    /// The length that an entry with a key of `key_len` bytes takes, a multiple of 8.
+    pub(super) fn len(key_len: usize) -> usize {
+        (ENTRY_HEAD + key_len).next_multiple_of(8)
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.file.to_le_bytes());
+        out.extend_from_slice(&self.row.to_le_bytes());
+        out.extend_from_slice(&(self.key.len() as u16).to_le_bytes());
+        out.extend_from_slice(&[self.class as u8, 0]);
+        out.extend_from_slice(self.key);
+        out.resize(out.len().next_multiple_of(8), 0);
+    }
+
+    /// The entry at `place`, in units of 8 bytes.
+    #[inline]
+    pub(super) fn decode(data: &'a [u8], place: u32) -> Result<Self> {
+        let at = place as usize * 8;
+        let head: [u8; ENTRY_HEAD] = array(data, at, "an origin's entry")?;
+        let mut f = Fields(&head);
+        let (file, row, key_len, class) = (f.u32(), f.u32(), f.u16(), f.u8());
+        let key = bytes(data, at + ENTRY_HEAD, usize::from(key_len), "an origin's key")?;
+        match OutcomeClass::from_u8(class) {
+            Some(class) => Ok(Self { key, file, row, class }),
+            None => Err(Error::corrupt("an origin's outcome class")),
+        }
+    }
+}
+
+/// A row of the section `files`: one distinct robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileRow {
+    /// The rule set of the global groups, in units of 8 bytes; [`NONE`] where the file has no such group.
+    pub global: u32,
+    /// How many agent names the file names.
+    pub named_len: u32,
+    /// The first of its pairs in the section `named`.
+    pub named_start: u64,
+    /// The compressed condensed text in the section `texts`.
+    pub text_start: u64,
+    pub text_len: u32,
+    /// The length of the condensed text.
+    pub raw_len: u32,
+}
+
+pub(super) const FILE_LEN: usize = 32;
+
+impl FileRow {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.global.to_le_bytes());
+        out.extend_from_slice(&self.named_len.to_le_bytes());
+        out.extend_from_slice(&self.named_start.to_le_bytes());
+        out.extend_from_slice(&self.text_start.to_le_bytes());
+        out.extend_from_slice(&self.text_len.to_le_bytes());
+        out.extend_from_slice(&self.raw_len.to_le_bytes());
+    }
+
+    #[inline]
+    pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
+        let row: [u8; FILE_LEN] = array(data, row as usize * FILE_LEN, "a robots.txt's row")?;
+        let mut f = Fields(&row);
+        Ok(Self {
+            global: f.u32(),
+            named_len: f.u32(),
+            named_start: f.u64(),
+            text_start: f.u64(),
+            text_len: f.u32(),
+            raw_len: f.u32(),
+        })
+    }
+}
+
+/// A pair of the section `named`: what a robots.txt says to the agents that go by one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NamedRow {
+    pub token: u32,
+    /// The rule set, in units of 8 bytes.
+    pub rule_set: u32,
+}
+
+pub(super) const NAMED_LEN: usize = 8;
+
+impl NamedRow {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.token.to_le_bytes());
+        out.extend_from_slice(&self.rule_set.to_le_bytes());
+    }
+
+    #[inline]
+    pub(super) fn decode(row: &[u8; NAMED_LEN]) -> Self {
+        let mut f = Fields(row);
+        Self { token: f.u32(), rule_set: f.u32() }
+    }
+}
+
+/// A slot of the origin index: 0 is empty, else the entry's place plus one, and some bits of the hash to tell most
+/// other keys apart without reading them.
+#[inline]
+pub(super) fn index_slot(place: u32, hash: u64) -> u64 {
+    (u64::from(place) + 1) | (hash << 33)
+}
+
+/// The place that a slot refers to, if the slot's hash bits are those of `hash`; a slot is `place + 1` below bit 33.
+#[inline]
+pub(super) fn slot_place(slot: u64, hash: u64) -> Option<u32> {
+    ((slot ^ (hash << 33)) >> 33 == 0).then(|| ((slot & ((1 << 33) - 1)) as u32).wrapping_sub(1))
+}
+
+/// The number of slots for `origins` keys: a load of at most 0.8, and never full.
+pub(super) fn index_len(origins: usize) -> usize {
+    origins + origins / 4 + 1
+}
+
+/// The slot at which the search for a key begins. The high bits of the product spread over any number of slots.
+#[inline]
+pub(super) fn index_start(hash: u64, slots: usize) -> usize {
+    ((u128::from(hash) * slots as u128) >> 64) as usize
+}
+
+/// The hash of an origin's canonical key.
+#[inline]
+pub(super) fn hash_key(key: &[u8]) -> u64 {
+    xxh3_64(key)
+}

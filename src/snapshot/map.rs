@@ -1,0 +1,39 @@
+//! Maps a snapshot's file into memory: the one place that trusts a file not to change underneath.
+
+use super::read::Snapshot;
+use crate::error::{Error, ErrorKind, Result};
+use memmap2::{Mmap, MmapOptions};
+use std::fs::File;
+use std::path::Path;
+
+impl Snapshot<Mmap> {
+    /// Opens the snapshot at `path` by mapping it into memory; nothing is read but the header.
+    ///
+    /// # Errors
+    /// What the operating system refuses, [`ErrorKind::NotASnapshot`], [`ErrorKind::UnsupportedVersion`], and
+    /// [`ErrorKind::Corrupt`] for a damaged header; each names the file.
+    ///
+    /// The file must not be changed in place while it is mapped: robosieve itself never does that, it replaces
+    /// snapshots by renaming. A file cut short by someone else ends the process with SIGBUS.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        map(path).and_then(Self::new).map_err(|err| err.at(path))
+    }
+}
+
+#[expect(unsafe_code, reason = "mapping a file is unsafe by nature; every read of the bytes is checked")]
+fn map(path: &Path) -> Result<Mmap> {
+    let file = File::open(path)?;
+    let meta = file.metadata()?;
+    if meta.is_dir() {
+        return Err(ErrorKind::UnknownSource { what: "a directory where a snapshot is expected".to_owned() }.into());
+    }
+    if !meta.is_file() || meta.len() == 0 {
+        return Err(Error::from(ErrorKind::NotASnapshot));
+    }
+    // SAFETY: the map is only ever read, as bytes, through bounds-checked accesses that hold no assumption about what
+    // they find, so changed bytes give wrong or `Corrupt` answers but no broken memory as far as this program goes.
+    // The doubt that stays: Rust calls bytes that change under a `&[u8]` undefined behaviour, and nothing can keep another
+    // process from writing to the file. Every user of a memory map lives with that; the documentation of `open` says it.
+    Ok(unsafe { MmapOptions::new().map(&file)? })
+}

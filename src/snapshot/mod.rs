@@ -1,0 +1,17 @@
+//! The snapshot: one file that holds every origin's robots.txt, ready to be judged from where it lies.
+//!
+//! `docs/FORMAT.md` describes every byte. `format` has the layout's constants and fixed rows, each with its encoder
+//! beside its decoder; `write` streams a snapshot out, `read` looks things up in one, `verify` walks all of it.
+
+pub(crate) mod format;
+pub(crate) mod map;
+pub(crate) mod read;
+pub(crate) mod ruleset;
+pub(crate) mod text;
+mod verify;
+mod wire;
+pub(crate) mod write;
+
+pub(crate) use format::MAGIC;
+pub use format::{Counts, FORMAT_VERSION, Metadata, Outcome, OutcomeClass};
+pub use read::{OriginEntry, Snapshot};

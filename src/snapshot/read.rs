@@ -1,0 +1,308 @@
+//! Looks things up in a snapshot's bytes, wherever they lie; every access is bounds-checked.
+
+use super::format::{
+    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, Outcome, OutcomeClass, Section,
+    Table, decode_head, hash_key, index_start, slot_place,
+};
+use super::ruleset::{RuleSet, Rules};
+use super::text::Unpacker;
+use super::wire::{bytes, u64_at};
+use crate::error::{Error, Result};
+use crate::{Agent, AgentMatch, Origin, Profile};
+
+/// An opened snapshot over bytes: a memory map ([`Snapshot::open`]), a `Vec<u8>`, a `&[u8]`.
+///
+/// Opening costs the same whatever the size: the header is checked, nothing is decoded or copied. Reading damaged
+/// bytes gives [`Corrupt`](crate::ErrorKind::Corrupt) or, where only a checksum could tell, another answer: [`Snapshot::verify`] finds
+/// every damage. Nothing panics.
+///
+/// ```
+/// use robosieve::{Compiler, Snapshot};
+/// let mut compiler = Compiler::default();
+/// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// assert_eq!(snapshot.metadata()?.counts.origins, 1);
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Snapshot<D> {
+    data: D,
+    table: Table,
+}
+
+/// What a snapshot holds of one origin.
+#[derive(Clone, Debug)]
+pub struct OriginEntry<'a> {
+    key: &'a [u8],
+    file: Option<u32>,
+    facts: Facts,
+    source: Option<&'a [u8]>,
+    detail: Option<&'a [u8]>,
+}
+
+impl<'a> OriginEntry<'a> {
+    /// The canonical origin, such as `https://example.com`.
+    pub fn origin(&self) -> String {
+        String::from_utf8_lossy(self.key).into_owned()
+    }
+
+    /// What fetching its robots.txt came to.
+    pub fn outcome(&self) -> &Outcome {
+        &self.facts.outcome
+    }
+
+    /// Whether a good copy from before the failures is kept.
+    pub fn has_last_good(&self) -> bool {
+        self.facts.last_good != NONE
+    }
+
+    /// The URL that answered in the end, if redirects led away from the origin's own `/robots.txt`.
+    pub fn source(&self) -> Option<String> {
+        self.source.map(|url| String::from_utf8_lossy(url).into_owned())
+    }
+
+    /// Why there was no answer, as the archive says.
+    pub fn detail(&self) -> Option<String> {
+        self.detail.map(|text| String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// The number of the robots.txt whose rules hold, or else of the last good copy.
+    pub(crate) fn file(&self) -> Option<u32> {
+        self.file.or((self.facts.last_good != NONE).then_some(self.facts.last_good))
+    }
+}
+
+impl<D: AsRef<[u8]>> Snapshot<D> {
+    /// Opens a snapshot over its bytes. The cost does not depend on their number.
+    ///
+    /// # Errors
+    /// [`NotASnapshot`](crate::ErrorKind::NotASnapshot), [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and [`Corrupt`](crate::ErrorKind::Corrupt) where header and
+    /// section table contradict the bytes.
+    pub fn new(data: D) -> Result<Self> {
+        let table = decode_head(data.as_ref())?;
+        Ok(Self { data, table })
+    }
+
+    /// The bytes of a section; `new` has checked that they are there.
+    #[inline]
+    pub(super) fn section(&self, section: Section) -> &[u8] {
+        let extent = &self.table[section as usize - 1];
+        let (start, end) = (extent.offset as usize, (extent.offset + extent.len) as usize);
+        self.data.as_ref().get(start..end).unwrap_or_default()
+    }
+
+    pub(super) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The length of the whole snapshot in bytes.
+    pub fn byte_len(&self) -> u64 {
+        self.data.as_ref().len() as u64
+    }
+
+    /// Name and length in bytes of every section, in the order of the file.
+    pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        Section::ALL.iter().zip(&self.table).map(|(section, extent)| (section.name(), extent.len))
+    }
+
+    /// What the snapshot says of itself.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not the documented JSON.
+    pub fn metadata(&self) -> Result<Metadata> {
+        serde_json::from_slice(self.section(Section::Metadata))
+            .map_err(|err| Error::corrupt(format!("the metadata ({err})")))
+    }
+
+    /// The profile it was compiled for.
+    ///
+    /// # Errors
+    /// As [`metadata`](Self::metadata).
+    pub fn profile(&self) -> Result<Profile> {
+        Ok(self.metadata()?.profile)
+    }
+
+    /// What it holds of `origin`, if anything. One look-up in the index.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) where the bytes contradict each other.
+    pub fn origin(&self, origin: &Origin) -> Result<Option<OriginEntry<'_>>> {
+        match self.find(origin.as_str().as_bytes())? {
+            Some(entry) => self.origin_at(entry.row).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The number of origins.
+    pub fn origin_count(&self) -> u32 {
+        (self.section(Section::Facts).len() / FACTS_LEN) as u32
+    }
+
+    /// All origins, sorted by key.
+    pub fn origins(&self) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
+        (0..self.origin_count()).map(|row| self.origin_at(row))
+    }
+
+    /// The origin in a row of the section `facts`.
+    pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
+        let facts = self.facts(row)?;
+        let entry = Entry::decode(self.section(Section::Origins), facts.entry)?;
+        if entry.row != row {
+            return Err(Error::corrupt("an origin whose facts belong to another"));
+        }
+        Ok(OriginEntry {
+            key: entry.key,
+            file: (entry.file != NONE).then_some(entry.file),
+            source: self.note(facts.source)?,
+            detail: self.note(facts.detail)?,
+            facts,
+        })
+    }
+
+    pub(crate) fn facts(&self, row: u32) -> Result<Facts> {
+        Facts::decode(self.section(Section::Facts), row)
+    }
+
+    /// The entry of a canonical key. Expected cost: one slot, one entry.
+    #[inline]
+    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Entry<'_>>> {
+        let index = self.section(Section::Index).as_chunks::<8>().0;
+        let hash = hash_key(key);
+        let mut at = index_start(hash, index.len());
+        for _ in 0..index.len() {
+            let slot = index.get(at).map_or(0, |slot| u64::from_le_bytes(*slot));
+            if slot == 0 {
+                return Ok(None);
+            }
+            if let Some(place) = slot_place(slot, hash) {
+                let entry = Entry::decode(self.section(Section::Origins), place)?;
+                if entry.key == key {
+                    return Ok(Some(entry));
+                }
+            }
+            at = if at + 1 == index.len() { 0 } else { at + 1 };
+        }
+        Ok(None)
+    }
+
+    /// The number of distinct robots.txt files.
+    pub(crate) fn file_count(&self) -> u32 {
+        (self.section(Section::Files).len() / FILE_LEN) as u32
+    }
+
+    #[inline]
+    pub(crate) fn file(&self, file: u32) -> Result<FileRow> {
+        FileRow::decode(self.section(Section::Files), file)
+    }
+
+    /// What a robots.txt says to the names it names, sorted by token.
+    #[inline]
+    pub(crate) fn named(&self, file: &FileRow) -> Result<&[[u8; NAMED_LEN]]> {
+        let start = usize::try_from(file.named_start).ok().and_then(|start| start.checked_mul(NAMED_LEN));
+        let start = start.ok_or_else(|| Error::corrupt("a robots.txt's first named agent"))?;
+        let rows = bytes(
+            self.section(Section::Named),
+            start,
+            file.named_len as usize * NAMED_LEN,
+            "a robots.txt's named agents",
+        )?;
+        Ok(rows.as_chunks().0)
+    }
+
+    #[inline]
+    pub(crate) fn named_row(row: &[u8; NAMED_LEN]) -> NamedRow {
+        NamedRow::decode(row)
+    }
+
+    #[inline]
+    pub(crate) fn rules(&self, place: u32) -> Result<Rules<'_>> {
+        Rules::decode(self.section(Section::RuleSets), place, self.section(Section::Patterns))
+    }
+
+    /// The rule set at `place`, which is not a union.
+    pub(crate) fn rule_set(&self, place: u32) -> Result<RuleSet<'_>> {
+        RuleSet::decode(self.section(Section::RuleSets), place, self.section(Section::Patterns))
+    }
+
+    /// The condensed text of a robots.txt: the lines that say something, on their own line numbers.
+    pub(crate) fn text(&self, file: u32) -> Result<Vec<u8>> {
+        let row = self.file(file)?;
+        let start = usize::try_from(row.text_start).unwrap_or(usize::MAX);
+        let frame = bytes(self.section(Section::Texts), start, row.text_len as usize, "a robots.txt's text")?;
+        Unpacker::new(self.section(Section::Dictionary))?.unpack(frame, row.raw_len as usize)
+    }
+
+    /// The condensed text of the robots.txt that an origin obeys, or obeyed before the failures; `None` if there is none.
+    ///
+    /// It holds the lines of known fields without comments, every other line blank, so that line numbers are those of
+    /// the file as served.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) where the bytes contradict each other.
+    pub fn robots_text(&self, entry: &OriginEntry<'_>) -> Result<Option<Vec<u8>>> {
+        entry.file().map(|file| self.text(file)).transpose()
+    }
+
+    fn note(&self, place: u32) -> Result<Option<&[u8]>> {
+        if place == NONE {
+            return Ok(None);
+        }
+        let notes = self.section(Section::Notes);
+        let at = place as usize * 4;
+        let len = u16::from_le_bytes(super::wire::array(notes, at, "a note's length")?);
+        bytes(notes, at + 2, usize::from(len), "a note").map(Some)
+    }
+
+    /// The number of agent names in the dictionary.
+    pub(crate) fn token_count(&self) -> Result<u64> {
+        u64_at(self.section(Section::Tokens), 0, "the number of tokens")
+    }
+
+    /// The agent name of a number.
+    pub(crate) fn token(&self, number: u64) -> Result<&[u8]> {
+        let section = self.section(Section::Tokens);
+        let count = self.token_count()?;
+        let heads = count.checked_add(2).and_then(|rows| usize::try_from(rows.checked_mul(8)?).ok());
+        let heads = heads.ok_or_else(|| Error::corrupt("the number of tokens"))?;
+        let at = usize::try_from(number).ok().and_then(|n| n.checked_mul(8)?.checked_add(8));
+        let at = at.ok_or_else(|| Error::corrupt("a token's number"))?;
+        let (start, end) = (u64_at(section, at, "a token's start")?, u64_at(section, at + 8, "a token's end")?);
+        let text = section.get(heads..).unwrap_or_default();
+        let range = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
+        text.get(range).ok_or_else(|| Error::corrupt("a token's text"))
+    }
+
+    /// The number of an agent name, if any robots.txt names it. Cost: a binary search.
+    pub(crate) fn token_number(&self, name: &[u8]) -> Result<Option<u32>> {
+        let (mut low, mut high) = (0, self.token_count()?);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.token(middle)?.cmp(name) {
+                std::cmp::Ordering::Equal => return Ok(u32::try_from(middle).ok()),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The numbers of the names of `agent`'s chain that any robots.txt of the snapshot names, first choice first.
+    pub(crate) fn agent_tokens(&self, agent: &Agent, how: AgentMatch) -> Result<Vec<u32>> {
+        agent.keys(how).filter_map(|key| self.token_number(key).transpose()).collect()
+    }
+
+    /// How many origins came to each outcome, in the order of the classes.
+    ///
+    /// # Errors
+    /// As [`metadata`](Self::metadata).
+    pub fn outcome_counts(&self) -> Result<[(OutcomeClass, u64); 5]> {
+        let counts = self.metadata()?.counts;
+        Ok([
+            (OutcomeClass::Rules, counts.outcome_rules),
+            (OutcomeClass::ClientError, counts.outcome_client_error),
+            (OutcomeClass::ServerError, counts.outcome_server_error),
+            (OutcomeClass::Unreachable, counts.outcome_unreachable),
+            (OutcomeClass::Unresolved, counts.outcome_unresolved),
+        ])
+    }
+}

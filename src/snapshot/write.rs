@@ -1,0 +1,300 @@
+//! Streams a snapshot out: section after section, checksummed on the way, the header last.
+
+use super::format::{
+    Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, Outcome, SECTION_ALIGN, Section, Table,
+    encode_head, hash_key, head_len, index_len, index_slot, index_start,
+};
+use super::ruleset::{self, SetRule};
+use super::text::DICTIONARY;
+use crate::Profile;
+use crate::error::{ErrorKind, Result};
+use std::collections::HashMap;
+use std::io::{Seek, SeekFrom, Write};
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Everything a snapshot holds, numbered as it will lie in the file.
+pub(crate) struct Contents<'a> {
+    pub profile: Profile,
+    pub counts: Counts,
+    pub captured: Option<(i64, i64)>,
+    /// Sorted and distinct; a token's number is its index.
+    pub tokens: Vec<&'a [u8]>,
+    pub rule_sets: Vec<RuleSetContents<'a>>,
+    pub files: Vec<FileContents<'a>>,
+    /// Sorted by key and distinct.
+    pub origins: Vec<OriginContents<'a>>,
+}
+
+/// What one or more agent names are told.
+pub(crate) enum RuleSetContents<'a> {
+    Set(&'a [SetRule]),
+    /// Rule sets by index, all lower than its own, that are judged together.
+    Union(Vec<u32>),
+}
+
+/// One robots.txt; rule sets and tokens by index.
+pub(crate) struct FileContents<'a> {
+    pub global: Option<u32>,
+    /// Sorted by token.
+    pub named: Vec<(u32, u32)>,
+    pub frame: &'a [u8],
+    pub raw_len: u32,
+}
+
+/// One origin; files by index.
+pub(crate) struct OriginContents<'a> {
+    pub key: &'a [u8],
+    pub outcome: Outcome,
+    pub file: Option<u32>,
+    pub last_good: Option<u32>,
+    pub source: Option<Vec<u8>>,
+    pub detail: Option<&'a [u8]>,
+}
+
+/// Writes the snapshot; gives its length in bytes.
+///
+/// # Errors
+/// What the output refuses, and [`ErrorKind::TooLarge`].
+pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u64> {
+    let sets = RuleSetSections::new(&contents.rule_sets)?;
+    let mut writer = Writer::new(out)?;
+    writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
+    let places = entry_places(&contents.origins)?;
+    writer.section(Section::Index, |out| out.put_words(&index(&contents.origins, &places)))?;
+    writer.section(Section::Origins, |out| {
+        out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| entry(row, origin).encode(bytes))
+    })?;
+    let mut notes = Notes::default();
+    writer.section(Section::Facts, |out| {
+        let mut rows = Vec::new();
+        for (origin, place) in contents.origins.iter().zip(&places) {
+            facts(origin, *place, &mut notes)?.encode(&mut rows);
+        }
+        out.put(&rows)
+    })?;
+    write_files(&mut writer, &contents.files, &sets)?;
+    writer.section(Section::RuleSets, |out| out.put(&sets.sets))?;
+    writer.section(Section::Patterns, |out| out.put(&sets.patterns))?;
+    writer.section(Section::Tokens, |out| out.put(&tokens(&contents.tokens)))?;
+    writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file.frame)))?;
+    writer.section(Section::Dictionary, |out| out.put(DICTIONARY))?;
+    writer.section(Section::Notes, |out| out.put(&notes.bytes))?;
+    writer.finish()
+}
+
+fn write_files<W: Write + Seek>(
+    writer: &mut Writer<W>,
+    files: &[FileContents<'_>],
+    sets: &RuleSetSections,
+) -> Result<()> {
+    let (mut named_start, mut text_start) = (0, 0);
+    writer.section(Section::Files, |out| {
+        out.put_rows(files.iter(), |file, bytes| {
+            let row = FileRow {
+                global: file.global.map_or(NONE, |set| sets.places[set as usize]),
+                named_len: file.named.len() as u32,
+                named_start,
+                text_start,
+                text_len: file.frame.len() as u32,
+                raw_len: file.raw_len,
+            };
+            named_start += file.named.len() as u64;
+            text_start += file.frame.len() as u64;
+            row.encode(bytes);
+        })
+    })?;
+    writer.section(Section::Named, |out| {
+        out.put_rows(files.iter().flat_map(|file| &file.named), |&(token, set), bytes| {
+            NamedRow { token, rule_set: sets.places[set as usize] }.encode(bytes);
+        })
+    })
+}
+
+fn metadata(contents: &Contents<'_>) -> Result<Vec<u8>> {
+    let metadata = Metadata {
+        tool: concat!("robosieve ", env!("CARGO_PKG_VERSION")).to_owned(),
+        profile: contents.profile,
+        counts: contents.counts,
+        captured: contents.captured,
+    };
+    serde_json::to_vec(&metadata).map_err(|err| std::io::Error::from(err).into())
+}
+
+/// Where each origin's entry begins, in units of 8 bytes.
+fn entry_places(origins: &[OriginContents<'_>]) -> Result<Vec<u32>> {
+    let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
+    let mut at = 0u64;
+    origins
+        .iter()
+        .map(|origin| {
+            let place = u32::try_from(at).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
+            at += Entry::len(origin.key.len()) as u64 / 8;
+            Ok(place)
+        })
+        .collect()
+}
+
+fn entry<'a>(row: usize, origin: &OriginContents<'a>) -> Entry<'a> {
+    Entry { key: origin.key, file: origin.file.unwrap_or(NONE), row: row as u32, class: origin.outcome.class }
+}
+
+fn facts(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<Facts> {
+    Ok(Facts {
+        outcome: origin.outcome.clone(),
+        entry,
+        last_good: origin.last_good.unwrap_or(NONE),
+        source: notes.add(origin.source.as_deref())?,
+        detail: notes.add(origin.detail)?,
+    })
+}
+
+/// The open-addressing table, filled in the order of the keys.
+fn index(origins: &[OriginContents<'_>], places: &[u32]) -> Vec<u64> {
+    let mut slots = vec![0; index_len(origins.len())];
+    for (origin, place) in origins.iter().zip(places) {
+        let hash = hash_key(origin.key);
+        let mut at = index_start(hash, slots.len());
+        while slots[at] != 0 {
+            at = (at + 1) % slots.len();
+        }
+        slots[at] = index_slot(*place, hash);
+    }
+    slots
+}
+
+fn tokens(tokens: &[&[u8]]) -> Vec<u8> {
+    let mut out = (tokens.len() as u64).to_le_bytes().to_vec();
+    let mut end = 0u64;
+    out.extend_from_slice(&end.to_le_bytes());
+    for token in tokens {
+        end += token.len() as u64;
+        out.extend_from_slice(&end.to_le_bytes());
+    }
+    out.extend(tokens.iter().flat_map(|token| token.iter()));
+    out
+}
+
+/// The section `notes`: short texts with their lengths, equal ones stored once.
+#[derive(Default)]
+struct Notes {
+    bytes: Vec<u8>,
+    known: HashMap<Vec<u8>, u32>,
+}
+
+impl Notes {
+    fn add(&mut self, text: Option<&[u8]>) -> Result<u32> {
+        let Some(text) = text else { return Ok(NONE) };
+        let text = &text[..text.len().min(usize::from(u16::MAX))];
+        if let Some(&place) = self.known.get(text) {
+            return Ok(place);
+        }
+        let place =
+            u32::try_from(self.bytes.len() / 4).map_err(|_| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
+        self.bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
+        self.bytes.extend_from_slice(text);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        self.known.insert(text.to_vec(), place);
+        Ok(place)
+    }
+}
+
+/// The packed rule sets and the patterns they share.
+struct RuleSetSections {
+    sets: Vec<u8>,
+    patterns: Vec<u8>,
+    /// Each set's place in units of 8 bytes.
+    places: Vec<u32>,
+}
+
+impl RuleSetSections {
+    fn new(rule_sets: &[RuleSetContents<'_>]) -> Result<Self> {
+        let mut out = Self { sets: Vec::new(), patterns: Vec::new(), places: Vec::new() };
+        let mut known: HashMap<Vec<u8>, u64> = HashMap::new();
+        for contents in rule_sets {
+            let place = u32::try_from(out.sets.len() / 8).ok().filter(|&place| place != NONE);
+            out.places.push(place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?);
+            let rules = match contents {
+                RuleSetContents::Set(rules) => *rules,
+                RuleSetContents::Union(parts) => {
+                    let places: Vec<u32> = parts.iter().map(|&part| out.places[part as usize]).collect();
+                    ruleset::encode_union(&places, &mut out.sets);
+                    continue;
+                }
+            };
+            ruleset::encode(rules, &mut out.sets, |text| match known.get(text) {
+                Some(&place) => place,
+                None => {
+                    let place = out.patterns.len() as u64;
+                    out.patterns.extend_from_slice(text);
+                    known.insert(text.to_vec(), place);
+                    place
+                }
+            })?;
+        }
+        Ok(out)
+    }
+}
+
+struct Writer<W> {
+    out: W,
+    at: u64,
+    table: Table,
+}
+
+impl<W: Write + Seek> Writer<W> {
+    fn new(mut out: W) -> Result<Self> {
+        out.write_all(&vec![0; head_len()])?;
+        Ok(Self { out, at: head_len() as u64, table: Table::default() })
+    }
+
+    fn section(&mut self, section: Section, fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<()>) -> Result<()> {
+        let offset = self.at.next_multiple_of(SECTION_ALIGN);
+        self.out.write_all(&vec![0; (offset - self.at) as usize])?;
+        let mut writer = SectionWriter { out: &mut self.out, len: 0, hasher: Xxh3Default::new() };
+        fill(&mut writer)?;
+        let (len, checksum) = (writer.len, writer.hasher.digest());
+        self.at = offset + len;
+        self.table[section as usize - 1] = Extent { offset, len, checksum };
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<u64> {
+        self.out.seek(SeekFrom::Start(0))?;
+        let head = encode_head(&self.table, self.at);
+        debug_assert!(head.starts_with(MAGIC));
+        self.out.write_all(&head)?;
+        self.out.flush()?;
+        Ok(self.at)
+    }
+}
+
+struct SectionWriter<'w, W> {
+    out: &'w mut W,
+    len: u64,
+    hasher: Xxh3Default,
+}
+
+impl<W: Write> SectionWriter<'_, W> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.hasher.update(bytes);
+        self.len += bytes.len() as u64;
+        Ok(self.out.write_all(bytes)?)
+    }
+
+    fn put_words(&mut self, words: &[u64]) -> Result<()> {
+        self.put_rows(words.iter(), |word, bytes| bytes.extend_from_slice(&word.to_le_bytes()))
+    }
+
+    /// Encodes rows into a buffer and puts it out whenever it is full.
+    fn put_rows<T>(&mut self, rows: impl Iterator<Item = T>, mut encode: impl FnMut(T, &mut Vec<u8>)) -> Result<()> {
+        let mut buffer = Vec::with_capacity(1 << 16);
+        for row in rows {
+            encode(row, &mut buffer);
+            if buffer.len() >= 1 << 16 {
+                self.put(&buffer)?;
+                buffer.clear();
+            }
+        }
+        self.put(&buffer)
+    }
+}

@@ -1,0 +1,175 @@
+//! WARC files (ISO 28500): finds the `response` records, whatever the compression around them.
+
+use super::http::{self, header};
+use super::{Answer, Capture, Entry, Sink};
+use crate::decode::Decoder;
+use crate::error::{Error, Result};
+use std::io::{BufRead, BufReader, Read};
+
+/// What is kept of a record's block: HTTP headers and a body, coded or not, that fills the 500 KiB that count.
+const MAX_BLOCK: u64 = 1 << 20;
+/// No WARC header comes near; what is longer is not WARC.
+const MAX_HEADER: u64 = 1 << 20;
+
+/// One `response` record.
+#[derive(Debug)]
+pub(crate) struct Record {
+    target: Vec<u8>,
+    date: Option<Vec<u8>>,
+    truncated: Option<Vec<u8>>,
+    pub(super) block: Vec<u8>,
+}
+
+impl Record {
+    /// The capture it is; `None` if it does not say of what.
+    pub(super) fn capture(self) -> Option<Capture> {
+        let time = self.date.as_deref().and_then(super::jsonl::parse_time);
+        let answer = match self.truncated.as_deref() {
+            // The fetch itself broke off: what came may be a fraction of what the site says.
+            Some(reason @ (b"time" | b"disconnect")) => {
+                Answer::Failed(format!("truncated: {}", String::from_utf8_lossy(reason)))
+            }
+            Some(_) => http::parse(&self.block, true),
+            None => http::parse(&self.block, false),
+        };
+        (!self.target.is_empty()).then_some(Capture { url: self.target, time, answer })
+    }
+}
+
+/// Reads records to the end; gives the number of damaged places skipped.
+pub(super) fn read<R: Read>(input: &mut BufReader<Decoder<R>>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
+    let mut reader = Reader { input, head: Vec::new(), hunting: false };
+    // A member's checksum is known only when the next record is asked for: until then a record waits here.
+    let mut waiting: Option<Record> = None;
+    let mut damaged = 0;
+    loop {
+        match reader.next_record() {
+            Ok(found) => {
+                if let Some(record) = waiting.take()
+                    && !sink(Entry::Warc(record))
+                {
+                    return Ok(damaged);
+                }
+                match found {
+                    Found::Response(record) => waiting = Some(record),
+                    Found::Other => {}
+                    Found::End => return Ok(damaged),
+                }
+            }
+            Err(err) if skip_damaged && err.is_skippable() => {
+                damaged += 1;
+                waiting = None;
+                if !reader.resync()? {
+                    return Ok(damaged);
+                }
+            }
+            Err(err) => return Err(err),
+        }
+    }
+}
+
+enum Found {
+    Response(Record),
+    Other,
+    End,
+}
+
+struct Reader<'r, R: Read> {
+    input: &'r mut BufReader<Decoder<R>>,
+    head: Vec<u8>,
+    /// Behind damage: pass over lines until one begins a record.
+    hunting: bool,
+}
+
+impl<R: Read> Reader<'_, R> {
+    fn next_record(&mut self) -> Result<Found> {
+        if !self.read_head()? {
+            return Ok(Found::End);
+        }
+        let length = header(&self.head, "Content-Length")
+            .and_then(|value| std::str::from_utf8(value).ok()?.parse::<u64>().ok())
+            .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
+        if !self.is_http_response() {
+            self.skip(length)?;
+            return Ok(Found::Other);
+        }
+        let mut block = Vec::with_capacity(length.min(MAX_BLOCK) as usize);
+        let read = self.input.by_ref().take(length.min(MAX_BLOCK)).read_to_end(&mut block).map_err(Error::from_io)?;
+        self.check_length(read as u64, length.min(MAX_BLOCK))?;
+        self.skip(length - read as u64)?;
+        let field = |name| header(&self.head, name).map(<[u8]>::to_vec);
+        let target = field("WARC-Target-URI").unwrap_or_default();
+        // WARC/1.0 wrote the URI in angle brackets in its grammar, and some tools do.
+        let target = match target.strip_prefix(b"<").and_then(|t| t.strip_suffix(b">")) {
+            Some(bare) => bare.to_vec(),
+            None => target,
+        };
+        let truncated = field("WARC-Truncated").map(|reason| reason.to_ascii_lowercase());
+        Ok(Found::Response(Record { target, date: field("WARC-Date"), truncated, block }))
+    }
+
+    fn is_http_response(&self) -> bool {
+        let is = |name, expected: &str| {
+            header(&self.head, name).is_some_and(|v| v.eq_ignore_ascii_case(expected.as_bytes()))
+        };
+        is("WARC-Type", "response")
+            && header(&self.head, "WARC-Target-URI")
+                .is_some_and(|uri| !uri.trim_ascii_start().to_ascii_lowercase().starts_with(b"dns:"))
+    }
+
+    /// Reads the header block to `head`; `false` at the end of the input.
+    fn read_head(&mut self) -> Result<bool> {
+        self.head.clear();
+        loop {
+            let start = self.head.len();
+            let n = self.input.by_ref().take(MAX_HEADER).read_until(b'\n', &mut self.head).map_err(Error::from_io)?;
+            let line = &self.head[start..];
+            let is_blank = line.iter().all(|b| b"\r\n".contains(b));
+            if n == 0 {
+                return if start == 0 { Ok(false) } else { Err(self.damaged("the file ends inside a WARC header")) };
+            }
+            if start == 0 {
+                // Blank lines end the record before; anything else must begin one.
+                if is_blank || (self.hunting && !line.starts_with(b"WARC/")) {
+                    self.head.clear();
+                } else if !line.starts_with(b"WARC/") {
+                    return Err(self.damaged("a WARC record should begin here"));
+                }
+                continue;
+            }
+            if is_blank {
+                self.hunting = false;
+                return Ok(true);
+            }
+            if self.head.len() as u64 > MAX_HEADER {
+                return Err(self.damaged("a WARC header without end"));
+            }
+        }
+    }
+
+    fn skip(&mut self, length: u64) -> Result<()> {
+        let skipped =
+            std::io::copy(&mut self.input.by_ref().take(length), &mut std::io::sink()).map_err(Error::from_io)?;
+        self.check_length(skipped, length)
+    }
+
+    fn check_length(&self, read: u64, expected: u64) -> Result<()> {
+        if read == expected { Ok(()) } else { Err(self.damaged("the file ends inside a WARC record")) }
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        let decoder = self.input.get_ref();
+        let buffered = if decoder.is_gzip() { 0 } else { self.input.buffer().len() as u64 };
+        let offset = decoder.offset() - buffered;
+        Error::damaged(offset, what, true)
+    }
+
+    fn resync(&mut self) -> Result<bool> {
+        self.hunting = true;
+        if self.input.get_ref().is_gzip() {
+            let rest = self.input.buffer().len();
+            self.input.consume(rest);
+        }
+        Ok(self.input.get_mut().resync()?)
+    }
+}

@@ -1,0 +1,8 @@
+//! URLs as robots.txt sees them: an origin, and a path with its query.
+
+pub(crate) mod escape;
+pub(crate) mod origin;
+pub(crate) mod split;
+
+pub(crate) use origin::Origin;
+pub(crate) use split::{Parts, path_of, split};
