@@ -49,6 +49,7 @@ mod decode;
 mod error;
 mod filter;
 mod matcher;
+mod output;
 mod profile;
 mod robots;
 mod snapshot;
@@ -57,12 +58,14 @@ mod url;
 
 pub use agent::{Agent, AgentMatch};
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
+pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
     Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs, Require,
     Scratch, UnknownOrigin, Verdicts,
 };
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
+pub use output::OutputFile;
 pub use profile::Profile;
 pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};
 pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};

@@ -6,6 +6,14 @@ use crate::error::Error;
 use gzip::GzipReader;
 use std::io::{self, BufReader, Cursor, Read};
 
+/// Reads gzip, zstd or plain bytes, told apart by content.
+///
+/// # Errors
+/// What reading the first bytes gives; damage is met when the result is read.
+pub fn decode(input: impl Read) -> crate::Result<impl Read> {
+    Decoder::new(input).map_err(Error::from_io)
+}
+
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, Counted<R>>;
 
 /// Decodes gzip (any number of members) and zstd (any number of frames), or passes plain bytes through.

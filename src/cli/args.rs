@@ -1,0 +1,276 @@
+//! The arguments of every verb, and what they mean to the library.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
+use std::path::PathBuf;
+
+/// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
+#[derive(Debug, Parser)]
+#[command(name = "robosieve", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// Worker threads (default: one for each core).
+    #[arg(short = 'j', long, global = true, value_name = "N", value_parser = parse_threads)]
+    pub threads: Option<usize>,
+    /// Print no summary and no progress.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  robosieve compile -o web.rsieve crawl-robots-*.warc.gz
+  robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot,Googlebot-Image:Googlebot < urls.txt
+  robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
+  robosieve check --robots robots.txt -a GPTBot /private/
+  robosieve inspect web.rsieve https://example.com
+
+Exit status: 0 done (check: allowed), 1 check: disallowed, 2 error.";
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("give a number of threads of at least 1".to_owned()),
+        Ok(threads) => Ok(threads),
+    }
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Compile robots.txt archives (WARC, JSONL, directories) into a snapshot
+    Compile(CompileArgs),
+    /// Keep the URLs that agents may fetch
+    Filter(FilterArgs),
+    /// Put one letter an agent before every line: A allowed, D disallowed, U unknown origin, I not a URL
+    Annotate(AnnotateArgs),
+    /// Judge single URLs, and say why
+    Check(CheckArgs),
+    /// Show what a snapshot holds, in all or of one origin
+    Inspect(InspectArgs),
+    /// Time the judging of given URLs by a given snapshot
+    Bench(BenchArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompileArgs {
+    /// The snapshot to write; an existing one is replaced
+    #[arg(short, long, value_name = "SNAP")]
+    pub output: PathBuf,
+    /// Whose reading of the rules to compile for
+    #[arg(long, value_enum, default_value_t = ProfileArg::Google)]
+    pub profile: ProfileArg,
+    /// Read on behind damaged places, counting them, instead of failing at the first
+    #[arg(long)]
+    pub skip_damaged: bool,
+    /// Write what was read and what came of it as JSON
+    #[arg(long, value_name = "FILE")]
+    pub stats_json: Option<PathBuf>,
+    /// WARC or JSONL files (plain, gzip or zstd), directories of robots.txt files; `-` is standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+}
+
+/// What `filter`, `annotate`, `check` and `bench` share.
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// Agents to judge for, by product token; repeats and takes commas; FIRST:SECOND falls back
+    #[arg(short, long = "agent", required = true, value_name = "AGENT", value_delimiter = ',')]
+    pub agents: Vec<String>,
+    /// What 4xx, 5xx and network errors mean (default: as the snapshot's profile)
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub status_policy: Option<PolicyArg>,
+    /// What holds for origins that the snapshot does not know (default: a verdict of its own)
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub unknown: Option<UnknownArg>,
+    /// Whether the entry of the other of http and https will do
+    #[arg(long, value_enum, default_value_t = SchemeArg::Exact)]
+    pub scheme: SchemeArg,
+    /// How names outside the RFC's alphabet (MJ12bot) are matched: by the whole name, or never, as Google does
+    #[arg(long, value_enum, default_value_t = AgentMatchArg::Extended)]
+    pub agent_match: AgentMatchArg,
+}
+
+/// How the verdicts of several agents make one for a line.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP")]
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Which lines to keep
+    #[arg(long, value_enum, default_value_t = KeepArg::Allowed)]
+    pub keep: KeepArg,
+    /// Of how many agents that verdict is required
+    #[arg(long, value_enum, default_value_t = RequireArg::All)]
+    pub require: RequireArg,
+    /// Write the disallowed lines here
+    #[arg(long, value_name = "FILE")]
+    pub disallowed_to: Option<PathBuf>,
+    /// Write the lines of unknown origins here
+    #[arg(long, value_name = "FILE")]
+    pub unknown_to: Option<PathBuf>,
+    /// Write the lines that are not URLs here
+    #[arg(long, value_name = "FILE")]
+    pub invalid_to: Option<PathBuf>,
+    /// Write the kept lines here (default: standard output); .gz and .zst compress
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Lists of URLs, one a line, plain, gzip or zstd (default: standard input)
+    #[arg(value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnnotateArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP")]
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Write the lines here (default: standard output); .gz and .zst compress
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Lists of URLs, one a line, plain, gzip or zstd (default: standard input)
+    #[arg(value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP", required_unless_present = "robots", conflicts_with = "robots")]
+    pub snapshot: Option<PathBuf>,
+    /// One robots.txt file instead of a snapshot; URLs may then be bare paths
+    #[arg(long, value_name = "FILE")]
+    pub robots: Option<PathBuf>,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Whose reading of the rules, with --robots
+    #[arg(long, value_enum, default_value_t = ProfileArg::Google, conflicts_with = "snapshot")]
+    pub profile: ProfileArg,
+    /// Say which rule decided, where it stands, and why the others lost
+    #[arg(long)]
+    pub explain: bool,
+    /// URLs to judge
+    #[arg(required = true, value_name = "URL")]
+    pub urls: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// The snapshot
+    #[arg(value_name = "SNAP")]
+    pub snapshot: PathBuf,
+    /// Show this origin's facts and rules; any URL on it will do
+    #[arg(value_name = "ORIGIN")]
+    pub origin: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Check every checksum and the whole structure first
+    #[arg(long)]
+    pub verify: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP")]
+    pub snapshot: PathBuf,
+    /// The list of URLs, read into memory first
+    #[arg(long, value_name = "FILE")]
+    pub urls: PathBuf,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Numbers of threads to run with (default: 1 and all cores)
+    #[arg(long = "with-threads", alias = "threads-list", value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads)]
+    pub with_threads: Vec<usize>,
+    /// Runs of each; the fastest and the median are printed
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+macro_rules! choices {
+    ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$vdoc:meta])* $variant:ident = $text:literal => $value:expr),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+        pub(crate) enum $name { $($(#[$vdoc])* #[value(name = $text)] $variant),+ }
+        impl $name {
+            /// What the choice means to the library.
+            pub(crate) fn value(self) -> $target {
+                match self { $(Self::$variant => $value),+ }
+            }
+        }
+    };
+}
+
+choices!(ProfileArg => Profile {
+    /// As Google's open-source parser
+    Google = "google" => Profile::Google,
+    /// RFC 9309 to the letter
+    Rfc9309 = "rfc9309" => Profile::Rfc9309,
+});
+choices!(PolicyArg => StatusPolicy {
+    /// 4xx allows; 429, 5xx and network errors disallow for 30 days, then the last good copy
+    Google = "google" => StatusPolicy::Google,
+    /// 4xx, 429 too, allows; 5xx and network errors disallow for 30 days, then allow
+    Rfc9309 = "rfc9309" => StatusPolicy::Rfc9309,
+    /// Unknown origins, 401, 403, 429, 5xx and network errors disallow
+    Strict = "strict" => StatusPolicy::Strict,
+});
+choices!(UnknownArg => UnknownOrigin {
+    Allow = "allow" => UnknownOrigin::Allow,
+    Disallow = "disallow" => UnknownOrigin::Disallow,
+});
+choices!(SchemeArg => bool {
+    /// Only the URL's own scheme
+    Exact = "exact" => false,
+    /// The other of http and https where the URL's own is missing
+    Any = "any" => true,
+});
+choices!(AgentMatchArg => AgentMatch {
+    Extended = "extended" => AgentMatch::Extended,
+    Google = "google" => AgentMatch::Google,
+});
+choices!(KeepArg => Keep {
+    Allowed = "allowed" => Keep::Allowed,
+    Disallowed = "disallowed" => Keep::Disallowed,
+});
+choices!(RequireArg => Require {
+    All = "all" => Require::All,
+    Any = "any" => Require::Any,
+});
+
+impl JudgeArgs {
+    /// The agents; tells on stderr about names that the reference could not match.
+    pub(crate) fn agents(&self, quiet: bool) -> robosieve::Result<Vec<Agent>> {
+        let agents = self.agents.iter().map(|name| name.parse()).collect::<robosieve::Result<Vec<Agent>>>()?;
+        for agent in agents.iter().filter(|agent| agent.is_outside_alphabet() && !quiet) {
+            let how = match self.agent_match {
+                AgentMatchArg::Extended => {
+                    "it is compared with the whole name in user-agent lines (--agent-match google turns that off)"
+                }
+                AgentMatchArg::Google => "no group can name it, so only the global groups hold",
+            };
+            eprintln!("robosieve: note: agent {agent} has characters outside RFC 9309's alphabet (A-Z a-z _ -); {how}");
+        }
+        Ok(agents)
+    }
+
+    /// The rest of the options.
+    pub(crate) fn options(&self) -> JudgeOptions {
+        JudgeOptions {
+            status_policy: self.status_policy.map(PolicyArg::value),
+            unknown: self.unknown.map(UnknownArg::value),
+            any_scheme: self.scheme.value(),
+            agent_match: self.agent_match.value(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `robosieve bench`: times the real pipeline on given URLs, from memory to nowhere.
+
+use super::args::BenchArgs;
+use anyhow::Context;
+use robosieve::{Filter, FilterStats, Input, Judge, Outputs, Snapshot};
+use serde_json::json;
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<()> {
+    let snapshot = Snapshot::open(&args.snapshot)?;
+    let agents = args.judge.agents(false)?;
+    let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
+    let urls = load(args).with_context(|| args.urls.display().to_string())?;
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if args.with_threads.is_empty() { vec![1, all] } else { args.with_threads.clone() };
+    let mut rows = Vec::new();
+    for threads in threads {
+        rows.push(measure(&judge, &urls, threads, args.runs)?);
+    }
+    print(&rows, args.json);
+    Ok(())
+}
+
+/// The list, decoded, in memory.
+fn load(args: &BenchArgs) -> anyhow::Result<Arc<[u8]>> {
+    let mut text = Vec::new();
+    let file = std::fs::File::open(&args.urls)?;
+    robosieve::decode(file)?.read_to_end(&mut text)?;
+    Ok(text.into())
+}
+
+/// The runs with one number of threads.
+struct Row {
+    threads: usize,
+    best: f64,
+    median: f64,
+    stats: FilterStats,
+}
+
+fn measure(
+    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    urls: &Arc<[u8]>,
+    threads: usize,
+    runs: u32,
+) -> anyhow::Result<Row> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let mut times = Vec::new();
+    let mut stats = FilterStats::default();
+    // The first run, which also warms the caches, is not counted.
+    for _ in 0..=runs {
+        let start = Instant::now();
+        let input = Input::from_reader("memory", Cursor::new(urls.clone()));
+        let found = pool.install(|| Filter::new(judge).run(vec![input], Outputs::default()))?;
+        anyhow::ensure!(
+            times.is_empty() || found == stats,
+            "two runs gave different counts: this is a bug, please report it"
+        );
+        times.push(start.elapsed().as_secs_f64());
+        stats = found;
+    }
+    times.remove(0);
+    times.sort_by(f64::total_cmp);
+    Ok(Row { threads, best: times[0], median: times[times.len() / 2], stats })
+}
+
+fn print(rows: &[Row], as_json: bool) {
+    if as_json {
+        let rows: Vec<_> = rows.iter().map(row_json).collect();
+        println!("{}", json!({ "runs": rows }));
+        return;
+    }
+    println!("threads     ns/URL        URL/s     GB/s   ns/URL (best)   allowed");
+    for row in rows {
+        let lines = row.stats.lines as f64;
+        println!(
+            "{:>7} {:>10.1} {:>12.0} {:>8.3} {:>15.1} {:>9}",
+            row.threads,
+            row.median * 1e9 / lines,
+            lines / row.median,
+            row.stats.bytes as f64 / row.median / 1e9,
+            row.best * 1e9 / lines,
+            row.stats.allowed
+        );
+    }
+}
+
+fn row_json(row: &Row) -> serde_json::Value {
+    let lines = row.stats.lines as f64;
+    json!({
+        "threads": row.threads, "ns_per_url": row.median * 1e9 / lines, "ns_per_url_best": row.best * 1e9 / lines,
+        "urls_per_second": lines / row.median, "gb_per_second": row.stats.bytes as f64 / row.median / 1e9, "counts": row.stats,
+    })
+}

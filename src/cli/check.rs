@@ -1,0 +1,145 @@
+//! `robosieve check`: single URLs, with the reason if asked for.
+
+use super::args::CheckArgs;
+use anyhow::{Context, bail};
+use robosieve::{Agent, Explanation, Judge, Loss, OriginExplanation, Robots, RuleLine, Snapshot, Verdict, explain};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let agents = args.judge.agents(false)?;
+    let (verdicts, text) = match (&args.snapshot, &args.robots) {
+        (Some(path), _) => {
+            let snapshot = Snapshot::open(path)?;
+            check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
+        }
+        (None, Some(path)) => {
+            let body = std::fs::read(path).with_context(|| path.display().to_string())?;
+            check_robots(args, &body, &agents)
+        }
+        (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    exit_code(&verdicts)
+}
+
+/// 1 if any is disallowed; a URL without a verdict is an error, unless `--unknown` gives it one.
+fn exit_code(verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
+    if verdicts.contains(&Verdict::Invalid) {
+        bail!("not a URL with scheme and host, so there is no verdict on it");
+    }
+    if verdicts.contains(&Verdict::Unknown) {
+        bail!(
+            "the snapshot does not know this origin, so there is no verdict; --unknown allow|disallow gives one, --scheme any takes that of the other of http and https"
+        );
+    }
+    Ok(ExitCode::from(u8::from(verdicts.contains(&Verdict::Disallowed))))
+}
+
+type Checked = (Vec<Verdict>, String);
+
+fn check_snapshot(
+    args: &CheckArgs,
+    snapshot: &Snapshot<impl AsRef<[u8]>>,
+    agents: &[Agent],
+) -> anyhow::Result<Checked> {
+    let judge = Judge::new(snapshot, agents, args.judge.options())?;
+    let (mut verdicts, mut text) = Checked::default();
+    for url in &args.urls {
+        for (i, agent) in agents.iter().enumerate() {
+            let why = judge.explain(url.as_bytes(), i)?;
+            verdicts.push(why.verdict);
+            headline(&mut text, why.verdict, agent, url);
+            if args.explain {
+                explain_origin(&mut text, &why, agent);
+            }
+        }
+    }
+    Ok((verdicts, text))
+}
+
+fn check_robots(args: &CheckArgs, body: &[u8], agents: &[Agent]) -> Checked {
+    let robots = Robots::parse(body, args.profile.value());
+    let (mut verdicts, mut text) = Checked::default();
+    for url in &args.urls {
+        for agent in agents {
+            let why = explain(&robots, agent, args.judge.agent_match.value(), url.as_bytes());
+            verdicts.push(why.verdict);
+            headline(&mut text, why.verdict, agent, url);
+            if args.explain {
+                explain_rules(&mut text, &why, agent);
+            }
+        }
+    }
+    (verdicts, text)
+}
+
+fn headline(out: &mut String, verdict: Verdict, agent: &Agent, url: &str) {
+    let _ = writeln!(out, "{}\t{agent}\t{url}", verdict.name());
+}
+
+fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {
+    let _ = writeln!(out, "  {name:<11} {text}");
+}
+
+fn explain_origin(out: &mut String, why: &OriginExplanation<'_>, agent: &Agent) {
+    let Some(origin) = &why.origin else {
+        return row(out, "origin", "none: not a URL with scheme and host");
+    };
+    let Some(entry) = &why.entry else {
+        return row(out, "origin", format!("{origin} is not in the snapshot"));
+    };
+    row(out, "origin", entry.origin());
+    if why.via_other_scheme {
+        row(out, "scheme", format!("{origin} is not in the snapshot; the other scheme's entry holds (--scheme any)"));
+    }
+    row(out, "robots.txt", super::inspect::describe(entry));
+    if why.by_last_good {
+        row(out, "copy", "the last good one: the site has failed for 30 days or more");
+    }
+    match &why.rules {
+        Some(rules) => explain_rules(out, rules, agent),
+        None => row(out, "because", format!("the answer decides, not a rule: all URLs are {}", why.verdict.name())),
+    }
+}
+
+fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
+    row(out, "path", &why.path);
+    let group = match (&why.named, why.agent_lines.is_empty()) {
+        (_, true) => format!("none names {agent}, and there is no global one: everything is allowed"),
+        (Some(name), _) => format!("names {name}"),
+        (None, _) => format!("global: no group names {agent}"),
+    };
+    row(out, "group", group);
+    for (line, text) in &why.agent_lines {
+        row(out, "", format!("line {line}: {text}"));
+    }
+    match &why.deciding {
+        Some(rule) => row(out, "rule", format!("{} ({} bytes)", rule_text(rule), rule.length)),
+        None if why.losers.iter().any(|(_, loss)| *loss == Loss::RobotsTxt) => {
+            row(out, "rule", "none: /robots.txt itself may always be fetched");
+        }
+        None if !why.agent_lines.is_empty() => row(out, "rule", "none matches: allowed"),
+        None => {}
+    }
+    for (rule, loss) in &why.losers {
+        row(out, "lost", format!("{} ({})", rule_text(rule), reason(*loss, rule, why)));
+    }
+}
+
+fn rule_text(rule: &RuleLine) -> String {
+    format!("line {}: {}", rule.line, rule.text)
+}
+
+fn reason(loss: Loss, rule: &RuleLine, why: &Explanation) -> String {
+    let best = why.deciding.as_ref().map_or(0, |best| best.length);
+    match loss {
+        Loss::NoMatch => "does not match".to_owned(),
+        Loss::Empty => "has no path, so it says nothing".to_owned(),
+        Loss::Shorter => format!("matches, but {} bytes are shorter than {best}", rule.length),
+        Loss::AllowWins => format!("matches with {} bytes too, but allow wins", rule.length),
+        Loss::Same => "matches too and says the same".to_owned(),
+        Loss::RobotsTxt => "matches, but /robots.txt itself may always be fetched".to_owned(),
+    }
+}

@@ -1,0 +1,142 @@
+//! `robosieve inspect`: what a snapshot holds, in all or of one origin.
+
+use super::args::InspectArgs;
+use super::report::{grouped, outcomes};
+use anyhow::{Context, bail};
+use robosieve::{FORMAT_VERSION, Origin, OriginEntry, Snapshot};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
+    let snapshot = Snapshot::open(&args.snapshot)?;
+    let file = || args.snapshot.display().to_string();
+    if args.verify {
+        snapshot.verify().with_context(file)?;
+    }
+    let text = match &args.origin {
+        None => totals(&snapshot, args).with_context(file)?,
+        Some(origin) => one_origin(&snapshot, origin, args).with_context(file)?,
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn totals(snapshot: &Snapshot<impl AsRef<[u8]>>, args: &InspectArgs) -> anyhow::Result<String> {
+    let metadata = snapshot.metadata()?;
+    if args.json {
+        let sections: serde_json::Map<_, _> =
+            snapshot.sections().map(|(name, len)| (name.to_owned(), len.into())).collect();
+        let value = json!({
+            "format_version": FORMAT_VERSION, "bytes": snapshot.byte_len(), "verified": args.verify,
+            "metadata": metadata, "sections": sections,
+        });
+        return Ok(serde_json::to_string_pretty(&value)? + "\n");
+    }
+    let mut out = String::new();
+    let counts = &metadata.counts;
+    let mut text = |name: &str, value: String| {
+        let _ = writeln!(out, "{name:<26}{value:>14}");
+    };
+    text("format version", FORMAT_VERSION.to_string());
+    text("written by", metadata.tool.clone());
+    text("profile", metadata.profile.name().to_owned());
+    if args.verify {
+        text("verified", "yes".to_owned());
+    }
+    if let Some((oldest, newest)) = metadata.captured {
+        text("oldest capture", time(oldest));
+        text("newest capture", time(newest));
+    }
+    text("origins", grouped(counts.origins));
+    for (name, number) in outcomes(counts) {
+        text(&format!("  {name}"), grouped(number));
+    }
+    text("  found through redirects", grouped(counts.redirected));
+    text("distinct robots.txt", grouped(counts.files));
+    text("rule sets before merging", grouped(counts.rule_sets_before));
+    text("rule sets", grouped(counts.rule_sets));
+    text("rules in them", grouped(counts.rules));
+    text("agent names", grouped(counts.tokens));
+    text("bytes", grouped(snapshot.byte_len()));
+    for (name, len) in snapshot.sections() {
+        text(&format!("  {name}"), grouped(len));
+    }
+    Ok(out)
+}
+
+fn one_origin(snapshot: &Snapshot<impl AsRef<[u8]>>, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {
+    // A bare host means the site that a browser would open.
+    let with_scheme = if origin.contains("://") { origin.to_owned() } else { format!("https://{origin}") };
+    let Some(key) = Origin::of(with_scheme.as_bytes()) else {
+        bail!("{origin:?} is not an origin; write it like https://example.com");
+    };
+    let Some(entry) = snapshot.origin(&key)? else {
+        bail!("{key} is not in the snapshot; each of http, https, www and every port is an origin of its own");
+    };
+    let robots = snapshot.robots_text(&entry)?;
+    let robots = robots.map(|text| squeeze(&String::from_utf8_lossy(&text)));
+    if args.json {
+        return Ok(serde_json::to_string_pretty(&origin_json(&entry, robots))? + "\n");
+    }
+    let mut out = format!("# {}: {}\n", entry.origin(), describe(&entry));
+    if let Some(robots) = robots {
+        out.push_str(&robots);
+    }
+    Ok(out)
+}
+
+fn origin_json(entry: &OriginEntry<'_>, robots: Option<String>) -> serde_json::Value {
+    let outcome = entry.outcome();
+    json!({
+        "origin": entry.origin(), "outcome": outcome.class.name(), "status": outcome.status, "hops": outcome.hops,
+        "source": entry.source(), "detail": entry.detail(), "cut_short": outcome.cut_short,
+        "fetched_at": outcome.fetched.map(time), "first_failure": outcome.first_failure.map(time),
+        "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "robots_txt": robots,
+    })
+}
+
+/// One line on where an origin's robots.txt came from.
+pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
+    let outcome = entry.outcome();
+    let mut out = outcome.class.name().to_owned();
+    if outcome.status > 0 {
+        let _ = write!(out, ", status {}", outcome.status);
+    }
+    if let Some(fetched) = outcome.fetched {
+        let _ = write!(out, ", fetched {}", time(fetched));
+    }
+    if let Some(source) = entry.source() {
+        let _ = write!(out, ", from {source} after {} redirects", outcome.hops);
+    }
+    if let Some(first) = outcome.first_failure {
+        let _ = write!(out, ", failing since {}", time(first));
+    }
+    if entry.has_last_good() {
+        out.push_str(", last good copy kept");
+    }
+    if let Some(detail) = entry.detail() {
+        let _ = write!(out, ", {detail}");
+    }
+    if outcome.cut_short {
+        out.push_str(", cut short in the archive");
+    }
+    out
+}
+
+/// Seconds since 1970 as RFC 3339.
+fn time(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
+}
+
+/// Runs of blank lines as one.
+fn squeeze(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        if !line.is_empty() || !(out.is_empty() || out.ends_with("\n\n")) {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}

@@ -1,0 +1,64 @@
+//! The command line: one verb a file. Data goes to stdout, all else to stderr.
+
+mod annotate;
+mod args;
+mod bench;
+mod check;
+mod compile;
+mod filter;
+mod inspect;
+mod output;
+mod progress;
+mod report;
+mod run;
+
+use args::{Cli, Verb};
+use clap::Parser;
+use robosieve::Error;
+use std::io;
+use std::process::ExitCode;
+
+/// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed", 2 for any error.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(err) => {
+            // Printing fails only where there is nobody to tell.
+            let _ = err.print();
+            return if err.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,
+        Err(err) => {
+            eprintln!("robosieve: {err:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.threads.unwrap_or(0)).build()?;
+    let quiet = cli.quiet;
+    pool.install(|| match cli.verb {
+        Verb::Compile(args) => compile::run(&args, quiet).map(done),
+        Verb::Filter(args) => filter::run(&args, quiet).map(done),
+        Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
+        Verb::Check(args) => check::run(&args),
+        Verb::Inspect(args) => inspect::run(&args).map(done),
+        Verb::Bench(args) => bench::run(&args).map(done),
+    })
+}
+
+fn done((): ()) -> ExitCode {
+    ExitCode::SUCCESS
+}
+
+/// A reader that went away (`robosieve … | head`) is no error.
+fn is_broken_pipe(err: &anyhow::Error) -> bool {
+    err.chain().any(|cause| {
+        cause.downcast_ref::<Error>().is_some_and(Error::is_broken_pipe)
+            || cause.downcast_ref::<io::Error>().is_some_and(|err| err.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

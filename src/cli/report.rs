@@ -1,0 +1,86 @@
+//! Summaries for people, on stderr.
+
+use robosieve::{Agent, CompileReport, Counts, FilterStats};
+use std::time::Duration;
+
+/// A number with thousands separated.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Names and numbers of the origins by outcome.
+pub(crate) fn outcomes(counts: &Counts) -> [(&'static str, u64); 5] {
+    [
+        ("rules (2xx)", counts.outcome_rules),
+        ("no restrictions (4xx)", counts.outcome_client_error),
+        ("server error (429, 5xx)", counts.outcome_server_error),
+        ("unreachable", counts.outcome_unreachable),
+        ("unresolved redirect", counts.outcome_unresolved),
+    ]
+}
+
+/// Prints aligned rows of a name and a number.
+fn rows(rows: &[(&str, u64)]) {
+    for (name, number) in rows {
+        eprintln!("  {name:<26}{:>14}", grouped(*number));
+    }
+}
+
+pub(crate) fn print_compile(report: &CompileReport, elapsed: Duration) {
+    let counts = &report.counts;
+    eprintln!("compiled {} captures in {:.2} s", grouped(report.captures), elapsed.as_secs_f64());
+    rows(&[("origins", counts.origins)]);
+    rows(&outcomes(counts).map(|(name, number)| (name, number)));
+    rows(&[
+        ("found through redirects", counts.redirected),
+        ("superseded captures", report.superseded),
+        ("captures of other URLs", report.other_urls),
+        ("captures without a URL", report.not_urls),
+        ("damaged places skipped", report.damaged),
+        ("distinct robots.txt", counts.files),
+        ("rule sets before merging", counts.rule_sets_before),
+        ("rule sets", counts.rule_sets),
+        ("rules in them", counts.rules),
+        ("agent names", counts.tokens),
+        ("bytes in (archives)", report.bytes_in),
+        ("bytes in (robots.txt)", report.body_bytes),
+        ("bytes in (distinct)", report.distinct_body_bytes),
+        ("bytes out", report.bytes_out),
+    ]);
+}
+
+pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    eprintln!(
+        "lines {}  allowed {}  disallowed {}  unknown {}  invalid {}  bytes {}  {seconds:.2} s  {} URL/s",
+        grouped(stats.lines),
+        grouped(stats.allowed),
+        grouped(stats.disallowed),
+        grouped(stats.unknown),
+        grouped(stats.invalid),
+        grouped(stats.bytes),
+        grouped((stats.lines as f64 / seconds) as u64),
+    );
+    if stats.via_other_scheme > 0 {
+        eprintln!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme));
+    }
+}
+
+pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
+    let judged = stats.allowed + stats.disallowed;
+    for (agent, allowed) in agents.iter().zip(&stats.agent_allowed) {
+        eprintln!(
+            "  {agent:<26} allowed {:>14}  disallowed {:>14}",
+            grouped(*allowed),
+            grouped(judged.saturating_sub(*allowed))
+        );
+    }
+}
