@@ -41,6 +41,9 @@ impl Number {
     }
 }
 
+/// A name, and what it is told.
+type NamedRules = (Arc<[u8]>, Arc<RuleSetData>);
+
 /// One distinct robots.txt: its condensed text, compressed, and the rule sets it has for whom.
 #[derive(Debug)]
 pub(super) struct File {
@@ -48,7 +51,7 @@ pub(super) struct File {
     pub raw_len: u32,
     pub global: Option<Arc<RuleSetData>>,
     /// Sorted by name.
-    pub named: Box<[(Arc<[u8]>, Arc<RuleSetData>)]>,
+    pub named: Box<[NamedRules]>,
     /// Rule sets before equal ones were merged.
     pub rule_sets_before: u32,
     pub number: Number,

@@ -63,10 +63,10 @@ pub(crate) fn split(text: &[u8]) -> Option<(Field, &[u8])> {
 }
 
 fn two_words(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let is_blank = |&b: &u8| b == b' ' || b == b'\t';
-    let gap = text.iter().position(|b| is_blank(b))?;
+    let is_blank = |b: &u8| b" \t".contains(b);
+    let gap = text.iter().position(is_blank)?;
     let word = gap + text[gap..].iter().position(|b| !is_blank(b))?;
-    (!text[word..].iter().any(|b| is_blank(b))).then(|| (trim(&text[..gap]), trim(&text[word..])))
+    (!text[word..].iter().any(is_blank)).then(|| (trim(&text[..gap]), trim(&text[word..])))
 }
 
 #[cfg(test)]

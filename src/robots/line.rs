@@ -46,7 +46,7 @@ impl<'a> Lines<'a> {
 
     /// The next raw line, blank ones too; the flag says that the size limit may have cut it.
     fn next_raw(&mut self) -> Option<(&'a [u8], bool)> {
-        while let Some(end) = self.ends.next() {
+        for end in self.ends.by_ref() {
             let raw = &self.body[self.at..end];
             let is_lf = self.body[end] == b'\n';
             self.at = end + 1;

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn an_index_page_also_means_its_folder() {
         let folder = |text: &str| {
-            Pattern::new(text.as_bytes(), Profile::Google).index_folder().map(|p| (p.text.into_owned(), p.priority()))
+            Pattern::new(text.as_bytes(), Profile::Google).index_folder().map(|p| (p.text.to_vec(), p.priority()))
         };
         assert_eq!(folder("/a/index.html"), Some((b"/a/".to_vec(), 4)));
         assert_eq!(folder("/index.htm*x$"), Some((b"/".to_vec(), 2)));

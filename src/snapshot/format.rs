@@ -145,7 +145,7 @@ fn decode_table(head: &[u8], file_len: u64) -> Result<Table> {
         }
         *extent = Extent { offset: fields.u64(), len: fields.u64(), checksum: fields.u64() };
         let end = extent.offset.checked_add(extent.len);
-        if !end.is_some_and(|end| end <= file_len) || extent.offset < head_len() as u64 {
+        if end.is_none_or(|end| end > file_len) || extent.offset < head_len() as u64 {
             return Err(Error::corrupt(format!("the section \"{}\" lies outside the file", section.name())));
         }
     }

@@ -1,0 +1,81 @@
+//! Real robots.txt files and real URLs with expected verdicts, where they are present beside the repository.
+
+use base64::Engine;
+use robosieve::*;
+use std::path::PathBuf;
+
+/// The corpus; `None`, with a notice, where it is absent.
+fn corpus(file: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus").join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("SKIPPED: the corpus is not present ({file}), so its verdicts were not checked");
+    None
+}
+
+#[test]
+fn every_conformance_case_has_the_references_answer() {
+    let Some(path) = corpus("cases.jsonl") else { return };
+    let text = std::fs::read_to_string(path).unwrap();
+    let (mut cases, mut right) = (0, 0);
+    for line in text.lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let robots = match case["robots"].as_str() {
+            Some(text) => text.as_bytes().to_vec(),
+            None => base64::engine::general_purpose::STANDARD.decode(case["robots_b64"].as_str().unwrap()).unwrap(),
+        };
+        let agent: Agent = case["agent"].as_str().unwrap().parse().unwrap();
+        let url = case["url"].as_str().unwrap().as_bytes();
+        let expected = case["google"].as_bool().unwrap();
+        let slow = reference::judge(&robots, &agent, AgentMatch::Google, Profile::Google, url).allowed;
+        let parsed = Robots::parse(&robots, Profile::Google);
+        let explained = explain(&parsed, &agent, AgentMatch::Google, url).verdict == Verdict::Allowed;
+        cases += 1;
+        if slow == expected
+            && explained == expected
+            && through_snapshot(&robots, &agent, url).is_none_or(|a| a == expected)
+        {
+            right += 1;
+        } else {
+            println!("{}: {url:?} expected {expected}, slow {slow}, explained {explained}", case["name"]);
+        }
+    }
+    println!("cases.jsonl: {right} of {cases} equal the reference");
+    assert_eq!(right, cases);
+}
+
+/// The verdict by a snapshot; `None` for what is no URL with a host.
+fn through_snapshot(robots: &[u8], agent: &Agent, url: &[u8]) -> Option<bool> {
+    let origin = Origin::of(url)?;
+    let mut compiler = Compiler::default();
+    compiler.add_robots(origin.as_str(), robots).unwrap();
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let judge = Judge::new(&snapshot, std::slice::from_ref(agent), JudgeOptions::default()).unwrap();
+    Some(judge.judge(url, &mut judge.scratch()).unwrap().get(0) == Verdict::Allowed)
+}
+
+#[test]
+fn every_url_of_the_archive_has_the_expected_verdicts() {
+    let (Some(warc), Some(urls)) = (corpus("robots.warc.gz"), corpus("urls.tsv")) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("corpus.rsieve");
+    let mut compiler = Compiler::default();
+    compiler.add_path(warc).unwrap();
+    compiler.finish().unwrap().write_to(&path).unwrap();
+    let snapshot = Snapshot::open(&path).unwrap();
+    snapshot.verify().unwrap();
+    let agents: Vec<Agent> =
+        ["FooBot", "Googlebot", "GPTBot", "CCBot", "Bingbot"].iter().map(|name| name.parse().unwrap()).collect();
+    let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+    let expected = std::fs::read(urls).unwrap();
+    let lines: Vec<&[u8]> = expected.split_inclusive(|&b| b == b'\n').collect();
+    let list: Vec<u8> = lines.iter().flat_map(|line| line[6..].to_vec()).collect();
+    let mut out = Vec::new();
+    let input = Input::from_reader("urls.tsv", std::io::Cursor::new(list));
+    Filter::new(&judge).annotate(vec![input], &mut out).unwrap();
+    let found: Vec<&[u8]> = out.split_inclusive(|&b| b == b'\n').collect();
+    let right = lines.iter().zip(&found).filter(|(a, b)| a == b).count();
+    println!("urls.tsv: {right} of {} lines equal", lines.len());
+    assert_eq!((right, found.len()), (lines.len(), lines.len()));
+}
