@@ -33,7 +33,7 @@
 //! * `error`, `profile`, `atomic`, `decode`: what everything else stands on.
 //! * `agent`: product tokens, and the agents one asks about.
 //! * `url`: origins, paths, the one normal form of escapes.
-//! * `robots`: one robots.txt, from bytes to groups; [`reference`] is the slow judge that all tests compare with.
+//! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `filter`: lists of URLs on all cores.
 //!

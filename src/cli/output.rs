@@ -8,7 +8,7 @@ use std::path::Path;
 /// An output of `filter` or `annotate`.
 pub(crate) enum Output {
     Stdout(BufWriter<io::Stdout>),
-    File(OutputFile),
+    File(Box<OutputFile>),
 }
 
 impl Output {
@@ -16,7 +16,7 @@ impl Output {
         match path {
             None => Ok(Self::Stdout(BufWriter::with_capacity(1 << 16, io::stdout()))),
             Some(path) if path.as_os_str() == "-" => Self::open(None),
-            Some(path) => Ok(Self::File(OutputFile::create(path)?)),
+            Some(path) => Ok(Self::File(Box::new(OutputFile::create(path)?))),
         }
     }
 
