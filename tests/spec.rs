@@ -1,0 +1,325 @@
+//! The specification cases of `tests/cases`, through every path that gives verdicts.
+
+use base64::Engine;
+use robosieve::*;
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashSet};
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn cases_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
+}
+
+fn toml_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn load<T: for<'de> Deserialize<'de>>(dir: &Path) -> Vec<T> {
+    #[derive(Deserialize)]
+    struct Cases<T> {
+        case: Vec<T>,
+    }
+    let parse = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        toml::from_str::<Cases<T>>(&text).unwrap_or_else(|err| panic!("{}: {err}", path.display())).case
+    };
+    toml_files(dir).iter().flat_map(parse).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RulesCase {
+    pub name: String,
+    pub clause: String,
+    profile: Option<Profile>,
+    robots: Option<String>,
+    robots_base64: Option<String>,
+    robots_repeat: Option<Vec<Repeat>>,
+    pub agent: String,
+    agent_match: Option<String>,
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    disallow: Vec<String>,
+    pub line: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct Repeat {
+    text: String,
+    times: usize,
+}
+
+impl RulesCase {
+    pub(crate) fn all() -> Vec<Self> {
+        let cases: Vec<Self> = load(&cases_dir());
+        let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+        assert_eq!(names.len(), cases.len(), "every case has a name of its own");
+        assert!(cases.iter().all(|case| !case.clause.is_empty() && case.urls().count() > 0));
+        cases
+    }
+
+    pub(crate) fn robots(&self) -> Vec<u8> {
+        if let Some(parts) = &self.robots_repeat {
+            return parts.iter().map(|part| part.text.repeat(part.times)).collect::<String>().into_bytes();
+        }
+        match (&self.robots, &self.robots_base64) {
+            (Some(text), _) => text.clone().into_bytes(),
+            (None, coded) => base64::engine::general_purpose::STANDARD.decode(coded.as_ref().unwrap()).unwrap(),
+        }
+    }
+
+    pub(crate) fn profiles(&self) -> Vec<Profile> {
+        self.profile.map_or(vec![Profile::Google, Profile::Rfc9309], |profile| vec![profile])
+    }
+
+    pub(crate) fn agent_match(&self) -> AgentMatch {
+        match self.agent_match.as_deref() {
+            None | Some("extended") => AgentMatch::Extended,
+            Some("google") => AgentMatch::Google,
+            Some(other) => panic!("{}: agent_match {other:?}", self.name),
+        }
+    }
+
+    /// Every URL and whether it must be allowed.
+    pub(crate) fn urls(&self) -> impl Iterator<Item = (&str, bool)> {
+        let allow = self.allow.iter().map(|url| (url.as_str(), true));
+        allow.chain(self.disallow.iter().map(|url| (url.as_str(), false)))
+    }
+}
+
+/// Fails a test at its end, so that all failures of a run are seen.
+#[derive(Default)]
+pub(crate) struct Failures {
+    checked: usize,
+    failed: Vec<String>,
+}
+
+impl Failures {
+    pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        what: impl FnOnce() -> String,
+        found: T,
+        expected: T,
+    ) {
+        self.checked += 1;
+        if found != expected {
+            self.failed.push(format!("{}: found {found:?}, expected {expected:?}", what()));
+        }
+    }
+
+    pub(crate) fn finish(self, name: &str) {
+        println!("{name}: {} of {} as expected", self.checked - self.failed.len(), self.checked);
+        assert!(self.checked > 0 && self.failed.is_empty(), "{}", self.failed.join("\n"));
+    }
+}
+
+#[test]
+fn rules_by_the_reference() {
+    let mut failures = Failures::default();
+    for case in RulesCase::all() {
+        let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
+        for profile in case.profiles() {
+            for (url, allowed) in case.urls() {
+                let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
+                let answer = reference::judge(&robots, &agent, case.agent_match(), profile, url.as_bytes());
+                failures.check(what, answer.allowed, allowed);
+                if let Some(line) = case.line {
+                    failures.check(what, answer.line, line);
+                }
+            }
+        }
+    }
+    failures.finish("rules by the reference");
+}
+
+#[test]
+fn rules_by_the_explanation() {
+    let mut failures = Failures::default();
+    for case in RulesCase::all() {
+        let (body, agent) = (case.robots(), case.agent.parse().unwrap());
+        for profile in case.profiles() {
+            let robots = Robots::parse(&body, profile);
+            for (url, allowed) in case.urls() {
+                let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
+                let why = explain(&robots, &agent, case.agent_match(), url.as_bytes());
+                failures.check(what, why.verdict == Verdict::Allowed, allowed);
+                if let Some(line) = case.line {
+                    failures.check(what, why.deciding.map_or(0, |rule| rule.line), line);
+                }
+            }
+        }
+    }
+    failures.finish("rules by the explanation");
+}
+
+fn compile(case: &RulesCase, profile: Profile) -> Compiled {
+    let mut compiler = Compiler::new(profile);
+    compiler.add_robots("http://example.com", &case.robots()).unwrap();
+    compiler.finish().unwrap()
+}
+
+fn judge_all(case: &RulesCase, snapshot: &Snapshot<impl AsRef<[u8]> + Sync>, failures: &mut Failures) {
+    let profile = snapshot.profile().unwrap();
+    let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+    let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+    let mut scratch = judge.scratch();
+    for (url, allowed) in case.urls() {
+        let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
+        let verdict = judge.judge(url.as_bytes(), &mut scratch).unwrap().get(0);
+        failures.check(what, verdict, if allowed { Verdict::Allowed } else { Verdict::Disallowed });
+        // `explain` fails where the stored text explains another verdict.
+        let why = judge.explain(url.as_bytes(), 0).unwrap();
+        failures.check(what, why.verdict, verdict);
+        if let (Some(line), Some(rules)) = (case.line, why.rules) {
+            failures.check(what, rules.deciding.map_or(0, |rule| rule.line), line);
+        }
+    }
+}
+
+#[test]
+fn rules_by_a_snapshot_in_memory() {
+    let mut failures = Failures::default();
+    for case in RulesCase::all() {
+        for profile in case.profiles() {
+            let snapshot = Snapshot::new(compile(&case, profile).to_vec().unwrap()).unwrap();
+            snapshot.verify().unwrap();
+            judge_all(&case, &snapshot, &mut failures);
+        }
+    }
+    failures.finish("rules by a snapshot in memory");
+}
+
+#[test]
+fn rules_by_a_snapshot_written_and_reopened() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("case.rsieve");
+    let mut failures = Failures::default();
+    for case in RulesCase::all() {
+        for profile in case.profiles() {
+            compile(&case, profile).write_to(&path).unwrap();
+            judge_all(&case, &Snapshot::open(&path).unwrap(), &mut failures);
+        }
+    }
+    failures.finish("rules by a snapshot written and reopened");
+}
+
+#[test]
+fn rules_by_the_whole_pipeline() {
+    let mut failures = Failures::default();
+    for case in RulesCase::all() {
+        for profile in case.profiles() {
+            let snapshot = Snapshot::new(compile(&case, profile).to_vec().unwrap()).unwrap();
+            let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+            let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+            let list: String = case.urls().map(|(url, _)| format!("{url}\n")).collect();
+            let expected: String =
+                case.urls().map(|(url, allowed)| format!("{}\t{url}\n", if allowed { 'A' } else { 'D' })).collect();
+            let what = || format!("{} [{}] {profile:?}", case.name, case.clause);
+            failures.check(what, annotate(&judge, &list), expected);
+        }
+    }
+    failures.finish("rules by the whole pipeline");
+}
+
+fn annotate(judge: &Judge<'_, impl AsRef<[u8]> + Sync>, list: &str) -> String {
+    let mut out = Vec::new();
+    let input = Input::from_reader("list", Cursor::new(list.to_owned()));
+    Filter::new(judge).annotate(vec![input], &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FetchCase {
+    name: String,
+    clause: String,
+    captures: Vec<toml::Value>,
+    agent: String,
+    expect: Vec<Expectation>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expectation {
+    url: String,
+    google: Option<char>,
+    rfc9309: Option<char>,
+    strict: Option<char>,
+    scheme_any: Option<char>,
+}
+
+impl FetchCase {
+    /// The captures as a JSONL archive, in the given order.
+    fn archive(&self, reversed: bool) -> String {
+        let mut lines: Vec<String> =
+            self.captures.iter().map(|capture| serde_json::to_string(capture).unwrap() + "\n").collect();
+        if reversed {
+            lines.reverse();
+        }
+        lines.concat()
+    }
+}
+
+#[test]
+fn outcomes_of_fetching_under_every_policy() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = dir.path().join("captures.jsonl");
+    let mut failures = Failures::default();
+    for case in load::<FetchCase>(&cases_dir().join("fetch")) {
+        let snapshots: Vec<Vec<u8>> = [false, true]
+            .into_iter()
+            .map(|reversed| {
+                std::fs::write(&archive, case.archive(reversed)).unwrap();
+                let mut compiler = Compiler::default();
+                compiler.add_path(&archive).unwrap();
+                compiler.finish().unwrap().to_vec().unwrap()
+            })
+            .collect();
+        failures.check(|| format!("{}: inputs reversed", case.name), snapshots[0] == snapshots[1], true);
+        let snapshot = Snapshot::new(snapshots[0].as_slice()).unwrap();
+        snapshot.verify().unwrap();
+        let policy = |policy| JudgeOptions { status_policy: Some(policy), ..JudgeOptions::default() };
+        let runs: BTreeMap<&str, JudgeOptions> = BTreeMap::from([
+            ("google", policy(StatusPolicy::Google)),
+            ("rfc9309", policy(StatusPolicy::Rfc9309)),
+            ("strict", policy(StatusPolicy::Strict)),
+            ("scheme_any", JudgeOptions { any_scheme: true, ..policy(StatusPolicy::Google) }),
+        ]);
+        for (name, options) in runs {
+            let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+            for expected in &case.expect {
+                let letter = match name {
+                    "google" => expected.google,
+                    "rfc9309" => expected.rfc9309,
+                    "strict" => expected.strict,
+                    _ => expected.scheme_any,
+                };
+                let Some(letter) = letter else { continue };
+                let what = || format!("{} [{}] {name} {}", case.name, case.clause, expected.url);
+                let found = annotate(&judge, &expected.url).chars().next();
+                failures.check(what, found, Some(letter));
+                failures.check(what, judge.explain(expected.url.as_bytes(), 0).unwrap().verdict.letter(), letter);
+            }
+        }
+    }
+    failures.finish("outcomes of fetching");
+}
+
+#[test]
+fn origins_and_lines_that_are_none() {
+    let text = std::fs::read_to_string(cases_dir().join("origins.tsv")).unwrap();
+    let mut failures = Failures::default();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [url, origin, _path] = fields[..] else { panic!("{line:?}") };
+        let found = Origin::of(url.as_bytes()).map_or("-".to_owned(), |origin| origin.to_string());
+        failures.check(|| format!("{url:?}"), found, origin.to_owned());
+    }
+    failures.finish("origins");
+}
