@@ -311,15 +311,27 @@ fn outcomes_of_fetching_under_every_policy() {
     failures.finish("outcomes of fetching");
 }
 
+/// A robots.txt that refuses `path` alone tells whether that is the path which the URL is judged by.
+fn refuses_exactly(origin: &str, path: &str, url: &str) -> bool {
+    let mut compiler = Compiler::default();
+    compiler.add_robots(origin, format!("user-agent: *\ndisallow: {path}$").as_bytes()).unwrap();
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    judge.judge(url.as_bytes(), &mut judge.scratch()).unwrap().get(0) == Verdict::Disallowed
+}
+
 #[test]
-fn origins_and_lines_that_are_none() {
+fn origins_and_paths_of_urls_and_lines_that_are_none() {
     let text = std::fs::read_to_string(cases_dir().join("origins.tsv")).unwrap();
     let mut failures = Failures::default();
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [url, origin, _path] = fields[..] else { panic!("{line:?}") };
+        let [url, origin, path] = fields[..] else { panic!("{line:?}") };
         let found = Origin::of(url.as_bytes()).map_or("-".to_owned(), |origin| origin.to_string());
         failures.check(|| format!("{url:?}"), found, origin.to_owned());
+        if origin != "-" {
+            failures.check(|| format!("path of {url:?}: {path:?}"), refuses_exactly(origin, path, url), true);
+        }
     }
-    failures.finish("origins");
+    failures.finish("origins and paths");
 }

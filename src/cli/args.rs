@@ -12,8 +12,8 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub verb: Verb,
     /// Worker threads (default: one for each core).
-    #[arg(short = 'j', long, global = true, value_name = "N", value_parser = parse_threads)]
-    pub threads: Option<usize>,
+    #[arg(short, long, global = true, value_name = "N", value_parser = parse_threads)]
+    pub jobs: Option<usize>,
     /// Print no summary and no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -186,9 +186,9 @@ pub(crate) struct BenchArgs {
     pub urls: PathBuf,
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Numbers of threads to run with (default: 1 and all cores)
-    #[arg(long = "with-threads", alias = "threads-list", value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads)]
-    pub with_threads: Vec<usize>,
+    /// Numbers of threads to run with (default: 1, and that of --jobs)
+    #[arg(long, value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads)]
+    pub threads: Vec<usize>,
     /// Runs of each; the fastest and the median are printed
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,

@@ -13,8 +13,11 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     let agents = args.judge.agents(false)?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let urls = load(args).with_context(|| args.urls.display().to_string())?;
-    let all = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if args.with_threads.is_empty() { vec![1, all] } else { args.with_threads.clone() };
+    let mut threads = args.threads.clone();
+    if threads.is_empty() {
+        threads = vec![1, rayon::current_num_threads()];
+        threads.dedup();
+    }
     let mut rows = Vec::new();
     for threads in threads {
         rows.push(measure(&judge, &urls, threads, args.runs)?);

@@ -39,7 +39,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.threads.unwrap_or(0)).build()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.jobs.unwrap_or(0)).build()?;
     let quiet = cli.quiet;
     pool.install(|| match cli.verb {
         Verb::Compile(args) => compile::run(&args, quiet).map(done),
