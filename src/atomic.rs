@@ -46,10 +46,10 @@ impl AtomicFile {
             return Ok(Target::Special(BufWriter::with_capacity(1 << 16, file)));
         }
         let real = if existing.is_some() { path.canonicalize()? } else { path.to_owned() };
-        let folder = match real.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
+        let folder = folder_of(&real);
+        if !folder.is_dir() {
+            return Err(ErrorKind::BadOutput(format!("there is no folder {}", folder.display())).into());
+        }
         let temporary = new_temporary(folder, existing.map(|meta| meta.permissions()))?;
         Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, temporary), real))
     }
@@ -73,6 +73,10 @@ impl AtomicFile {
     }
 }
 
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// A temporary file with the permissions of the file it will replace, or those of any new file.
 fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
@@ -85,7 +89,8 @@ fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<
     };
     #[cfg(not(unix))]
     let wanted = permissions;
-    let file = builder.tempfile_in(folder)?;
+    // The error would name the temporary file, which the user has never heard of.
+    let file = builder.tempfile_in(folder).map_err(|err| io::Error::from(err.kind()))?;
     if let Some(wanted) = wanted {
         file.as_file().set_permissions(wanted)?;
     }
@@ -95,8 +100,7 @@ fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<
 /// The rename itself is on disk only once the folder is.
 #[cfg(unix)]
 fn sync_folder(file: &Path) -> io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    File::open(folder_of(file))?.sync_all()
 }
 
 #[cfg(not(unix))]

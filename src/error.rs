@@ -159,9 +159,10 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {
+    /// What lies behind the message; the operating system's own words are part of it already.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.kind {
-            ErrorKind::Io(e) => Some(e),
+            ErrorKind::Io(err) => err.source(),
             _ => None,
         }
     }

@@ -70,20 +70,27 @@ impl OutputFile {
     }
 }
 
-impl Write for OutputFile {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+impl OutputFile {
+    fn encoder(&mut self) -> &mut dyn Write {
         match &mut self.encoder {
-            Encoder::Plain(out) => out.write(buf),
-            Encoder::Gzip(out) => out.write(buf),
-            Encoder::Zstd(out) => out.write(buf),
+            Encoder::Plain(out) => out,
+            Encoder::Gzip(out) => out,
+            Encoder::Zstd(out) => out,
         }
     }
 
+    /// An error that names the file: among several outputs, who writes cannot tell.
+    fn named(&self, err: io::Error) -> io::Error {
+        io::Error::new(err.kind(), format!("{}: {err}", self.path.display()))
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.encoder().write(buf).map_err(|err| self.named(err))
+    }
+
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.encoder {
-            Encoder::Plain(out) => out.flush(),
-            Encoder::Gzip(out) => out.flush(),
-            Encoder::Zstd(out) => out.flush(),
-        }
+        self.encoder().flush().map_err(|err| self.named(err))
     }
 }

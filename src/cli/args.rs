@@ -1,8 +1,10 @@
 //! The arguments of every verb, and what they mean to the library.
 
+use super::examples::*;
+use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
 #[derive(Debug, Parser)]
@@ -18,17 +20,6 @@ pub(crate) struct Cli {
     #[arg(short, long, global = true)]
     pub quiet: bool,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  robosieve compile -o web.rsieve crawl-robots-*.warc.gz
-  robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
-  robosieve annotate -s web.rsieve -a GPTBot,CCBot,Googlebot-Image:Googlebot < urls.txt
-  robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
-  robosieve check --robots robots.txt -a GPTBot /private/
-  robosieve inspect web.rsieve https://example.com
-
-Exit status: 0 done (check: allowed), 1 check: disallowed, 2 error.";
 
 fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -55,6 +46,7 @@ pub(crate) enum Verb {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = COMPILE_EXAMPLES)]
 pub(crate) struct CompileArgs {
     /// The snapshot to write; an existing one is replaced
     #[arg(short, long, value_name = "SNAP")]
@@ -77,8 +69,11 @@ pub(crate) struct CompileArgs {
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
     /// Agents to judge for, by product token; repeats and takes commas; FIRST:SECOND falls back
-    #[arg(short, long = "agent", required = true, value_name = "AGENT", value_delimiter = ',')]
+    #[arg(short, long = "agent", required_unless_present = "agents_from", value_name = "AGENT", value_delimiter = ',')]
     pub agents: Vec<String>,
+    /// More agents from a file, one a line; blank lines and what follows a `#` are passed over
+    #[arg(long, value_name = "FILE")]
+    pub agents_from: Option<PathBuf>,
     /// What 4xx, 5xx and network errors mean (default: as the snapshot's profile)
     #[arg(long, value_enum, value_name = "POLICY")]
     pub status_policy: Option<PolicyArg>,
@@ -95,6 +90,7 @@ pub(crate) struct JudgeArgs {
 
 /// How the verdicts of several agents make one for a line.
 #[derive(Debug, Args)]
+#[command(after_help = FILTER_EXAMPLES)]
 pub(crate) struct FilterArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
@@ -125,6 +121,7 @@ pub(crate) struct FilterArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = ANNOTATE_EXAMPLES)]
 pub(crate) struct AnnotateArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
@@ -140,6 +137,7 @@ pub(crate) struct AnnotateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP", required_unless_present = "robots", conflicts_with = "robots")]
@@ -161,6 +159,7 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = INSPECT_EXAMPLES)]
 pub(crate) struct InspectArgs {
     /// The snapshot
     #[arg(value_name = "SNAP")]
@@ -174,9 +173,14 @@ pub(crate) struct InspectArgs {
     /// Check every checksum and the whole structure first
     #[arg(long)]
     pub verify: bool,
+    /// List the robots.txt URLs that are due at this time, one a line: fetched 24 hours before or, where the answer gave a
+    /// Cache-Control max-age, so long before
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["origin", "json"])]
+    pub stale_at: Option<i64>,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
@@ -250,8 +254,11 @@ choices!(RequireArg => Require {
 
 impl JudgeArgs {
     /// The agents; tells on stderr about names that the reference could not match.
-    pub(crate) fn agents(&self, quiet: bool) -> robosieve::Result<Vec<Agent>> {
-        let agents = self.agents.iter().map(|name| name.parse()).collect::<robosieve::Result<Vec<Agent>>>()?;
+    pub(crate) fn agents(&self, quiet: bool) -> anyhow::Result<Vec<Agent>> {
+        let mut agents = self.agents.iter().map(|name| name.parse()).collect::<robosieve::Result<Vec<Agent>>>()?;
+        if let Some(path) = &self.agents_from {
+            agents.extend(read_agents(path)?);
+        }
         for agent in agents.iter().filter(|agent| agent.is_outside_alphabet() && !quiet) {
             let how = match self.agent_match {
                 AgentMatchArg::Extended => {
@@ -272,5 +279,32 @@ impl JudgeArgs {
             any_scheme: self.scheme.value(),
             agent_match: self.agent_match.value(),
         }
+    }
+}
+
+/// The agents that a file lists.
+fn read_agents(path: &Path) -> anyhow::Result<Vec<Agent>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let mut agents = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let name = line.split('#').next().unwrap_or_default().trim();
+        if !name.is_empty() {
+            agents.push(name.parse().with_context(|| format!("{}: line {}", path.display(), i + 1))?);
+        }
+    }
+    if agents.is_empty() {
+        bail!("{}: lists no agents; write one a line", path.display());
+    }
+    Ok(agents)
+}
+
+/// A time as RFC 3339 has it, or a date, which stands for its first second in UTC; as seconds since 1970.
+fn parse_time(text: &str) -> Result<i64, String> {
+    let date = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    match text.parse::<jiff::Timestamp>() {
+        Ok(time) => Ok(time.as_second()),
+        Err(_) => date()
+            .map(|date| date.timestamp().as_second())
+            .ok_or_else(|| "give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31".to_owned()),
     }
 }

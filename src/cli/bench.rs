@@ -1,9 +1,11 @@
 //! `robosieve bench`: times the real pipeline on given URLs, from memory to nowhere.
 
 use super::args::BenchArgs;
+use super::output::print;
 use anyhow::Context;
 use robosieve::{Filter, FilterStats, Input, Judge, Outputs, Snapshot};
 use serde_json::json;
+use std::fmt::Write;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,6 +15,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     let agents = args.judge.agents(false)?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let urls = load(args).with_context(|| args.urls.display().to_string())?;
+    anyhow::ensure!(!urls.is_empty(), "{}: holds no lines to judge", args.urls.display());
     let mut threads = args.threads.clone();
     if threads.is_empty() {
         threads = vec![1, rayon::current_num_threads()];
@@ -22,8 +25,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     for threads in threads {
         rows.push(measure(&judge, &urls, threads, args.runs)?);
     }
-    print(&rows, args.json);
-    Ok(())
+    print(&report(&rows, args.json))
 }
 
 /// The list, decoded, in memory.
@@ -68,16 +70,16 @@ fn measure(
     Ok(Row { threads, best: times[0], median: times[times.len() / 2], stats })
 }
 
-fn print(rows: &[Row], as_json: bool) {
+fn report(rows: &[Row], as_json: bool) -> String {
     if as_json {
         let rows: Vec<_> = rows.iter().map(row_json).collect();
-        println!("{}", json!({ "runs": rows }));
-        return;
+        return format!("{}\n", json!({ "runs": rows }));
     }
-    println!("threads     ns/URL        URL/s     GB/s   ns/URL (best)   allowed");
+    let mut out = "threads     ns/URL        URL/s     GB/s   ns/URL (best)   allowed\n".to_owned();
     for row in rows {
         let lines = row.stats.lines as f64;
-        println!(
+        let _ = writeln!(
+            out,
             "{:>7} {:>10.1} {:>12.0} {:>8.3} {:>15.1} {:>9}",
             row.threads,
             row.median * 1e9 / lines,
@@ -87,6 +89,7 @@ fn print(rows: &[Row], as_json: bool) {
             row.stats.allowed
         );
     }
+    out
 }
 
 fn row_json(row: &Row) -> serde_json::Value {

@@ -1,10 +1,10 @@
 //! `robosieve check`: single URLs, with the reason if asked for.
 
 use super::args::CheckArgs;
+use super::output::print;
 use anyhow::{Context, bail};
 use robosieve::{Agent, Explanation, Judge, Loss, OriginExplanation, Robots, RuleLine, Snapshot, Verdict, explain};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
@@ -20,18 +20,21 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         }
         (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
     };
-    std::io::stdout().write_all(text.as_bytes())?;
-    exit_code(&verdicts)
+    print(&text)?;
+    exit_code(args, &verdicts)
 }
 
 /// 1 if any is disallowed; a URL without a verdict is an error, unless `--unknown` gives it one.
-fn exit_code(verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
-    if verdicts.contains(&Verdict::Invalid) {
-        bail!("not a URL with scheme and host, so there is no verdict on it");
+fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
+    // There are as many verdicts to a URL as agents.
+    let agents = verdicts.len() / args.urls.len().max(1);
+    let first = |wanted| Some(&args.urls[verdicts.iter().position(|verdict| *verdict == wanted)? / agents]);
+    if let Some(url) = first(Verdict::Invalid) {
+        bail!("{url:?} is not a URL with scheme and host, so there is no verdict on it");
     }
-    if verdicts.contains(&Verdict::Unknown) {
+    if let Some(url) = first(Verdict::Unknown) {
         bail!(
-            "the snapshot does not know this origin, so there is no verdict; --unknown allow|disallow gives one, --scheme any takes that of the other of http and https"
+            "the snapshot does not know the origin of {url}, so there is no verdict; --unknown allow|disallow gives one, --scheme any takes that of the other of http and https"
         );
     }
     Ok(ExitCode::from(u8::from(verdicts.contains(&Verdict::Disallowed))))

@@ -1,6 +1,7 @@
 //! `robosieve inspect`: what a snapshot holds, in all or of one origin.
 
 use super::args::InspectArgs;
+use super::output::{Output, print};
 use super::report::{grouped, outcomes};
 use anyhow::{Context, bail};
 use robosieve::{FORMAT_VERSION, Origin, OriginEntry, Snapshot};
@@ -14,12 +15,26 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     if args.verify {
         snapshot.verify().with_context(file)?;
     }
+    if let Some(time) = args.stale_at {
+        return print_stale(&snapshot, time).with_context(file);
+    }
     let text = match &args.origin {
         None => totals(&snapshot, args).with_context(file)?,
         Some(origin) => one_origin(&snapshot, origin, args).with_context(file)?,
     };
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    print(&text)
+}
+
+/// The robots.txt URLs to fetch again; streamed, for there may be millions.
+fn print_stale(snapshot: &Snapshot<impl AsRef<[u8]>>, time: i64) -> anyhow::Result<()> {
+    let mut out = Output::open(None)?;
+    for entry in snapshot.origins() {
+        let entry = entry?;
+        if entry.outcome().is_stale_at(time) {
+            writeln!(out, "{}/robots.txt", entry.origin())?;
+        }
+    }
+    out.commit()
 }
 
 fn totals(snapshot: &Snapshot<impl AsRef<[u8]>>, args: &InspectArgs) -> anyhow::Result<String> {

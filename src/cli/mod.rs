@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod check;
 mod compile;
+mod examples;
 mod filter;
 mod inspect;
 mod output;

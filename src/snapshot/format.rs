@@ -1,5 +1,6 @@
 //! The layout: header, sections, fixed rows; each encoder stands beside its decoder (see `docs/FORMAT.md`).
 
+use super::outcome::{Outcome, OutcomeClass};
 use super::wire::{Fields, array, bytes, u32_at, u64_at};
 use crate::Profile;
 use crate::error::{Error, ErrorKind, Result};
@@ -192,62 +193,6 @@ pub struct Counts {
     pub rules: u64,
     /// Distinct agent names (product tokens and extended tokens).
     pub tokens: u64,
-}
-
-/// What fetching an origin's robots.txt came to, as far as policies tell outcomes apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[repr(u8)]
-pub enum OutcomeClass {
-    /// 2xx: the rules of the body hold.
-    Rules = 0,
-    /// 4xx but 429: no restrictions.
-    ClientError = 1,
-    /// 429 and 5xx.
-    ServerError = 2,
-    /// DNS failure, timeout, reset, or an answer that is not HTTP.
-    Unreachable = 3,
-    /// A redirect with more than five hops, a loop, or a target that the archive lacks: as 404.
-    Unresolved = 4,
-}
-
-impl OutcomeClass {
-    /// The class of a stored number.
-    pub(super) fn from_u8(value: u8) -> Option<Self> {
-        [Self::Rules, Self::ClientError, Self::ServerError, Self::Unreachable, Self::Unresolved]
-            .into_iter()
-            .find(|class| *class as u8 == value)
-    }
-
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rules => "rules",
-            Self::ClientError => "client-error",
-            Self::ServerError => "server-error",
-            Self::Unreachable => "unreachable",
-            Self::Unresolved => "unresolved-redirect",
-        }
-    }
-}
-
-/// The facts of fetching an origin's robots.txt; policies are applied to them when filtering.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// What it came to.
-    pub class: OutcomeClass,
-    /// The last HTTP status, 0 if there was none.
-    pub status: u16,
-    /// Redirects followed.
-    pub hops: u8,
-    /// Whether the archive kept only the beginning of the body.
-    pub cut_short: bool,
-    /// When the newest capture was made, in seconds since 1970.
-    pub fetched: Option<i64>,
-    /// The first failure in the run of failures that the newest capture ends, in seconds since 1970.
-    pub first_failure: Option<i64>,
-    /// `max-age` of the answer's `Cache-Control`, in seconds.
-    pub max_age: Option<u32>,
 }
 
 /// A row of the section `facts`: the outcome, and where the rest of the origin lies.

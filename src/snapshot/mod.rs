@@ -5,6 +5,7 @@
 
 pub(crate) mod format;
 pub(crate) mod map;
+mod outcome;
 pub(crate) mod read;
 pub(crate) mod ruleset;
 pub(crate) mod text;
@@ -13,5 +14,6 @@ mod wire;
 pub(crate) mod write;
 
 pub(crate) use format::MAGIC;
-pub use format::{Counts, FORMAT_VERSION, Metadata, Outcome, OutcomeClass};
+pub use format::{Counts, FORMAT_VERSION, Metadata};
+pub use outcome::{Outcome, OutcomeClass};
 pub use read::{OriginEntry, Snapshot};

@@ -1,9 +1,10 @@
 //! Looks things up in a snapshot's bytes, wherever they lie; every access is bounds-checked.
 
 use super::format::{
-    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, Outcome, OutcomeClass, Section,
-    Table, decode_head, hash_key, index_start, slot_place,
+    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, Section, Table, decode_head,
+    hash_key, index_start, slot_place,
 };
+use super::outcome::{Outcome, OutcomeClass};
 use super::ruleset::{RuleSet, Rules};
 use super::text::Unpacker;
 use super::wire::{bytes, u64_at};

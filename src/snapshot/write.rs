@@ -1,9 +1,10 @@
 //! Streams a snapshot out: section after section, checksummed on the way, the header last.
 
 use super::format::{
-    Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, Outcome, SECTION_ALIGN, Section, Table,
-    encode_head, hash_key, head_len, index_len, index_slot, index_start,
+    Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, SECTION_ALIGN, Section, Table, encode_head,
+    hash_key, head_len, index_len, index_slot, index_start,
 };
+use super::outcome::Outcome;
 use super::ruleset::{self, SetRule};
 use super::text::DICTIONARY;
 use crate::Profile;

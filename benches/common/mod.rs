@@ -1,0 +1,122 @@
+//! Made-up robots.txt files and URLs, always the same, with the slow judge's answers.
+
+#![allow(dead_code, reason = "every benchmark uses its part")]
+
+use robosieve::{Agent, AgentMatch, Compiler, Profile, Snapshot, reference};
+
+/// The origin of all single-site benchmarks.
+pub const ORIGIN: &str = "https://h.example";
+
+/// A generator of numbers that are good enough to vary names (Knuth's MMIX constants).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn word(&mut self) -> String {
+        const SYLLABLES: [&str; 16] =
+            ["ca", "shop", "ta", "log", "re", "view", "mi", "no", "user", "pa", "ge", "se", "arch", "li", "st", "de"];
+        (0..1 + self.below(3)).map(|_| SYLLABLES[self.below(16)]).collect()
+    }
+
+    fn path(&mut self) -> String {
+        (0..1 + self.below(4)).map(|_| format!("/{}", self.word())).collect()
+    }
+}
+
+/// One site: its robots.txt, URLs of which about half meet a rule, and how many of them may be fetched.
+pub struct Site {
+    pub robots: String,
+    pub urls: Vec<String>,
+    pub allowed: usize,
+}
+
+impl Site {
+    /// A site with `rules` rules, of which one in `wild` holds wildcards (0: none).
+    pub fn new(rules: usize, wild: usize) -> Self {
+        let mut random = Random::new(rules as u64);
+        let patterns: Vec<String> = (0..rules)
+            .map(|i| match wild {
+                0 => random.path(),
+                wild if i % wild > 0 => random.path(),
+                _ if random.below(2) == 0 => format!("/*?{}=", random.word()),
+                _ => format!("{}/*/{}$", random.path(), random.word()),
+            })
+            .collect();
+        let lines = patterns.iter().enumerate().map(|(i, pattern)| {
+            let kind = if i % 7 == 3 { "Allow" } else { "Disallow" };
+            format!("{kind}: {pattern}\n")
+        });
+        let robots = format!("User-agent: *\n{}Sitemap: {ORIGIN}/sitemap.xml\n", lines.collect::<String>());
+        let urls: Vec<String> = (0..1000)
+            .map(|i| match i % 2 {
+                0 => format!("{ORIGIN}{}", patterns[random.below(rules)].replace('*', "x").replace('$', "")),
+                _ => format!("{ORIGIN}{}?page={i}", random.path()),
+            })
+            .collect();
+        let allowed = urls.iter().filter(|url| reference_allows(&robots, url)).count();
+        Self { robots, urls, allowed }
+    }
+
+    /// A snapshot of the site alone.
+    pub fn snapshot(&self) -> Snapshot<Vec<u8>> {
+        snapshot([(ORIGIN.to_owned(), self.robots.as_str())])
+    }
+}
+
+/// The four sizes that real sites come in, from most to none.
+pub fn sites() -> Vec<(&'static str, Site)> {
+    vec![
+        ("5 rules", Site::new(5, 0)),
+        ("65 rules, 13 wild", Site::new(65, 5)),
+        ("1000 rules, 500 wild", Site::new(1000, 2)),
+        ("3000 rules", Site::new(3000, 0)),
+    ]
+}
+
+pub fn agent() -> Agent {
+    "FooBot".parse().expect("a plain name")
+}
+
+fn reference_allows(robots: &str, url: &str) -> bool {
+    reference::judge(robots.as_bytes(), &agent(), AgentMatch::Google, Profile::Google, url.as_bytes()).allowed
+}
+
+/// A snapshot of the given origins and robots.txt files.
+pub fn snapshot<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Snapshot<Vec<u8>> {
+    Snapshot::new(compile(sites)).expect("a snapshot")
+}
+
+/// The bytes of a snapshot.
+pub fn compile<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Vec<u8> {
+    let mut compiler = Compiler::default();
+    for (origin, robots) in sites {
+        compiler.add_robots(&origin, robots.as_bytes()).expect("an origin");
+    }
+    compiler.finish().and_then(|compiled| compiled.to_vec()).expect("a snapshot")
+}
+
+/// Many sites with one of a few robots.txt files each, and a list of URLs on them: `run` neighbouring lines an origin.
+pub fn web(origins: usize, lines: usize, run: usize) -> (Snapshot<Vec<u8>>, String) {
+    let files = sites();
+    let name = |i: usize| format!("https://site-{i}.example");
+    let snapshot = snapshot((0..origins).map(|i| (name(i), files[i % 2].1.robots.as_str())));
+    let mut random = Random::new(7);
+    let mut list = String::new();
+    let mut origin = String::new();
+    for i in 0..lines {
+        if i % run == 0 {
+            origin = name(random.below(origins + origins / 10));
+        }
+        let url = &files[i % 2].1.urls[random.below(1000)];
+        list.extend([&origin, &url[ORIGIN.len()..], "\n"]);
+    }
+    (snapshot, list)
+}

@@ -1,0 +1,71 @@
+//! What fetching an origin's robots.txt came to: the facts that policies are applied to.
+
+use serde::{Deserialize, Serialize};
+
+/// What fetching an origin's robots.txt came to, as far as policies tell outcomes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum OutcomeClass {
+    /// 2xx: the rules of the body hold.
+    Rules = 0,
+    /// 4xx but 429: no restrictions.
+    ClientError = 1,
+    /// 429 and 5xx.
+    ServerError = 2,
+    /// DNS failure, timeout, reset, or an answer that is not HTTP.
+    Unreachable = 3,
+    /// A redirect with more than five hops, a loop, or a target that the archive lacks: as 404.
+    Unresolved = 4,
+}
+
+impl OutcomeClass {
+    /// The class of a stored number.
+    pub(super) fn from_u8(value: u8) -> Option<Self> {
+        [Self::Rules, Self::ClientError, Self::ServerError, Self::Unreachable, Self::Unresolved]
+            .into_iter()
+            .find(|class| *class as u8 == value)
+    }
+
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::ClientError => "client-error",
+            Self::ServerError => "server-error",
+            Self::Unreachable => "unreachable",
+            Self::Unresolved => "unresolved-redirect",
+        }
+    }
+}
+
+/// The facts of fetching an origin's robots.txt; policies are applied to them when filtering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What it came to.
+    pub class: OutcomeClass,
+    /// The last HTTP status, 0 if there was none.
+    pub status: u16,
+    /// Redirects followed.
+    pub hops: u8,
+    /// Whether the archive kept only the beginning of the body.
+    pub cut_short: bool,
+    /// When the newest capture was made, in seconds since 1970.
+    pub fetched: Option<i64>,
+    /// The first failure in the run of failures that the newest capture ends, in seconds since 1970.
+    pub first_failure: Option<i64>,
+    /// `max-age` of the answer's `Cache-Control`, in seconds.
+    pub max_age: Option<u32>,
+}
+
+/// How long a robots.txt is fresh that says nothing of it (RFC 9309 §2.4; Google's specification, "caching").
+const FRESH_SECONDS: i64 = 24 * 60 * 60;
+
+impl Outcome {
+    /// Whether the robots.txt should be fetched again at `time`, in seconds since 1970: its `max-age`, else 24 hours, have
+    /// passed since it was fetched, or nobody knows when that was. A stale copy still decides.
+    pub fn is_stale_at(&self, time: i64) -> bool {
+        let fresh = self.max_age.map_or(FRESH_SECONDS, i64::from);
+        self.fetched.is_none_or(|fetched| fetched.saturating_add(fresh) <= time)
+    }
+}
