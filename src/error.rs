@@ -112,6 +112,14 @@ impl Error {
         self
     }
 
+    /// The same error where nothing reads on behind damage.
+    pub(crate) fn final_damage(mut self) -> Self {
+        if let ErrorKind::Damaged { skippable, .. } = &mut self.0.kind {
+            *skippable = false;
+        }
+        self
+    }
+
     /// The error of this library that an `io::Error` carries (a decoder's), or one around it.
     pub(crate) fn from_io(err: io::Error) -> Self {
         match err.downcast::<Self>() {

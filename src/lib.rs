@@ -42,6 +42,10 @@
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
+// Snapshots of many gigabytes are mapped as they are, and offsets into them are computed in `usize`.
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("robosieve needs a 64-bit target");
+
 mod agent;
 mod atomic;
 mod compile;

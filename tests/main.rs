@@ -1,6 +1,12 @@
 //! All integration tests, in one binary.
 
+mod bad_input;
+mod command;
 mod corpus;
+mod corruption;
+mod datasets;
+mod determinism;
 mod layers;
 mod properties;
 mod spec;
+mod transcripts;

@@ -2,7 +2,7 @@
 
 use super::examples::*;
 use anyhow::{Context, bail};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
 use std::path::{Path, PathBuf};
 
@@ -137,10 +137,10 @@ pub(crate) struct AnnotateArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = CHECK_EXAMPLES)]
+#[command(after_help = CHECK_EXAMPLES, group = ArgGroup::new("source").required(true).args(["snapshot", "robots"]))]
 pub(crate) struct CheckArgs {
     /// The snapshot
-    #[arg(short, long, value_name = "SNAP", required_unless_present = "robots", conflicts_with = "robots")]
+    #[arg(short, long, value_name = "SNAP")]
     pub snapshot: Option<PathBuf>,
     /// One robots.txt file instead of a snapshot; URLs may then be bare paths
     #[arg(long, value_name = "FILE")]

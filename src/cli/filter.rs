@@ -7,14 +7,14 @@ use super::run::{input_progress, open_inputs};
 use anyhow::bail;
 use robosieve::{Filter, FilterStats, Judge, Outputs, Snapshot};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     if args.keep == KeepArg::Disallowed && args.disallowed_to.is_some() {
         bail!("--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out");
     }
     refuse_same(&[
-        args.output.as_deref(),
+        Some(args.output.as_deref().unwrap_or(Path::new("-"))),
         args.disallowed_to.as_deref(),
         args.unknown_to.as_deref(),
         args.invalid_to.as_deref(),

@@ -181,9 +181,16 @@ impl FileStore {
     fn intern_merged(&self, merged: Merged) -> Arc<RuleSetData> {
         let content = match merged {
             Merged::Set(rules) => SetContent::Set(rules.into()),
-            Merged::Union(sets) => SetContent::Union(
-                sets.into_iter().map(|rules| self.intern_set(SetContent::Set(rules.into()))).collect(),
-            ),
+            Merged::Union(sets) => {
+                let mut parts: Vec<Arc<RuleSetData>> = Vec::new();
+                for rules in sets {
+                    let part = self.intern_set(SetContent::Set(rules.into()));
+                    if !parts.iter().any(|known| Arc::ptr_eq(known, &part)) {
+                        parts.push(part);
+                    }
+                }
+                SetContent::Union(parts.into())
+            }
         };
         self.intern_set(content)
     }

@@ -17,7 +17,13 @@ pub fn decode(input: impl Read) -> crate::Result<impl Read> {
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, Counted<R>>;
 
 /// Decodes gzip (any number of members) and zstd (any number of frames), or passes plain bytes through.
-pub(crate) enum Decoder<R: Read> {
+pub(crate) struct Decoder<R: Read> {
+    form: Form<R>,
+    /// Decoded bytes that were looked at and not yet read.
+    peeked: Vec<u8>,
+}
+
+enum Form<R: Read> {
     Plain { inner: Peeked<R>, offset: u64 },
     Gzip(Box<GzipReader<Peeked<R>>>),
     Zstd { inner: zstd::stream::read::Decoder<'static, BufReader<Peeked<R>>>, offset: u64 },
@@ -32,48 +38,76 @@ impl<R: Read> Decoder<R> {
         let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
         let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
         let inner = Cursor::new(magic).chain(input);
-        Ok(if is_gzip {
-            Self::Gzip(Box::new(GzipReader::new(inner)))
+        let form = if is_gzip {
+            Form::Gzip(Box::new(GzipReader::new(inner)))
         } else if is_zstd {
-            Self::Zstd { inner: zstd::stream::read::Decoder::new(inner)?, offset: 0 }
+            Form::Zstd { inner: zstd::stream::read::Decoder::new(inner)?, offset: 0 }
         } else {
-            Self::Plain { inner, offset: 0 }
-        })
+            Form::Plain { inner, offset: 0 }
+        };
+        Ok(Self { form, peeked: Vec::new() })
+    }
+
+    /// The decoded bytes looked at so far, which will be read again.
+    pub(crate) fn peeked(&self) -> &[u8] {
+        &self.peeked
+    }
+
+    /// Looks at some more decoded bytes; `false` at the end. One call may give as little as one byte.
+    pub(crate) fn peek_more(&mut self) -> io::Result<bool> {
+        let len = self.peeked.len();
+        self.peeked.resize(len + 4096, 0);
+        let result = self.form.read(&mut self.peeked[len..]);
+        self.peeked.truncate(len + *result.as_ref().unwrap_or(&0));
+        Ok(result? > 0)
     }
 
     /// The place to name in an error: the start of the gzip member, else the offset of the next decoded byte.
     pub(crate) fn offset(&self) -> u64 {
-        match self {
-            Self::Plain { offset, .. } | Self::Zstd { offset, .. } => *offset,
-            Self::Gzip(reader) => reader.member_offset(),
+        match &self.form {
+            Form::Plain { offset, .. } | Form::Zstd { offset, .. } => *offset - self.peeked.len() as u64,
+            Form::Gzip(reader) => reader.member_offset(),
         }
     }
 
     /// Whether errors have the offset of a gzip member, and decoding can go on at the next.
     pub(crate) fn is_gzip(&self) -> bool {
-        matches!(self, Self::Gzip(_))
+        matches!(self.form, Form::Gzip(_))
     }
 
     /// Bytes read from the input so far, before decoding.
     pub(crate) fn bytes_read(&self) -> u64 {
-        match self {
-            Self::Plain { inner, .. } => inner.get_ref().1.bytes,
-            Self::Gzip(reader) => reader.get_ref().get_ref().1.bytes,
-            Self::Zstd { inner, .. } => inner.get_ref().get_ref().get_ref().1.bytes,
+        match &self.form {
+            Form::Plain { inner, .. } => inner.get_ref().1.bytes,
+            Form::Gzip(reader) => reader.get_ref().get_ref().1.bytes,
+            Form::Zstd { inner, .. } => inner.get_ref().get_ref().get_ref().1.bytes,
         }
     }
 
     /// After an error: goes to where decoding can go on; `false` if there is no such place.
     pub(crate) fn resync(&mut self) -> io::Result<bool> {
-        match self {
-            Self::Gzip(reader) => reader.resync(),
-            Self::Plain { .. } => Ok(true),
-            Self::Zstd { .. } => Ok(false),
+        self.peeked.clear();
+        match &mut self.form {
+            Form::Gzip(reader) => reader.resync(),
+            Form::Plain { .. } => Ok(true),
+            Form::Zstd { .. } => Ok(false),
         }
     }
 }
 
 impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.peeked.is_empty() {
+            return self.form.read(buf);
+        }
+        let n = self.peeked.len().min(buf.len());
+        buf[..n].copy_from_slice(&self.peeked[..n]);
+        self.peeked.drain(..n);
+        Ok(n)
+    }
+}
+
+impl<R: Read> Read for Form<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain { inner, offset } => {

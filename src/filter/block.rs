@@ -79,7 +79,7 @@ pub(super) struct Blocks {
 
 impl Blocks {
     pub(super) fn new(input: Input) -> Result<Self> {
-        let decoder = Decoder::new(input.reader).map_err(|err| Error::from_io(err).at(&input.path))?;
+        let decoder = Decoder::new(input.reader).map_err(|err| list_error(err, &input.path))?;
         Ok(Self { path: input.path, decoder, carry: Vec::new(), in_long: false, ended: false })
     }
 
@@ -132,12 +132,17 @@ impl Blocks {
                 }
                 Ok(n) => len += n,
                 Err(err) if err.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(err) => return Err(Error::from_io(err).at(&self.path)),
+                Err(err) => return Err(list_error(err, &self.path)),
             }
         }
         buffer.truncate(len);
         Ok(())
     }
+}
+
+/// A damaged list is read no further: lines behind the damage could not be told from what they were.
+fn list_error(err: std::io::Error, path: &Path) -> Error {
+    Error::from_io(err).final_damage().at(path)
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ fn map(path: &Path) -> Result<Mmap> {
     let file = File::open(path)?;
     let meta = file.metadata()?;
     if meta.is_dir() {
-        return Err(ErrorKind::UnknownSource { what: "a directory where a snapshot is expected".to_owned() }.into());
+        let what = "a directory where a snapshot is expected";
+        return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, what).into());
     }
     if !meta.is_file() || meta.len() == 0 {
         return Err(Error::from(ErrorKind::NotASnapshot));

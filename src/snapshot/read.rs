@@ -92,6 +92,12 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         self.data.as_ref().get(start..end).unwrap_or_default()
     }
 
+    /// The bytes of the file from `start` to `end`.
+    pub(super) fn bytes(&self, start: u64, end: u64) -> Result<&[u8]> {
+        let range = start as usize..end as usize;
+        self.data.as_ref().get(range).ok_or_else(|| Error::corrupt("the sections overlap"))
+    }
+
     pub(super) fn table(&self) -> &Table {
         &self.table
     }

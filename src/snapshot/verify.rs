@@ -1,6 +1,7 @@
 //! Checks a whole snapshot: every checksum, and every reference from one part to another.
 
-use super::format::{NONE, Section};
+use super::format::{NONE, SECTION_ALIGN, Section, head_len};
+use super::outcome::OutcomeClass;
 use super::read::Snapshot;
 use super::ruleset::Rules;
 use super::text::Unpacker;
@@ -26,11 +27,25 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
                 Err(Error::corrupt(format!("the section \"{}\" has another checksum", section.name())))
             }
         })?;
+        self.verify_padding()?;
         self.verify_counts()?;
         self.verify_tokens()?;
         self.verify_origins()?;
         let starts = self.verify_rule_sets()?;
         self.verify_files(&starts)
+    }
+
+    /// No checksum covers the bytes between the sections, but they are known.
+    fn verify_padding(&self) -> Result<()> {
+        let mut end = head_len() as u64;
+        for extent in self.table() {
+            let gap = self.bytes(end, extent.offset)?;
+            if extent.offset % SECTION_ALIGN != 0 || gap.len() as u64 >= SECTION_ALIGN || gap.iter().any(|&b| b != 0) {
+                return Err(Error::corrupt(format!("the padding between byte {end} and byte {}", extent.offset)));
+            }
+            end = extent.offset + extent.len;
+        }
+        if end == self.byte_len() { Ok(()) } else { Err(Error::corrupt("bytes behind the last section")) }
     }
 
     fn verify_counts(&self) -> Result<()> {
@@ -57,13 +72,17 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
         (0..self.origin_count()).into_par_iter().try_for_each(|row| {
             let origin = self.origin_at(row)?;
             let key = origin.origin();
-            let found = self.find(key.as_bytes())?.map(|entry| (entry.row, entry.class));
-            if found != Some((row, origin.outcome().class)) {
+            let class = origin.outcome().class;
+            let found = self.find(key.as_bytes())?.filter(|entry| entry.row == row && entry.class == class);
+            let Some(entry) = found else {
                 return Err(Error::corrupt(format!("the index does not lead to {key}")));
-            }
-            match origin.file().filter(|&file| file >= self.file_count()) {
-                None => Ok(()),
-                Some(_) => Err(Error::corrupt(format!("{key} refers to a robots.txt that is not there"))),
+            };
+            let is_there = |file: u32| file == NONE || file < self.file_count();
+            let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
+            if has_rules && is_there(entry.file) && is_there(self.facts(row)?.last_good) {
+                Ok(())
+            } else {
+                Err(Error::corrupt(format!("{key} refers to a robots.txt that is not there")))
             }
         })
     }
@@ -71,20 +90,30 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     /// Walks the rule sets one behind the other; gives their places.
     fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
         let total = self.section(Section::RuleSets).len();
-        let (mut starts, mut at) = (HashSet::new(), 0);
+        let (mut sets, mut unions, mut at) = (HashSet::new(), HashSet::new(), 0);
         while at < total {
             let place = u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
             let rules = self.rules(place)?;
-            match rules {
-                Rules::Set(set) => set.verify()?,
-                Rules::Union(places) if places.iter().all(|place| starts.contains(&u32::from_le_bytes(*place))) => {}
-                Rules::Union(_) => return Err(Error::corrupt("a union of rule sets that are not there")),
-            }
-            starts.insert(place);
             at += rules.encoded_len();
+            match rules {
+                Rules::Set(set) => {
+                    set.verify()?;
+                    sets.insert(place);
+                }
+                Rules::Union(places) => {
+                    // Each part once: a union that repeats its parts would make a short file take long to judge by.
+                    let mut parts = HashSet::new();
+                    let mut places = places.iter().map(|place| u32::from_le_bytes(*place));
+                    if !places.all(|place| sets.contains(&place) && parts.insert(place)) {
+                        return Err(Error::corrupt("a union of rule sets that are not there, or twice"));
+                    }
+                    unions.insert(place);
+                }
+            }
         }
-        if starts.len() as u64 == self.metadata()?.counts.rule_sets {
-            Ok(starts)
+        sets.extend(unions);
+        if sets.len() as u64 == self.metadata()?.counts.rule_sets {
+            Ok(sets)
         } else {
             Err(Error::corrupt("the number of rule sets"))
         }

@@ -189,8 +189,8 @@ impl Notes {
         if let Some(&place) = self.known.get(text) {
             return Ok(place);
         }
-        let place =
-            u32::try_from(self.bytes.len() / 4).map_err(|_| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
+        let place = u32::try_from(self.bytes.len() / 4).ok().filter(|&place| place != NONE);
+        let place = place.ok_or_else(|| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
         self.bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
         self.bytes.extend_from_slice(text);
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::robots::condense::Delivery;
 use base64::Engine;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
@@ -55,39 +56,49 @@ pub(super) fn read<R: Read>(input: &mut BufReader<Decoder<R>>, skip_damaged: boo
     }
 }
 
-/// The documented form; unknown keys are ignored.
+/// The documented form; unknown keys are ignored. What writers differ in is taken as any value and looked at later, so
+/// that errors name the key.
 #[derive(Deserialize)]
 struct Object {
     url: String,
-    status: Option<Status>,
+    status: Option<Value>,
     body: Option<String>,
     body_base64: Option<String>,
     fetched_at: Option<String>,
-    #[serde(default)]
-    headers: BTreeMap<String, HeaderValue>,
+    headers: Option<BTreeMap<String, Value>>,
     error: Option<String>,
     truncated: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Status {
-    Number(u16),
-    Text(String),
-}
+impl Object {
+    /// The status as a number, from a number or a text; what no server can have sent is kept as 0.
+    fn status(&self) -> Result<Option<u16>, String> {
+        let Some(value) = &self.status else { return Ok(None) };
+        let number = match value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        match number {
+            Some(status) if status.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(&status) => {
+                Ok(Some(status as u16))
+            }
+            _ => Err(format!("\"status\" is not an HTTP status: {value}")),
+        }
+    }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum HeaderValue {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl HeaderValue {
-    fn first(&self) -> Option<&str> {
-        match self {
-            Self::One(value) => Some(value),
-            Self::Many(values) => values.first().map(String::as_str),
+    /// The (first) value of a header.
+    fn header(&self, name: &str) -> Result<Option<&str>, String> {
+        let mut headers = self.headers.iter().flatten();
+        let Some((key, value)) = headers.find(|(key, _)| key.eq_ignore_ascii_case(name)) else { return Ok(None) };
+        let first = match value {
+            Value::Array(values) => values.first(),
+            value => Some(value),
+        };
+        match first {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(format!("\"headers\": {key:?} is neither a text nor a list of texts: {value}")),
         }
     }
 }
@@ -99,7 +110,8 @@ impl Line {
 
     /// The capture that the line describes.
     pub(super) fn capture(&self) -> Result<Capture> {
-        let object: Object = serde_json::from_slice(&self.text).map_err(|err| self.damaged(err, true))?;
+        let object: Object =
+            serde_json::from_slice(super::without_mark(&self.text)).map_err(|err| self.damaged(err, true))?;
         let time = match &object.fetched_at {
             None => None,
             Some(text) => Some(
@@ -111,8 +123,8 @@ impl Line {
         Ok(Capture { url, time, answer: self.answer(object)? })
     }
 
-    fn answer(&self, object: Object) -> Result<Answer> {
-        if let Some(error) = object.error.filter(|error| !error.is_empty()) {
+    fn answer(&self, mut object: Object) -> Result<Answer> {
+        if let Some(error) = object.error.take().filter(|error| !error.is_empty()) {
             return Ok(Answer::Failed(error));
         }
         let delivery = match object.truncated.as_deref() {
@@ -120,27 +132,28 @@ impl Line {
             Some(_) => Delivery::CutShort,
             None => Delivery::Whole,
         };
-        let mut body = match (object.body, object.body_base64) {
+        let body = self.body(&mut object)?;
+        let header = |name: &str| object.header(name).map_err(|what| self.damaged(what, true));
+        let location = header("location")?.map(|value| value.trim().as_bytes().to_vec());
+        let max_age = header("cache-control")?.and_then(|value| max_age(value.as_bytes()));
+        let status = match (object.status().map_err(|what| self.damaged(what, true))?, &body) {
+            (Some(status), _) => status,
+            (None, Some(_)) => 200,
+            (None, None) => return Ok(Answer::Failed("neither status nor body nor error is given".to_owned())),
+        };
+        Ok(Answer::Http(Response { status, location, max_age, body: body.unwrap_or_default(), delivery }))
+    }
+
+    fn body(&self, object: &mut Object) -> Result<Option<Vec<u8>>> {
+        let mut body = match (object.body.take(), &object.body_base64) {
             (Some(text), _) => text.into_bytes(),
             (None, Some(coded)) => base64::engine::general_purpose::STANDARD
                 .decode(coded.trim())
                 .map_err(|err| self.damaged(format!("\"body_base64\": {err}"), true))?,
-            (None, None) => Vec::new(),
+            (None, None) => return Ok(None),
         };
         body.truncate(MAX_KEPT);
-        let status = match object.status {
-            Some(Status::Number(status)) => status,
-            Some(Status::Text(text)) => {
-                text.trim().parse().map_err(|_| self.damaged(format!("\"status\" is not a number: {text:?}"), true))?
-            }
-            None => 200,
-        };
-        let header = |name: &str| {
-            object.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.first())
-        };
-        let location = header("location").map(|value| value.trim().as_bytes().to_vec());
-        let max_age = header("cache-control").and_then(|value| max_age(value.as_bytes()));
-        Ok(Answer::Http(Response { status, location, max_age, body, delivery }))
+        Ok(Some(body))
     }
 }
 

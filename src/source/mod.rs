@@ -9,7 +9,7 @@ use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Stdin};
+use std::io::{BufReader, Read, Stdin};
 use std::path::Path;
 
 /// What fetching one URL gave, as the archive tells it.
@@ -99,7 +99,8 @@ pub(crate) type Sink<'s> = dyn FnMut(Entry) -> bool + 's;
 /// # Errors
 /// What cannot be opened or read, is of no known form, or is damaged (unless `skip_damaged`), naming the file.
 pub(crate) fn read(input: &Path, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
-    read_input(input, skip_damaged, sink).map_err(|err| err.at(input))
+    let name = if input.as_os_str() == "-" { Path::new("standard input") } else { input };
+    read_input(input, skip_damaged, sink).map_err(|err| err.at(name))
 }
 
 fn read_input(input: &Path, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
@@ -128,24 +129,120 @@ impl Read for Input {
 }
 
 fn read_stream(input: Input, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
-    let mut reader = BufReader::with_capacity(1 << 17, Decoder::new(input)?);
-    let start = reader.fill_buf().map_err(Error::from_io)?;
-    let first = start.iter().copied().find(|b| !b.is_ascii_whitespace());
-    let damaged = match first {
-        _ if start.starts_with(b"WARC/") => warc::read(&mut reader, skip_damaged, sink)?,
-        Some(b'{') => jsonl::read(&mut reader, skip_damaged, sink)?,
-        None => 0,
-        Some(_) => return Err(unknown_form(start)),
+    let mut decoder = Decoder::new(input)?;
+    let mut damaged = 0;
+    let form = loop {
+        match tell_form(&mut decoder) {
+            Ok(form) => break form,
+            Err(err) if skip_damaged && err.is_skippable() => {
+                damaged += 1;
+                if !decoder.resync()? {
+                    break Form::Empty;
+                }
+            }
+            Err(err) => return Err(err),
+        }
+    };
+    let mut reader = BufReader::with_capacity(1 << 17, decoder);
+    damaged += match form {
+        Form::Warc => warc::read(&mut reader, skip_damaged, sink)?,
+        Form::Jsonl => jsonl::read(&mut reader, skip_damaged, sink)?,
+        Form::Empty => 0,
     };
     Ok(ReadStats { bytes: reader.get_ref().bytes_read(), damaged })
 }
 
+/// What a stream holds.
+enum Form {
+    Warc,
+    Jsonl,
+    Empty,
+}
+
+/// How much white space may stand before the first byte that tells the form.
+const MAX_BLANK: usize = 1 << 20;
+
+/// Looks at as much of the stream as tells its form: five bytes behind the white space, or all there is. One look may
+/// give fewer, wherever a compressed member ends.
+fn tell_form<R: Read>(decoder: &mut Decoder<R>) -> Result<Form> {
+    const MARK: &[u8] = b"WARC/";
+    loop {
+        let more = decoder.peeked().len() < MAX_BLANK && decoder.peek_more().map_err(Error::from_io)?;
+        let start = without_mark(decoder.peeked()).trim_ascii_start();
+        if start.starts_with(MARK) {
+            return Ok(Form::Warc);
+        }
+        if start.first() == Some(&b'{') {
+            return Ok(Form::Jsonl);
+        }
+        if !more && start.is_empty() && decoder.peeked().len() < MAX_BLANK {
+            return Ok(Form::Empty);
+        }
+        if !more || start.len() >= MARK.len() {
+            return Err(unknown_form(start));
+        }
+    }
+}
+
+/// Bytes without a UTF-8 byte order mark.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
 fn unknown_form(start: &[u8]) -> Error {
-    let shown = String::from_utf8_lossy(&start[..start.len().min(24)]).into_owned();
     let what = if start.starts_with(crate::snapshot::MAGIC) {
         "a snapshot, not an archive".to_owned()
+    } else if start.is_empty() {
+        "nothing but white space".to_owned()
     } else {
+        let shown = String::from_utf8_lossy(&start[..start.len().min(24)]).into_owned();
         format!("neither WARC nor JSONL (it begins with {shown:?})")
     };
     ErrorKind::UnknownSource { what }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn form(bytes: &[u8]) -> Result<&'static str> {
+        let mut decoder = Decoder::new(bytes).unwrap();
+        let form = tell_form(&mut decoder)?;
+        let mut read = Vec::new();
+        decoder.read_to_end(&mut read).unwrap();
+        assert!(matches!(form, Form::Empty) || read.trim_ascii_start().len() >= 5, "what was looked at is read again");
+        Ok(match form {
+            Form::Warc => "warc",
+            Form::Jsonl => "jsonl",
+            Form::Empty => "empty",
+        })
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(text).unwrap();
+        out.finish().unwrap()
+    }
+
+    #[test]
+    fn the_form_is_told_however_the_bytes_come() {
+        let two_members = |a: &[u8], b: &[u8]| [gzip(a), gzip(b)].concat();
+        for (bytes, expected) in [
+            (b"WARC/1.0\r\n".to_vec(), "warc"),
+            (two_members(b"WA", b"RC/1.0\r\n"), "warc"),
+            (two_members(b"", b"WARC/1.0\r\n"), "warc"),
+            (b"\n\n\n\n\n\n{\"url\"".to_vec(), "jsonl"),
+            (b"\xef\xbb\xbf{\"url\"".to_vec(), "jsonl"),
+            (two_members(b"\n", b" {\"url\""), "jsonl"),
+            (vec![], "empty"),
+            (b" \r\n \n \n".to_vec(), "empty"),
+            (gzip(b""), "empty"),
+        ] {
+            assert_eq!(form(&bytes).ok(), Some(expected), "{bytes:?}");
+        }
+        for bytes in [&b"WARC"[..], b"<html>", b"x", &[b' '; MAX_BLANK + 1]] {
+            assert!(form(bytes).is_err());
+        }
+    }
 }

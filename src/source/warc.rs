@@ -3,7 +3,7 @@
 use super::http::{self, header};
 use super::{Answer, Capture, Entry, Sink};
 use crate::decode::Decoder;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::io::{BufRead, BufReader, Read};
 
 /// What is kept of a record's block: HTTP headers and a body, coded or not, that fills the 500 KiB that count.
@@ -11,9 +11,16 @@ const MAX_BLOCK: u64 = 1 << 20;
 /// No WARC header comes near; what is longer is not WARC.
 const MAX_HEADER: u64 = 1 << 20;
 
+/// No file holds such a record; a length beyond would swallow what follows.
+const MAX_RECORD: u64 = 1 << 40;
+
+const MISPLACED: &str = "a WARC record should begin here";
+
 /// One `response` record.
 #[derive(Debug)]
 pub(crate) struct Record {
+    /// Where its last byte lies: the offset of the gzip member, else that behind it.
+    end: u64,
     target: Vec<u8>,
     date: Option<Vec<u8>>,
     truncated: Option<Vec<u8>>,
@@ -38,8 +45,8 @@ impl Record {
 
 /// Reads records to the end; gives the number of damaged places skipped.
 pub(super) fn read<R: Read>(input: &mut BufReader<Decoder<R>>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
-    let mut reader = Reader { input, head: Vec::new(), hunting: false };
-    // A member's checksum is known only when the next record is asked for: until then a record waits here.
+    let mut reader = Reader { input, head: Vec::new(), start: 0, hunting: false };
+    // Whether a record was whole is known only when the next is asked for: until then it waits here.
     let mut waiting: Option<Record> = None;
     let mut damaged = 0;
     loop {
@@ -58,6 +65,11 @@ pub(super) fn read<R: Read>(input: &mut BufReader<Decoder<R>>, skip_damaged: boo
             }
             Err(err) if skip_damaged && err.is_skippable() => {
                 damaged += 1;
+                if let Some(record) = waiting.take_if(|record| !reader.disproves(record, &err))
+                    && !sink(Entry::Warc(record))
+                {
+                    return Ok(damaged);
+                }
                 waiting = None;
                 if !reader.resync()? {
                     return Ok(damaged);
@@ -77,6 +89,8 @@ enum Found {
 struct Reader<'r, R: Read> {
     input: &'r mut BufReader<Decoder<R>>,
     head: Vec<u8>,
+    /// Where the current record begins: the offset of its gzip member, else of its first byte.
+    start: u64,
     /// Behind damage: pass over lines until one begins a record.
     hunting: bool,
 }
@@ -88,6 +102,7 @@ impl<R: Read> Reader<'_, R> {
         }
         let length = header(&self.head, "Content-Length")
             .and_then(|value| std::str::from_utf8(value).ok()?.parse::<u64>().ok())
+            .filter(|length| *length <= MAX_RECORD)
             .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
         if !self.is_http_response() {
             self.skip(length)?;
@@ -105,7 +120,8 @@ impl<R: Read> Reader<'_, R> {
             None => target,
         };
         let truncated = field("WARC-Truncated").map(|reason| reason.to_ascii_lowercase());
-        Ok(Found::Response(Record { target, date: field("WARC-Date"), truncated, block }))
+        let end = self.offset();
+        Ok(Found::Response(Record { end, target, date: field("WARC-Date"), truncated, block }))
     }
 
     fn is_http_response(&self) -> bool {
@@ -132,8 +148,12 @@ impl<R: Read> Reader<'_, R> {
                 // Blank lines end the record before; anything else must begin one.
                 if is_blank || (self.hunting && !line.starts_with(b"WARC/")) {
                     self.head.clear();
-                } else if !line.starts_with(b"WARC/") {
-                    return Err(self.damaged("a WARC record should begin here"));
+                    continue;
+                }
+                let misplaced = !line.starts_with(b"WARC/");
+                self.start = self.offset() - if self.is_gzip() { 0 } else { n as u64 };
+                if misplaced {
+                    return Err(self.damaged(MISPLACED));
                 }
                 continue;
             }
@@ -158,15 +178,33 @@ impl<R: Read> Reader<'_, R> {
     }
 
     fn damaged(&self, what: &str) -> Error {
-        let decoder = self.input.get_ref();
-        let buffered = if decoder.is_gzip() { 0 } else { self.input.buffer().len() as u64 };
-        let offset = decoder.offset() - buffered;
-        Error::damaged(offset, what, true)
+        Error::damaged(self.start, what, true)
+    }
+
+    fn is_gzip(&self) -> bool {
+        self.input.get_ref().is_gzip()
+    }
+
+    /// The offset of the gzip member that was read last, else of the next byte to be read.
+    fn offset(&self) -> u64 {
+        // One read of the decoder gives bytes of one member, so what is buffered lies in the same.
+        let buffered = if self.is_gzip() { 0 } else { self.input.buffer().len() as u64 };
+        self.input.get_ref().offset() - buffered
+    }
+
+    /// Whether an error met behind `record` means that the record itself is damaged: the member that it ends in has another
+    /// checksum, or what follows it does not begin a record, so that its length must be wrong.
+    fn disproves(&self, record: &Record, err: &Error) -> bool {
+        match err.kind() {
+            ErrorKind::Damaged { offset, .. } if self.is_gzip() => *offset <= record.end,
+            ErrorKind::Damaged { what, .. } => what == MISPLACED,
+            _ => true,
+        }
     }
 
     fn resync(&mut self) -> Result<bool> {
         self.hunting = true;
-        if self.input.get_ref().is_gzip() {
+        if self.is_gzip() {
             let rest = self.input.buffer().len();
             self.input.consume(rest);
         }

@@ -1,0 +1,244 @@
+//! Archives that are damaged, cut, of no known form, or not there.
+
+use super::*;
+
+#[test]
+fn a_plain_warc_is_read_as_a_compressed_one_is() {
+    let place = Place::new();
+    let warc = warc(response().len());
+    for (name, bytes) in [("a.warc", warc.clone()), ("a.warc.gz", gz(&warc)), ("a.warc.zst", zst(&warc))] {
+        place.write(name, bytes);
+        place.done(&["compile", "-q", name, "-o", "new"]);
+        assert_eq!(place.letters("new"), "AAA", "{name}");
+    }
+}
+
+#[test]
+fn white_space_before_json_lines_is_passed_over() {
+    let place = Place::new();
+    place.write("a.jsonl", "\n\n  \r\n\n".to_owned() + &json_line("a"));
+    place.done(&["compile", "-q", "a.jsonl", "-o", "new"]);
+    assert_eq!(place.letters("new"), "AUU");
+}
+
+#[test]
+fn what_is_no_archive_is_refused_alone_and_among_good_ones() {
+    let place = Place::new();
+    place.write("text", "hello\n");
+    place.write("html", "<!doctype html><title>x</title>");
+    place.write("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    place.write("robots.txt", ROBOTS);
+    for (name, cause) in [
+        ("text", "neither WARC nor JSONL"),
+        ("html", "neither WARC nor JSONL"),
+        ("png", "neither WARC nor JSONL"),
+        ("robots.txt", "neither WARC nor JSONL"),
+        ("good.rsieve", "a snapshot, not an archive"),
+        ("missing", "No such file"),
+    ] {
+        place.fails_to_write(&["compile", name], &[name, cause]);
+        place.fails_to_write(&["compile", "good.jsonl", name], &[name, cause]);
+        place.fails_to_write(&["compile", name, "good.jsonl", "--skip-damaged"], &[name, cause]);
+    }
+}
+
+#[test]
+fn inputs_without_any_capture_make_no_snapshot() {
+    let place = Place::new();
+    place.write("empty", "");
+    place.write("blank.gz", gz(b"\n\n"));
+    place.write("list.json", "  \n");
+    for name in ["empty", "blank.gz", "list.json", "folder"] {
+        place.fails_to_write(&["compile", name], &[name]);
+    }
+}
+
+#[test]
+fn an_empty_input_among_others_is_no_failure() {
+    let place = Place::new();
+    place.write("empty", "");
+    place.done(&["compile", "-q", "empty", "good.jsonl", "folder", "-o", "new"]);
+    assert_eq!(place.letters("new"), "AAU");
+}
+
+#[test]
+fn a_directory_with_a_file_of_no_host_is_refused() {
+    let place = Place::new();
+    place.write("folder/a.example", ROBOTS);
+    place.write("folder/not a host", ROBOTS);
+    place.fails_to_write(&["compile", "folder"], &["not a host", "HOST_PORT"]);
+}
+
+#[test]
+fn a_damaged_member_is_named_or_skipped() {
+    let place = Place::new();
+    let (a, b, c) = (gz(&record("a")), gz(&record("b")), gz(&record("c")));
+    let offset = format!("byte {}", a.len());
+    place.write("a.warc.gz", [a, damage(b), c].concat());
+    place.fails_to_write(&["compile", "a.warc.gz"], &["a.warc.gz", &offset, "--skip-damaged"]);
+    place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "a.warc.gz", "-o", "new"]);
+    assert_eq!((place.letters("new").as_str(), place.stat("damaged"), place.stat("captures")), ("AUA", 1, 2));
+}
+
+#[test]
+fn a_member_cut_off_at_the_end_is_named_or_skipped() {
+    let place = Place::new();
+    let whole = [gz(&record("a")), gz(&record("b"))].concat();
+    let offset = format!("byte {}", whole.len());
+    place.write("a.warc.gz", [whole, cut(gz(&record("c")))].concat());
+    place.fails_to_write(&["compile", "a.warc.gz"], &["a.warc.gz", &offset, "ends inside"]);
+    place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "a.warc.gz", "-o", "new"]);
+    assert_eq!((place.letters("new").as_str(), place.stat("damaged")), ("AAU", 1));
+}
+
+#[test]
+fn a_damaged_warc_is_refused_however_it_is_compressed() {
+    let place = Place::new();
+    let length = response().len();
+    let mut short = warc(length);
+    short.truncate(short.len() - 20);
+    let cases = [
+        ("cut off", short, "ends inside a WARC record"),
+        ("too short", warc(10), "record should begin here"),
+        ("too long", warc(length + 60), "record should begin here"),
+        ("huge", warc(u64::MAX), "Content-Length"),
+        ("beyond numbers", warc(u128::MAX), "Content-Length"),
+        ("negative", warc(-1), "Content-Length"),
+        ("a word", warc("many"), "Content-Length"),
+        ("cut in a header", record("a").into_iter().chain(*b"WARC/1.0\r\nWARC-").collect(), "inside a WARC header"),
+    ];
+    for (what, bytes, cause) in cases {
+        for (name, bytes) in [("x.warc.zst", zst(&bytes)), ("x.warc.gz", gz(&bytes)), ("x.warc", bytes)] {
+            place.write(name, bytes);
+            let message = place.fails_to_write(&["compile", name], &[name, "byte ", cause]);
+            assert!(message.contains("--skip-damaged"), "{what}: {message}");
+        }
+    }
+}
+
+#[test]
+fn records_around_a_damaged_one_are_kept() {
+    let place = Place::new();
+    let length = response().len();
+    let cases = [
+        ("too short", warc(10), "AUA"),
+        ("too long", warc(length + 60), "AUU"),
+        ("huge", warc(u64::MAX), "AUA"),
+        ("negative", warc(-1), "AUA"),
+    ];
+    for (what, bytes, expected) in cases {
+        place.write("x.warc", bytes);
+        place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "x.warc", "-o", "new"]);
+        let letters = place.letters("new");
+        // Whether the record whose own length is wrong is kept as far as it goes is left open.
+        let letters = format!("{}U{}", &letters[..1], &letters[2..]);
+        assert_eq!((letters.as_str(), place.stat("damaged")), (expected, 1), "{what}");
+    }
+}
+
+#[test]
+fn a_bad_json_line_is_named_by_its_number_or_skipped() {
+    let place = Place::new();
+    let cases = [
+        (r#"{"url": "https://c.example/robots.txt", "#, "line 2"),
+        ("user-agent: *", "line 2"),
+        ("[]", "line 2"),
+        ("{}", "url"),
+        (r#"{"url": 5}"#, "expected a string"),
+        (r#"{"url": "https://c.example/robots.txt", "body": [1]}"#, "expected a string"),
+        (r#"{"url": "https://c.example/robots.txt", "body_base64": "***"}"#, "body_base64"),
+        (r#"{"url": "https://c.example/robots.txt", "fetched_at": "yesterday"}"#, "fetched_at"),
+        (r#"{"url": "https://c.example/robots.txt", "fetched_at": 1700000000}"#, "expected a string"),
+        (r#"{"url": "https://c.example/robots.txt", "headers": [1]}"#, "expected a map"),
+        (r#"{"url": "https://c.example/robots.txt", "status": "abc"}"#, "\"status\""),
+    ];
+    for (line, cause) in cases {
+        place.write("x.jsonl", [&json_line("a"), line, "\n", &json_line("b")].concat());
+        place.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 2", cause]);
+        place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "x.jsonl", "-o", "new"]);
+        assert_eq!((place.letters("new").as_str(), place.stat("damaged")), ("AAU", 1), "{line}");
+        fs::remove_file(place.path("new")).unwrap();
+    }
+}
+
+#[test]
+fn a_field_of_the_wrong_type_is_named_in_the_format_s_words() {
+    let place = Place::new();
+    for (field, name) in [
+        (r#""status": 99999"#, "\"status\""),
+        (r#""status": 65536"#, "\"status\""),
+        (r#""status": -1"#, "\"status\""),
+        (r#""status": {}"#, "\"status\""),
+        (r#""headers": {"location": 1}"#, "headers"),
+    ] {
+        place.write("x.jsonl", format!("{{\"url\": \"https://c.example/robots.txt\", {field}}}\n"));
+        let message = place.fails_to_write(&["compile", "x.jsonl"], &["x.jsonl", "line 1", name]);
+        assert!(!message.contains("untagged enum"), "{message}");
+    }
+}
+
+#[test]
+fn a_number_that_is_no_status_allows_nothing() {
+    let place = Place::new();
+    for status in [0, 42, 600, 999, 1000, 65535] {
+        let line = serde_json::json!({"url": "https://c.example/robots.txt", "status": status, "body": ROBOTS});
+        place.write("x.jsonl", line.to_string());
+        let ran = place.run(&["compile", "-q", "x.jsonl", "-o", "new"]);
+        assert!(ran.code == Some(2) || place.letters("new") == "UUD", "{status}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn bad_json_on_standard_input_is_named() {
+    let place = Place::new();
+    let args = ["compile", "-", "-o", "old"];
+    let text = json_line("a") + "{";
+    place.fails_as(&|| robosieve_with(place.0.path(), &args, text.as_bytes()), &args, &["line 2"]);
+}
+
+#[test]
+fn damaged_zstd_is_refused() {
+    let place = Place::new();
+    for (name, bytes) in [
+        ("cut.warc.zst", cut(zst(&warc(response().len())))),
+        ("cut.jsonl.zst", cut(zst(json_line("a").as_bytes()))),
+        ("magic.zst", zst(b"x")[..4].to_vec()),
+    ] {
+        place.write(name, bytes);
+        place.fails_to_write(&["compile", name], &[name, "zstd"]);
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_named() {
+    let place = Place::new();
+    place.fails(&["compile", "good.jsonl", "-o", "folder"], &["folder", "is a directory"]);
+    place.fails(&["compile", "good.jsonl", "-o", "no/new"], &["no/new", "no folder"]);
+    place.fails(&["compile", "good.jsonl", "-o", "list.txt/new"], &["list.txt/new", "Not a directory"]);
+    place.fails_to_write(&["compile", "good.jsonl", "--stats-json", "no/s"], &["no/s"]);
+    place.fails_to_write(&["compile", "good.jsonl", "--stats-json", "folder"], &["folder", "irectory"]);
+}
+
+#[test]
+fn the_report_must_not_overwrite_the_snapshot() {
+    let place = Place::new();
+    for path in ["old", "./old", "folder/../old"] {
+        place.fails(&["compile", "good.jsonl", "-o", "old", "--stats-json", path], &["old", "two outputs"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_to_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    fs::set_permissions(place.path("folder"), fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(place.path("folder/probe"), "").is_ok() {
+        return println!("SKIPPED: this user may write anywhere");
+    }
+    place.fails(&["compile", "good.jsonl", "-o", "folder/new"], &["folder/new", "Permission denied"]);
+    place.fails(
+        &["filter", "-s", "good.rsieve", "-a", "a", "list.txt", "-o", "folder/new"],
+        &["folder/new", "Permission denied"],
+    );
+}

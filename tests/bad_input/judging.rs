@@ -1,0 +1,244 @@
+//! Snapshots, lists, outputs and agents that cannot be used.
+
+use super::*;
+
+#[test]
+fn what_is_no_snapshot_is_refused_by_every_verb() {
+    let place = Place::new();
+    let good = place.read("good.rsieve");
+    let mut version = good.clone();
+    version[8..12].copy_from_slice(&99u32.to_le_bytes());
+    place.write("version", version);
+    place.write("begun", &good[..40]);
+    place.write("cut", cut(good));
+    place.write("empty", "");
+    for (name, cause) in [
+        ("list.txt", "not a robosieve snapshot"),
+        ("empty", "not a robosieve snapshot"),
+        ("version", "version 99"),
+        ("begun", "damaged snapshot"),
+        ("cut", "damaged snapshot"),
+        ("folder", "directory"),
+        ("missing", "No such file"),
+    ] {
+        for verb in ["filter", "annotate"] {
+            place.fails_to_write(&[verb, "-s", name, "-a", "FooBot", "list.txt"], &[name, cause]);
+        }
+        place.fails(&["check", "-s", name, "-a", "FooBot", "https://a.example/"], &[name, cause]);
+        place.fails(&["inspect", name], &[name, cause]);
+    }
+    let message = place.fails(&["inspect", "folder"], &["folder"]);
+    assert!(!message.contains("JSONL"), "a hint about archives, not snapshots: {message}");
+}
+
+#[test]
+fn lists_and_outputs_that_cannot_be_opened_are_named() {
+    let place = Place::new();
+    for verb in ["filter", "annotate"] {
+        let judge = [verb, "-s", "good.rsieve", "-a", "FooBot"];
+        place.fails_to_write(&[&judge[..], &["missing"]].concat(), &["missing", "No such file"]);
+        place.fails_to_write(&[&judge[..], &["list.txt", "missing"]].concat(), &["missing", "No such file"]);
+        place.fails_to_write(&[&judge[..], &["folder"]].concat(), &["folder", "directory"]);
+        place.fails(&[&judge[..], &["list.txt", "-o", "folder"]].concat(), &["folder", "is a directory"]);
+        place.fails(&[&judge[..], &["list.txt", "-o", "no/new"]].concat(), &["no/new", "no folder"]);
+    }
+    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
+    for option in ["--disallowed-to", "--unknown-to", "--invalid-to"] {
+        place.fails_to_write(&[&filter[..], &[option, "folder"]].concat(), &["folder", "is a directory"]);
+    }
+}
+
+#[test]
+fn a_cause_is_told_once_and_without_temporary_names() {
+    let place = Place::new();
+    for args in [
+        &["compile", "missing", "-o", "new"][..],
+        &["compile", "good.jsonl", "-o", "no/new"],
+        &["filter", "-s", "missing", "-a", "a", "list.txt"],
+        &["filter", "-s", "good.rsieve", "-a", "a", "missing"],
+        &["annotate", "-s", "good.rsieve", "-a", "a", "folder"],
+        &["annotate", "-s", "good.rsieve", "-a", "a", "list.txt", "-o", "no/new"],
+        &["inspect", "missing"],
+        &["check", "--robots", "missing", "-a", "a", "/"],
+    ] {
+        let message = place.fails(args, &[]);
+        let parts: Vec<&str> = message.trim_end().split(": ").collect();
+        assert!(parts.windows(2).all(|pair| pair[0] != pair[1]), "{args:?}: {message}");
+        assert!(!message.contains(".tmp"), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn one_file_is_not_two_outputs() {
+    let place = Place::new();
+    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
+    for options in [
+        &["-o", "old", "--invalid-to", "old"][..],
+        &["--unknown-to", "new", "--disallowed-to", "new"],
+        &["-o", "new", "--invalid-to", "./new"],
+        &["-o", "old", "--invalid-to", "folder/../old"],
+        &["-o", "-", "--invalid-to", "-"],
+        &["--invalid-to", "-"],
+    ] {
+        place.fails(&[&filter[..], options].concat(), &[options[options.len() - 1], "two outputs"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn one_file_under_two_names_is_not_two_outputs() {
+    let place = Place::new();
+    std::os::unix::fs::symlink("old", place.path("link")).unwrap();
+    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
+    place.fails(&[&filter[..], &["-o", "old", "--invalid-to", "link"]].concat(), &["link", "two outputs"]);
+}
+
+#[test]
+fn agents_that_cannot_be_asked_about_are_refused() {
+    let place = Place::new();
+    for (agent, cause) in [
+        ("", "a name is missing"),
+        ("a,,b", "a name is missing"),
+        ("a::b", "a name is missing"),
+        ("Mozilla/5.0 (compatible; FooBot/1.0; +https://foo.example/bot)", "product token"),
+    ] {
+        for verb in ["filter", "annotate"] {
+            place.fails_to_write(&[verb, "-s", "good.rsieve", "-a", agent, "list.txt"], &["agent", cause]);
+        }
+        place.fails(&["check", "-s", "good.rsieve", "-a", agent, "https://a.example/"], &["agent", cause]);
+    }
+    place.fails(&["filter", "-s", "good.rsieve", "list.txt"], &["--agent"]);
+}
+
+#[test]
+fn unknown_option_values_are_answered_with_the_possible_ones() {
+    let place = Place::new();
+    for (option, values) in [
+        ("--keep", &["allowed", "disallowed"][..]),
+        ("--require", &["all", "any"]),
+        ("--unknown", &["allow", "disallow"]),
+        ("--status-policy", &["google", "rfc9309", "strict"]),
+        ("--scheme", &["exact", "any"]),
+        ("--agent-match", &["extended", "google"]),
+        ("--jobs", &["at least 1"]),
+    ] {
+        for value in ["0", "nonsense"] {
+            let args = ["filter", "-s", "good.rsieve", "-a", "FooBot", option, value, "list.txt", "-o", "old"];
+            place.fails(&args, &[&[option, value], values].concat());
+        }
+    }
+    place.fails(&["compile", "good.jsonl", "-o", "old", "--profile", "x"], &["--profile", "google", "rfc9309"]);
+    place.fails(&["compiel"], &["compiel", "compile"]);
+}
+
+#[test]
+fn a_damaged_list_writes_nothing() {
+    let place = Place::new();
+    let list: Vec<u8> = (0..100_000).flat_map(|i| format!("https://a.example/{i}\n").into_bytes()).collect();
+    for (name, bytes) in [
+        ("bad.gz", damage(gz(&list))),
+        ("cut.gz", cut(gz(&list))),
+        ("bad.zst", damage(zst(&list))),
+        ("cut.zst", cut(zst(&list))),
+    ] {
+        place.write(name, bytes);
+        for verb in ["filter", "annotate"] {
+            let args = [verb, "-s", "good.rsieve", "-a", "FooBot", "list.txt", name];
+            let message = place.fails_to_write(&args, &[name, "damaged at byte"]);
+            assert!(!message.contains("--skip-damaged"), "{verb} has no such option: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_command_quietly() {
+    let place = Place::new();
+    place.write("long.txt", b"https://a.example/\n".repeat(200_000));
+    for args in [
+        &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"][..],
+        &["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"],
+        &["inspect", "good.rsieve"],
+        &["check", "-s", "good.rsieve", "-a", "FooBot", "https://a.example/"],
+    ] {
+        let is_long = args.contains(&"long.txt");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
+            .args(args)
+            .current_dir(place.0.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut vec![0; if is_long { 100 } else { 0 }]).unwrap();
+        drop(stdout);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{args:?}");
+    }
+}
+
+#[test]
+fn an_input_may_be_the_output() {
+    let place = Place::new();
+    place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", "-o", "annotated"]);
+    place.done(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "-o", "list.txt", "list.txt"]);
+    assert_eq!(place.read("list.txt"), b"https://a.example/\n");
+    place.write("list.txt", LIST);
+    place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "-o", "list.txt", "list.txt"]);
+    assert_eq!(place.read("list.txt"), place.read("annotated"));
+}
+
+#[test]
+fn check_tells_by_its_exit_code() {
+    let place = Place::new();
+    place.write("robots.txt", ROBOTS);
+    let by_snapshot = ["check", "-s", "good.rsieve", "-a", "FooBot"];
+    let by_file = ["check", "--robots", "robots.txt", "-a", "FooBot"];
+    let all = [&by_snapshot[..], &by_file[..]];
+    for (ways, urls, code, stdout) in [
+        (&all[..], &["https://a.example/"][..], 0, "allowed\t"),
+        (&all[..], &["https://a.example/x"], 1, "disallowed\t"),
+        (&all[..], &["https://a.example/", "https://a.example/x"], 1, "allowed\t"),
+        (&all[1..], &["/x"], 1, "disallowed\t"),
+        (&all[1..], &["/"], 0, "allowed\t"),
+        (&all[..1], &["https://q.example/"], 2, "unknown\t"),
+        (&all[..1], &["https://a.example/x", "https://q.example/"], 2, "disallowed\t"),
+        (&all[..1], &["/x"], 2, "invalid\t"),
+        (&all[..1], &["https://"], 2, "invalid\t"),
+    ] {
+        for way in ways {
+            let ran = place.run(&[way, urls].concat());
+            assert_eq!(ran.code, Some(code), "{way:?} {urls:?}: {}", ran.stderr);
+            assert!(ran.stdout.starts_with(stdout.as_bytes()), "{way:?} {urls:?}");
+        }
+    }
+    place.fails(&[&by_snapshot[..], &["https://q.example/"]].concat(), &["does not know", "--unknown"]);
+    place.fails(&[&by_snapshot[..], &["foo"]].concat(), &["not a URL"]);
+    place.fails(&["check", "--robots", "missing", "-a", "FooBot", "/"], &["missing", "No such file"]);
+    place.fails(&["check", "--robots", "folder", "-a", "FooBot", "/"], &["folder", "irectory"]);
+}
+
+#[test]
+fn check_needs_a_snapshot_or_a_robots_txt_and_names_both() {
+    let place = Place::new();
+    place.fails(&["check", "-a", "FooBot", "https://a.example/"], &["--snapshot", "--robots"]);
+    let both = ["check", "-s", "good.rsieve", "--robots", "list.txt", "-a", "FooBot", "/"];
+    place.fails(&both, &["--snapshot", "--robots"]);
+}
+
+#[test]
+fn inspect_tells_what_is_not_there_and_what_is_damaged() {
+    let place = Place::new();
+    place.fails(&["inspect", "good.rsieve", "https://q.example"], &["https://q.example", "not in the snapshot"]);
+    for text in ["not a host", "https://", ""] {
+        place.fails(&["inspect", "good.rsieve", text], &[&format!("{text:?}"), "not an origin"]);
+    }
+    let good = place.read("good.rsieve");
+    let sections = Snapshot::new(good.as_slice()).unwrap().sections().map(|(_, len)| len).sum::<u64>() as usize;
+    for at in [good.len() - sections / 2, good.len() - sections / 4] {
+        let mut bad = good.clone();
+        bad[at] ^= 1;
+        place.write("bad.rsieve", bad);
+        place.fails(&["inspect", "--verify", "bad.rsieve"], &["bad.rsieve", "damaged snapshot"]);
+    }
+    place.done(&["inspect", "--verify", "good.rsieve"]);
+}

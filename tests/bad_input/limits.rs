@@ -1,0 +1,105 @@
+//! What needs a shell's limits or a device that is always full.
+
+use super::*;
+
+/// Runs `robosieve` behind a shell command that sets a limit, on two threads, whose number memory depends on.
+fn limited(dir: &Path, limit: &str, args: &[&str]) -> Ran {
+    let script = format!("{limit} && exec \"$0\" \"$@\"");
+    let output = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_robosieve"), "-j2"])
+        .args(args)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+const ONE_GIGABYTE: &str = "ulimit -v 1000000";
+
+/// `start` and four gigabytes of repeated bytes, as zstd frames.
+fn four_gigabytes(start: &[u8], unit: &[u8]) -> Vec<u8> {
+    let frame = zst(&unit.repeat((16 << 20) / unit.len()));
+    [zst(start), frame.repeat(256)].concat()
+}
+
+#[test]
+fn nothing_in_an_archive_takes_much_memory() {
+    let place = Place::new();
+    for (bytes, cause) in [
+        (four_gigabytes(b"WARC/1.0\r\n", b"x"), "header without end"),
+        (four_gigabytes(b"WARC/1.0\r\n", b"name: value\r\n"), "header without end"),
+        (four_gigabytes(b"{\"url\": \"", b"x"), "64 MiB"),
+        (zst(&warc(u64::MAX)), "Content-Length"),
+        (warc(1_u64 << 40), "ends inside a WARC record"),
+    ] {
+        place.write("x", bytes);
+        let args = ["compile", "x", "-o", "old"];
+        place.fails_as(&|| limited(place.0.path(), ONE_GIGABYTE, &args), &args, &["x: ", cause]);
+    }
+}
+
+#[test]
+fn a_record_larger_than_memory_is_read_past() {
+    let place = Place::new();
+    let frame = zst(&vec![b'\n'; 16 << 20]);
+    let big = zst(&record_of_length("b", response().len() + 4 + (1 << 30)));
+    place.write("x.warc.zst", [zst(&record("a")), big, frame.repeat(64), zst(&record("c"))].concat());
+    let ran = limited(place.0.path(), ONE_GIGABYTE, &["compile", "-q", "x.warc.zst", "-o", "new"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(place.letters("new"), "AAA");
+}
+
+#[test]
+fn an_endless_line_of_a_list_takes_little_memory() {
+    let place = Place::new();
+    let frame = zst(&vec![b'y'; 16 << 20]);
+    place.write("x.zst", [zst(LIST), frame.repeat(64), zst(b"\nhttps://a.example/x")].concat());
+    let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "x.zst", "--disallowed-to", "new"];
+    let ran = limited(place.0.path(), ONE_GIGABYTE, &args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(ran.stdout, b"https://a.example/\n");
+    assert_eq!(place.read("new"), b"https://a.example/x\nhttps://a.example/x");
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let place = Place::new();
+    place.write("long.txt", b"https://a.example/\n".repeat(200_000));
+    let captures = |i: usize| {
+        let body = format!("user-agent: *\n{}", format!("disallow: /{i}\n").repeat(100));
+        serde_json::json!({"url": format!("https://h{i}.example/robots.txt"), "body": body}).to_string() + "\n"
+    };
+    place.write("long.jsonl", (0..2000).map(captures).collect::<String>());
+    let small_files = "trap '' XFSZ && ulimit -f 100";
+    for args in [
+        &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt", "-o"][..],
+        &["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt", "-o"],
+        &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", "long.txt", "--invalid-to", "I", "-o"],
+        &["compile", "-q", "long.jsonl", "-o"],
+    ] {
+        for out in ["old", "new"] {
+            let args = [args, &[out]].concat();
+            place.fails_as(&|| limited(place.0.path(), small_files, &args), &args, &[out, "File too large"]);
+        }
+    }
+}
+
+#[test]
+fn a_full_device_is_named() {
+    let place = Place::new();
+    let judge = ["-s", "good.rsieve", "-a", "FooBot", "list.txt", "-o", "/dev/full"];
+    for args in [
+        [&["filter"][..], &judge].concat(),
+        [&["annotate"][..], &judge].concat(),
+        vec!["compile", "good.jsonl", "-o", "/dev/full"],
+    ] {
+        place.fails(&args, &["/dev/full", "No space left"]);
+    }
+    for verb in ["filter", "annotate"] {
+        let args = [verb, "-s", "good.rsieve", "-a", "FooBot", "list.txt"];
+        let run = || limited(place.0.path(), "exec >/dev/full", &args);
+        place.fails_as(&run, &args, &["standard output", "No space left"]);
+    }
+}

@@ -1,0 +1,178 @@
+//! Odd lines: none is dropped, glued to another, changed or fatal.
+
+use super::*;
+
+/// Lines and the letters that they should have.
+const ODD: [(&[u8], char); 18] = [
+    (b"https://a.example/ok", 'A'),
+    (b"", 'I'),
+    (b"\r", 'I'),
+    (b" ", 'I'),
+    (b"\0", 'I'),
+    (b"\r\r", 'I'),
+    (b"https://a.example/x\r", 'D'),
+    (b"https://a.example/ok\r", 'A'),
+    (b"https://a.example/x\rhttps://a.example/", 'D'),
+    (b"https://a.example/\0", 'A'),
+    (b"https://a.example/x\0\0\0", 'D'),
+    (b"https://a.exa\0mple/", 'I'),
+    (b"https://a.example/\xff\xfe", 'A'),
+    (b"\xff\xfeh\0t\0t\0p\0", 'I'),
+    (b"https://q.example/", 'U'),
+    (b"https://q.example/\xc3\x28\r", 'U'),
+    (b"not a URL", 'I'),
+    (b"https://a.example/x", 'D'),
+];
+
+/// The number behind a name in the summary.
+fn summary(stderr: &str, name: &str) -> u64 {
+    let line = stderr.lines().find(|line| line.starts_with("lines ")).unwrap();
+    let mut words = line.split_whitespace().skip_while(|word| *word != name);
+    words.nth(1).unwrap().replace(',', "").parse().unwrap()
+}
+
+/// Whether the summary has the number of each of the letters, and of all lines and bytes.
+fn assert_summary(stderr: &str, letters: &[char], bytes: usize) {
+    let count = |letter| letters.iter().filter(|&&l| l == letter).count();
+    for (name, expected) in [
+        ("lines", letters.len()),
+        ("allowed", count('A')),
+        ("disallowed", count('D')),
+        ("unknown", count('U')),
+        ("invalid", count('I')),
+        ("bytes", bytes),
+    ] {
+        assert_eq!(summary(stderr, name), expected as u64, "{name} in {stderr}");
+    }
+}
+
+/// Writes the odd lines to three files without a last line end, with an empty file between them.
+fn write_odd(place: &Place) -> [&'static str; 4] {
+    let text: Vec<&[u8]> = ODD.iter().map(|(line, _)| *line).collect();
+    let text = text.join(&b'\n');
+    place.write("1.txt", &text);
+    place.write("2.txt", "");
+    place.write("3.txt.gz", gz(&text));
+    place.write("4.txt.zst", zst(&text));
+    ["1.txt", "2.txt", "3.txt.gz", "4.txt.zst"]
+}
+
+#[test]
+fn annotate_judges_odd_lines_and_changes_no_byte() {
+    let place = Place::new();
+    let inputs = write_odd(&place);
+    let ran = place.done(&[&["annotate", "-s", "good.rsieve", "-a", "FooBot"][..], &inputs].concat());
+    let lines: Vec<Vec<u8>> =
+        ODD.iter().map(|(line, letter)| [format!("{letter}\t").as_bytes(), line].concat()).collect();
+    let text = lines.join(&b'\n');
+    assert_eq!(ran.stdout, [text.as_slice(); 3].join(&b'\n'));
+    let letters = ODD.map(|(_, letter)| letter).repeat(3);
+    assert_summary(&ran.stderr, &letters, 3 * (text.len() - 2 * ODD.len()));
+}
+
+#[test]
+fn filter_sends_every_line_to_exactly_one_output() {
+    let place = Place::new();
+    let inputs = write_odd(&place);
+    let outputs = ["-o", "A", "--disallowed-to", "D", "--unknown-to", "U", "--invalid-to", "I"];
+    let ran = place.done(&[&["filter", "-s", "good.rsieve", "-a", "FooBot"][..], &outputs, &inputs].concat());
+    for letter in ["A", "D", "U", "I"] {
+        let lines = ODD.iter().filter(|(_, l)| letter.starts_with(*l)).map(|(line, _)| *line);
+        let mut expected = lines.collect::<Vec<_>>().repeat(3).join(&b'\n');
+        // Only the very last line of all has no line end.
+        if letter != "D" {
+            expected.push(b'\n');
+        }
+        assert_eq!(place.read(letter).escape_ascii().to_string(), expected.escape_ascii().to_string(), "{letter}");
+    }
+    let bytes = inputs[..1].iter().map(|name| place.read(name).len()).sum::<usize>() * 3;
+    assert_summary(&ran.stderr, &ODD.map(|(_, letter)| letter).repeat(3), bytes);
+}
+
+#[test]
+fn an_empty_list_gives_an_empty_output() {
+    let place = Place::new();
+    place.write("empty", "");
+    for verb in ["filter", "annotate"] {
+        let ran = place.done(&[verb, "-s", "good.rsieve", "-a", "FooBot", "empty", "-o", "new"]);
+        assert_eq!(place.read("new"), b"");
+        assert_summary(&ran.stderr, &[], 0);
+        assert_eq!(place.done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot"]).stdout, b"");
+    }
+}
+
+#[test]
+fn an_over_long_line_is_no_url_and_its_neighbours_are_judged() {
+    let place = Place::new();
+    let long = [b"https://a.example/".as_slice(), &vec![b'y'; 100 << 20]].concat();
+    let list = [b"https://a.example/\n", long.as_slice(), b"\nhttps://a.example/x"].concat();
+    place.write("long.txt", &list);
+    let args = ["annotate", "-s", "good.rsieve", "-a", "FooBot,BarBot", "long.txt", "list.txt", "-o", "new"];
+    let ran = place.done(&args);
+    let rest = b"AA\thttps://a.example/\nDD\thttps://a.example/x\nUU\thttps://q.example/\nII\tfoo\n";
+    let parts = [b"AA\thttps://a.example/\nII\t", long.as_slice(), b"\nDD\thttps://a.example/x\n", rest];
+    assert!(place.read("new") == parts.concat(), "bytes were lost or changed");
+    assert_summary(&ran.stderr, &['A', 'I', 'D', 'A', 'D', 'U', 'I'], list.len() + LIST.len());
+}
+
+#[test]
+fn a_url_of_megabytes_has_a_verdict() {
+    let place = Place::new();
+    let filler = vec![b'y'; 5 << 20];
+    let line = |start: &str, end: &str| [start.as_bytes(), &filler, end.as_bytes()].concat();
+    let lines = [
+        line("https://a.example/x", ""),
+        line("https://a.example/", ""),
+        line("https://a.example/", ".secret"),
+        line("https://a.example/x", "%c3%a9?\u{e9}"),
+        line("https://q.example/", ""),
+    ];
+    place.write("long.txt", lines.join(&b'\n'));
+    let ran = place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"]);
+    let letters: Vec<u8> = ran.stdout.split(|&b| b == b'\n').map(|line| line[0]).collect();
+    assert_eq!(letters, b"DADDU");
+}
+
+#[test]
+fn a_host_of_megabytes_is_unknown_or_no_url() {
+    let place = Place::new();
+    place.write("long.txt", [b"https://", vec![b'y'; 5 << 20].as_slice(), b".example/\nhttps://a.example/"].concat());
+    let ran = place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"]);
+    assert!(matches!(ran.stdout[0], b'I' | b'U'));
+    assert!(ran.stdout.ends_with(b"\nA\thttps://a.example/"));
+}
+
+#[test]
+fn seventy_agents_have_seventy_letters() {
+    let place = Place::new();
+    let name = |i: usize| format!("bot{}{}", char::from(b'a' + (i / 10) as u8), char::from(b'a' + (i % 10) as u8));
+    let named = [0, 7, 62, 63, 64, 65, 69];
+    let groups: String = named.iter().map(|&i| format!("user-agent: {}\ndisallow: /x\n\n", name(i))).collect();
+    place.write("good.rsieve", snapshot(&groups));
+    let agents: Vec<String> = (0..70).map(name).collect();
+    let ran = place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", &agents.join(","), "list.txt"]);
+    let by_rules: String = (0..70).map(|i| if named.contains(&i) { 'D' } else { 'A' }).collect();
+    let letters = ["A".repeat(70), by_rules, "U".repeat(70), "I".repeat(70)];
+    let urls = LIST.split(|&b| b == b'\n');
+    let expected: Vec<String> =
+        letters.iter().zip(urls).map(|(l, url)| format!("{l}\t{}\n", String::from_utf8_lossy(url))).collect();
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected.concat());
+}
+
+#[test]
+fn quiet_says_nothing_and_a_dash_is_a_standard_stream() {
+    let place = Place::new();
+    for (verb, expected) in [
+        ("filter", "https://a.example/\n"),
+        ("annotate", "A\thttps://a.example/\nD\thttps://a.example/x\nU\thttps://q.example/\nI\tfoo\n"),
+    ] {
+        let judge = [verb, "-q", "-s", "good.rsieve", "-a", "FooBot"];
+        for rest in [&[][..], &["-"], &["-o", "-"], &["-o", "-", "-"], &["list.txt", "-o", "-"]] {
+            let ran = robosieve_with(place.0.path(), &[&judge[..], rest].concat(), LIST);
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{verb} {rest:?}");
+            assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected, "{verb} {rest:?}");
+        }
+        assert!(!place.path("-").exists());
+    }
+    assert_eq!(place.done(&["compile", "-q", "good.jsonl", "-o", "new"]).stderr, "");
+}

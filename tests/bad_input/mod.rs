@@ -1,0 +1,162 @@
+//! What damaged, odd and missing input does to every verb: exit codes, messages, and files left as they were.
+
+mod compile;
+mod judging;
+#[cfg(target_os = "linux")]
+mod limits;
+mod lines;
+
+use crate::command::{Ran, robosieve, robosieve_with};
+use robosieve::{Compiler, Snapshot};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+const ROBOTS: &str = "user-agent: *\ndisallow: /x\ndisallow: /*.secret$\n";
+const LIST: &[u8] = b"https://a.example/\nhttps://a.example/x\nhttps://q.example/\nfoo\n";
+
+/// A folder with an archive, a snapshot, a list, an older output `old`, and the empty folder `folder`.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let robots: Vec<String> = ["a", "b"].iter().map(|host| json_line(host)).collect();
+        place.write("good.jsonl", robots.concat());
+        place.write("good.rsieve", snapshot(ROBOTS));
+        place.write("list.txt", LIST);
+        place.write("old", "old content");
+        fs::create_dir(place.path("folder")).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        robosieve(self.0.path(), args)
+    }
+
+    /// Runs what must succeed.
+    fn done(&self, args: &[&str]) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+        ran
+    }
+
+    /// Every file with its content, folders as empty files.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let entries = fs::read_dir(self.0.path()).unwrap().map(Result::unwrap);
+        entries
+            .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap_or_default()))
+            .collect()
+    }
+
+    /// Runs what must fail: exit code 2, a message that says all of `said`, and no file changed, made or left behind.
+    fn fails(&self, args: &[&str], said: &[&str]) -> String {
+        self.fails_as(&|| self.run(args), args, said)
+    }
+
+    fn fails_as(&self, run: &dyn Fn() -> Ran, args: &[&str], said: &[&str]) -> String {
+        let before = self.files();
+        let ran = run();
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
+        for part in said {
+            assert!(ran.stderr.contains(part), "{args:?} should say {part:?}: {}", ran.stderr);
+        }
+        assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
+        let after = self.files();
+        let names: Vec<_> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
+        assert!(before == after, "{args:?} changed {names:?} or removed files");
+        ran.stderr
+    }
+
+    /// [`fails`](Self::fails) with an output that is new and with one that exists.
+    fn fails_to_write(&self, args: &[&str], said: &[&str]) -> String {
+        self.fails(&[args, &["-o", "new"]].concat(), said);
+        self.fails(&[args, &["-o", "old"]].concat(), said)
+    }
+
+    /// The letters of the hosts `a`, `b` and `c` in the snapshot `name`.
+    fn letters(&self, name: &str) -> String {
+        let urls = b"https://a.example/\nhttps://b.example/\nhttps://c.example/\n";
+        let ran = robosieve_with(self.0.path(), &["annotate", "-q", "-s", name, "-a", "FooBot"], urls);
+        ran.stdout.split(|&b| b == b'\n').filter_map(|line| line.first()).map(|&b| char::from(b)).collect()
+    }
+
+    /// A number in the report `stats.json`.
+    fn stat(&self, name: &str) -> u64 {
+        let report: serde_json::Value = serde_json::from_slice(&self.read("stats.json")).unwrap();
+        report[name].as_u64().unwrap()
+    }
+}
+
+fn snapshot(robots: &str) -> Vec<u8> {
+    let mut compiler = Compiler::default();
+    compiler.add_robots("https://a.example", robots.as_bytes()).unwrap();
+    compiler.finish().unwrap().to_vec().unwrap()
+}
+
+fn json_line(host: &str) -> String {
+    serde_json::json!({"url": format!("https://{host}.example/robots.txt"), "body": ROBOTS}).to_string() + "\n"
+}
+
+fn response() -> String {
+    format!("HTTP/1.1 200 OK\r\n\r\n{ROBOTS}")
+}
+
+/// A WARC record of a host's robots.txt that claims the given length.
+fn record_of_length(host: &str, length: impl std::fmt::Display) -> Vec<u8> {
+    let date = "2024-01-01T00:00:00Z";
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://{host}.example/robots.txt\r\nWARC-Date: {date}\r\nContent-Length: {length}\r\n\r\n"
+    );
+    (head + &response() + "\r\n\r\n").into_bytes()
+}
+
+fn record(host: &str) -> Vec<u8> {
+    record_of_length(host, response().len())
+}
+
+/// Records of the hosts `a`, `b` and `c`, of which that of `b` claims the given length.
+fn warc(length_of_b: impl std::fmt::Display) -> Vec<u8> {
+    [record("a"), record_of_length("b", length_of_b), record("c")].concat()
+}
+
+fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+fn zst(bytes: &[u8]) -> Vec<u8> {
+    let mut out = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    // As the zstd command does; without it a changed byte may show in nothing but the text.
+    out.include_checksum(true).unwrap();
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+/// The bytes with the one in the middle inverted.
+fn damage(mut bytes: Vec<u8>) -> Vec<u8> {
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xff;
+    bytes
+}
+
+fn cut(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len() / 2);
+    bytes
+}

@@ -1,0 +1,37 @@
+//! Runs the binary as a user does.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What a run of `robosieve` came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub code: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+/// Runs `robosieve` in `dir` with nothing on standard input.
+pub(crate) fn robosieve(dir: &Path, args: &[&str]) -> Ran {
+    robosieve_with(dir, args, b"")
+}
+
+/// Runs `robosieve` in `dir` with `stdin` on standard input.
+pub(crate) fn robosieve_with(dir: &Path, args: &[&str], stdin: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
+        .args(args)
+        .current_dir(dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        // A command that fails early closes its end; what it says is what the test looks at.
+        scope.spawn(move || drop(input.write_all(stdin)));
+        child.wait_with_output().unwrap()
+    });
+    Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
+}

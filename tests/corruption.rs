@@ -1,0 +1,512 @@
+//! Damaged and forged snapshots: nothing panics or hangs, and no wrong verdict goes unnoticed.
+
+use robosieve::*;
+use std::fmt::Debug;
+use std::io::{Cursor, Write};
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_64;
+
+// The layout, as `docs/FORMAT.md` has it: written down again, so that the code cannot agree with itself in error.
+const HEADER: usize = 32;
+const ROW: usize = 32;
+const HEAD: usize = HEADER + SECTIONS * ROW;
+const ALIGN: usize = 64;
+const SECTIONS: usize = 12;
+const METADATA: usize = 0;
+const FILES: usize = 4;
+const RULE_SETS: usize = 6;
+const TEXTS: usize = 9;
+const DICTIONARY: usize = 10;
+const UNION: u32 = u32::MAX;
+
+const RULES: &str = "\
+User-agent: FooBot\nDisallow: /private\nAllow: /private/*.html$\nDisallow: /*.pdf$\nCrawl-delay: 2\n
+User-agent: Kangaroo Bot/2\nUser-agent: BarBot\nDisallow: /a/path/that/no/prefix/word/holds\nAllow: /a/path/that$\n
+User-agent: *\nDisallow: /cart*\nAllow: /cart/open$\nDisallow: *?session=\nDisallow: /****************stars\n
+Sitemap: https://rules.example/sitemap.xml\n";
+
+/// Every outcome that a snapshot tells apart, and every reason for a note.
+const ARCHIVE: &str = r#"
+{"url": "https://rules.example/robots.txt", "fetched_at": "2026-03-01T00:00:00Z", "body": RULES, "headers": {"Cache-Control": "max-age=60"}}
+{"url": "http://moved.example/robots.txt", "status": 301, "headers": {"Location": "https://rules.example/robots.txt"}}
+{"url": "http://loop.example/robots.txt", "status": 302, "headers": {"Location": "/robots.txt"}}
+{"url": "http://lost.example/robots.txt", "status": 302, "headers": {"Location": "https://absent.example/robots.txt"}}
+{"url": "http://gone.example/robots.txt", "status": 404}
+{"url": "http://locked.example/robots.txt", "status": 403}
+{"url": "http://busy.example/robots.txt", "status": 429, "fetched_at": "2026-03-01T00:00:00Z"}
+{"url": "http://failing.example/robots.txt", "status": 200, "fetched_at": "2026-01-01T00:00:00Z", "body": "user-agent: *\ndisallow: /old"}
+{"url": "http://failing.example/robots.txt", "status": 503, "fetched_at": "2026-01-02T00:00:00Z"}
+{"url": "http://failing.example/robots.txt", "status": 500, "fetched_at": "2026-03-01T00:00:00Z"}
+{"url": "http://silent.example/robots.txt", "error": "connection timed out", "fetched_at": "2026-03-01T00:00:00Z"}
+{"url": "http://long.example/robots.txt", "truncated": "length", "body": "user-agent: foobot\ndisallow: /\nallow: /pub"}
+{"url": "http://m\u00fcller.example:8080/robots.txt", "body": "user-agent: foobot\nuser-agent: a9\ndisallow: /\u00e4"}
+"#;
+
+const URLS: [&str; 23] = [
+    "https://rules.example/private",
+    "https://rules.example/private/page.html",
+    "https://rules.example/folder/file.pdf",
+    "https://rules.example/a/path/that",
+    "https://rules.example/a/path/that/no/prefix/word/holds/x",
+    "https://rules.example/cart/open",
+    "https://rules.example/x?session=1",
+    "https://rules.example/falling-stars",
+    "http://moved.example/private/x",
+    "http://loop.example/",
+    "http://lost.example/",
+    "http://gone.example/",
+    "http://locked.example/",
+    "http://busy.example/",
+    "http://failing.example/old",
+    "http://failing.example/new",
+    "http://silent.example/",
+    "http://long.example/pub",
+    "http://xn--mller-kva.example:8080/%C3%A4",
+    "http://union.example/a/bm/x",
+    "https://union.example/a/x",
+    "http://unknown.example/",
+    "not a URL",
+];
+
+const AGENTS: [&str; 6] = ["FooBot", "Kangaroo Bot", "Absent:BarBot:FooBot", "am", "an", "*"];
+
+/// A robots.txt whose groups overlap so much that merging them for every name would multiply them: the last of its
+/// names are told a union of rule sets. Equal rules make it long for the compiler and short in the snapshot.
+fn overlapping() -> String {
+    let names: Vec<String> = ('a'..='n').map(|letter| format!("a{letter}")).collect();
+    let mut text: String = names.iter().map(|name| format!("user-agent: {name}\n")).collect();
+    text.push_str(&"disallow: /a\n".repeat(600));
+    let own = |name: &String| format!("user-agent: {name}\nallow: /a/b{}\n", &name[1..]);
+    text.extend(names.iter().map(own));
+    text
+}
+
+/// A small snapshot with something in every section.
+fn intact() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    BYTES.get_or_init(|| {
+        let mut archive = tempfile::NamedTempFile::new().unwrap();
+        let rules = serde_json::to_string(RULES).unwrap();
+        archive.write_all(ARCHIVE.replace("RULES", &rules).as_bytes()).unwrap();
+        let mut compiler = Compiler::default();
+        compiler.add_path(archive.path()).unwrap();
+        compiler.add_robots("http://union.example", overlapping().as_bytes()).unwrap();
+        compiler.finish().unwrap().to_vec().unwrap()
+    })
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+fn put_u64(bytes: &mut [u8], at: usize, value: u64) {
+    bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+}
+
+/// Where the sections lie, as the table says.
+fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
+    let extent = |row: usize| {
+        let start = u64_at(bytes, HEADER + row * ROW + 8) as usize;
+        start..start + u64_at(bytes, HEADER + row * ROW + 16) as usize
+    };
+    (0..SECTIONS).map(extent).collect()
+}
+
+fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
+    extents(bytes).into_iter().map(|extent| bytes[extent].to_vec()).collect()
+}
+
+/// Makes the header's checksum fit, as a forger would.
+fn seal_head(bytes: &mut [u8]) {
+    put_u64(bytes, 24, 0);
+    let checksum = xxh3_64(&bytes[..HEAD]);
+    put_u64(bytes, 24, checksum);
+}
+
+/// A snapshot of these sections in which every checksum fits.
+fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = [b"RSIEVE\x1a\n".as_slice(), &1u32.to_le_bytes(), &(SECTIONS as u32).to_le_bytes()].concat();
+    out.resize(HEAD, 0);
+    for (i, section) in sections.iter().enumerate() {
+        out.resize(out.len().next_multiple_of(ALIGN), 0);
+        let row = [i as u64 + 1, out.len() as u64, section.len() as u64, xxh3_64(section)];
+        let at = HEADER + i * ROW;
+        row.iter().enumerate().for_each(|(field, value)| put_u64(&mut out, at + field * 8, *value));
+        out.extend_from_slice(section);
+    }
+    let len = out.len() as u64;
+    put_u64(&mut out, 16, len);
+    seal_head(&mut out);
+    out
+}
+
+/// Judges every URL for every agent under several options: the letters, `!` for an error.
+fn verdicts(snapshot: &Snapshot<&[u8]>) -> String {
+    let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
+    let mut out = String::new();
+    for options in all_options() {
+        let Ok(judge) = Judge::new(snapshot, &agents, options) else {
+            out.push('!');
+            continue;
+        };
+        let mut scratch = judge.scratch();
+        for url in URLS {
+            match judge.judge(url.as_bytes(), &mut scratch) {
+                Ok(verdicts) => out.extend(verdicts.iter().map(Verdict::letter)),
+                Err(err) => {
+                    assert!(is_corrupt(&err), "{err}");
+                    out.push('!');
+                }
+            }
+        }
+    }
+    out
+}
+
+fn all_options() -> [JudgeOptions; 4] {
+    let base = JudgeOptions::default();
+    [
+        base,
+        JudgeOptions { status_policy: Some(StatusPolicy::Rfc9309), any_scheme: true, ..base },
+        JudgeOptions { status_policy: Some(StatusPolicy::Strict), ..base },
+        JudgeOptions { agent_match: AgentMatch::Google, unknown: Some(UnknownOrigin::Allow), ..base },
+    ]
+}
+
+fn is_corrupt(err: &Error) -> bool {
+    matches!(err.kind(), ErrorKind::Corrupt { .. })
+}
+
+/// Asks everything else that can be asked; only that it comes back matters.
+fn ask(snapshot: &Snapshot<&[u8]>) {
+    let _ = (snapshot.metadata(), snapshot.profile(), snapshot.outcome_counts(), snapshot.byte_len());
+    assert_eq!(snapshot.sections().count(), SECTIONS);
+    for entry in snapshot.origins().flatten() {
+        let _ = (entry.origin(), entry.outcome(), entry.source(), entry.detail(), entry.has_last_good());
+        let _ = snapshot.robots_text(&entry);
+    }
+    for url in URLS {
+        let _ = Origin::of(url.as_bytes()).map(|origin| snapshot.origin(&origin).map(drop));
+    }
+    let agents = [AGENTS[0].parse().unwrap(), AGENTS[4].parse().unwrap()];
+    if let Ok(judge) = Judge::new(snapshot, &agents, JudgeOptions::default()) {
+        let explained = [(1, 0), (14, 0), (19, 1)].map(|(url, agent)| judge.explain(URLS[url].as_bytes(), agent));
+        explained.iter().flatten().for_each(|why| drop(format!("{why:?}")));
+    }
+}
+
+/// Runs the cases one after the other and names the one that panics, fails or hangs.
+fn sweep<C: Copy + Debug + Send + 'static>(cases: Vec<C>, run: impl Fn(C) + Send + 'static) {
+    assert!(!cases.is_empty());
+    let (sender, begun) = mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        for case in cases {
+            let _ = sender.send(case);
+            run(case);
+        }
+    });
+    let mut last = None;
+    loop {
+        match begun.recv_timeout(Duration::from_secs(60)) {
+            Ok(case) => last = Some(case),
+            Err(RecvTimeoutError::Timeout) => panic!("{last:?} hangs"),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    assert!(worker.join().is_ok(), "{last:?} panics or fails; its message stands above");
+}
+
+/// A forged snapshot must be answered somehow: an error or any verdict, but no panic and no hang.
+fn survives(bytes: &[u8]) {
+    if let Ok(snapshot) = Snapshot::new(bytes) {
+        if let Err(err) = snapshot.verify() {
+            assert!(is_corrupt(&err), "{err}");
+        }
+        verdicts(&snapshot);
+        ask(&snapshot);
+    }
+}
+
+/// A generator of numbers that are the same in every run (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+
+    /// Bytes of which many are such that an offset or count made of them lies just about within bounds.
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        let style = self.below(4);
+        let mut byte = || match style {
+            0 => self.next() as u8,
+            1 => (self.next() % 3) as u8 * u8::from(self.next().is_multiple_of(4)),
+            2 => u8::MAX * u8::from(!self.next().is_multiple_of(4)),
+            _ => b"/*.a\0\x01\xff%"[self.below(8)],
+        };
+        (0..len).map(|_| byte()).collect()
+    }
+}
+
+#[test]
+fn the_snapshot_under_test_is_rich() {
+    let snapshot = Snapshot::new(intact()).unwrap();
+    snapshot.verify().unwrap();
+    assert!(snapshot.outcome_counts().unwrap().iter().all(|(_, count)| *count > 0));
+    let origins: Vec<_> = snapshot.origins().map(Result::unwrap).collect();
+    assert!(origins.iter().any(OriginEntry::has_last_good) && origins.iter().any(|entry| entry.outcome().cut_short));
+    assert!(origins.iter().any(|entry| entry.source().is_some() && entry.detail().is_none()));
+    assert!(origins.iter().any(|entry| entry.detail().is_some()));
+    let sections = sections(intact());
+    assert!(sections.iter().all(|section| !section.is_empty()));
+    assert!(unions(&sections[RULE_SETS]) > 0, "no rule sets are judged together");
+    let verdicts = verdicts(&snapshot);
+    assert!("ADUI".chars().all(|letter| verdicts.contains(letter)) && !verdicts.contains('!'));
+}
+
+/// The number of unions, found by walking the section.
+fn unions(sets: &[u8]) -> usize {
+    let word = |at: usize| u32::from_le_bytes(sets[at..at + 4].try_into().unwrap());
+    let (mut at, mut found) = (0, 0);
+    while at < sets.len() {
+        let (rooted, second) = (word(at), word(at + 4));
+        found += usize::from(rooted == UNION);
+        let body =
+            if rooted == UNION { (second as usize * 4).next_multiple_of(8) } else { (rooted + second) as usize * 16 };
+        at += 8 + body;
+    }
+    assert_eq!(at, sets.len());
+    found
+}
+
+#[test]
+fn the_layout_is_the_documented_one() {
+    // Header, table, checksums, order and padding are rebuilt from the sections alone: no byte is left unexplained.
+    assert!(assemble(&sections(intact())) == intact());
+}
+
+#[test]
+fn every_flipped_bit_of_header_and_table_is_refused_at_once() {
+    for bit in 0..HEAD * 8 {
+        let mut bytes = intact().to_vec();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let err = Snapshot::new(bytes).unwrap_err();
+        let fits = match bit / 8 {
+            0..8 => matches!(err.kind(), ErrorKind::NotASnapshot),
+            8..12 => matches!(err.kind(), ErrorKind::UnsupportedVersion { .. }),
+            _ => is_corrupt(&err),
+        };
+        assert!(fits, "bit {bit}: {err}");
+    }
+}
+
+#[test]
+fn every_changed_byte_of_a_section_is_found_by_verify() {
+    let bytes = extents(intact()).into_iter().flatten();
+    let cases = bytes.map(|at| (at, [0x01, 0x80, 0xff][at % 3])).collect();
+    sweep(cases, |(at, change): (usize, u8)| {
+        let mut bytes = intact().to_vec();
+        bytes[at] ^= change;
+        let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+        assert!(is_corrupt(&snapshot.verify().unwrap_err()));
+        verdicts(&snapshot);
+        ask(&snapshot);
+    });
+}
+
+#[test]
+fn what_no_checksum_covers_is_padding_and_says_nothing() {
+    let expected = verdicts(&Snapshot::new(intact()).unwrap());
+    let mut covered = vec![false; intact().len()];
+    covered[..HEAD].fill(true);
+    extents(intact()).into_iter().for_each(|extent| covered[extent].fill(true));
+    let padding: Vec<usize> = (0..covered.len()).filter(|&at| !covered[at]).collect();
+    for gap in padding.chunk_by(|a, b| a + 1 == *b) {
+        assert!(gap.len() < ALIGN && (gap[gap.len() - 1] + 1).is_multiple_of(ALIGN), "{gap:?} is no padding");
+    }
+    for at in padding {
+        assert_eq!(intact()[at], 0);
+        let mut bytes = intact().to_vec();
+        bytes[at] = 0xff;
+        let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+        assert!(is_corrupt(&snapshot.verify().unwrap_err()) && verdicts(&snapshot) == expected, "byte {at}");
+    }
+}
+
+#[test]
+fn another_length_is_refused() {
+    for len in 0..intact().len() {
+        let err = Snapshot::new(&intact()[..len]).unwrap_err();
+        let fits = if len < 8 { matches!(err.kind(), ErrorKind::NotASnapshot) } else { is_corrupt(&err) };
+        assert!(fits, "{len} bytes: {err}");
+    }
+    for more in [1, ALIGN, 1 << 16] {
+        let bytes = [intact(), &vec![0; more]].concat();
+        assert!(is_corrupt(&Snapshot::new(bytes).unwrap_err()));
+    }
+}
+
+#[test]
+fn the_kind_is_told_before_anything_else_is_believed() {
+    let garbage = Numbers(1).bytes(1000);
+    for version in [0, 2, 0x0100_0000, u32::MAX] {
+        for len in [0, 4, 20, HEAD, garbage.len()] {
+            let bytes = [b"RSIEVE\x1a\n".as_slice(), &version.to_le_bytes(), &garbage[..len]].concat();
+            let err = Snapshot::new(bytes).unwrap_err();
+            let ErrorKind::UnsupportedVersion { found, supported } = err.kind() else { panic!("{err}") };
+            assert_eq!((*found, *supported), (version, FORMAT_VERSION));
+        }
+    }
+    // A transfer in text mode, other formats, nothing.
+    for start in [&b"RSIEVE\x1a\r\n"[..], b"RSIEVE\n", b"\x1f\x8b", b"WARC/1.0\r\n", b"{\"url\"", b"", b"rsieve\x1a\n"]
+    {
+        let bytes = [start, &intact()[start.len()..]].concat();
+        for bytes in [start, if start.is_empty() { b"" } else { bytes.as_slice() }] {
+            assert!(matches!(Snapshot::new(bytes).unwrap_err().kind(), ErrorKind::NotASnapshot), "{start:?}");
+        }
+    }
+}
+
+#[test]
+fn damaged_files_are_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut claims_much = intact().to_vec();
+    put_u64(&mut claims_much, 16, 1 << 30);
+    seal_head(&mut claims_much);
+    // The last but one is a sparse file: opening must not read it.
+    let cases: [(&str, &[u8], u64); 5] = [
+        ("empty", b"", 0),
+        ("cut", intact(), intact().len() as u64 - 1),
+        ("claims 1 GiB", &claims_much, claims_much.len() as u64),
+        ("is 1 GiB", intact(), 1 << 30),
+        ("zeros", b"", 1 << 30),
+    ];
+    for (name, content, len) in cases {
+        let path = dir.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len).unwrap();
+        let err = Snapshot::open(&path).unwrap_err();
+        let is_empty = content.is_empty();
+        assert_eq!(matches!(err.kind(), ErrorKind::NotASnapshot), is_empty, "{err}");
+        assert!(is_empty || is_corrupt(&err), "{err}");
+        assert_eq!(err.path(), Some(path.as_path()));
+    }
+    assert!(Snapshot::open(dir.path()).is_err() && Snapshot::open(dir.path().join("absent")).is_err());
+}
+
+#[test]
+fn a_forged_table_is_refused_or_survived() {
+    let len = intact().len() as u64;
+    let values = [0, 1, HEAD as u64 - 1, HEAD as u64, len - 1, len, len + 1, 1 << 32, u64::MAX - 1, u64::MAX];
+    let mut cases = Vec::new();
+    for at in (HEADER..HEAD).step_by(8) {
+        cases.extend(values.map(|value| (at, value)));
+    }
+    sweep(cases, |(at, value)| {
+        let mut bytes = intact().to_vec();
+        put_u64(&mut bytes, at, value);
+        seal_head(&mut bytes);
+        survives(&bytes);
+    });
+}
+
+#[test]
+fn sections_in_each_others_place_are_survived() {
+    let pairs = (0..SECTIONS).flat_map(|a| (0..SECTIONS).map(move |b| (a, b))).filter(|(a, b)| a != b).collect();
+    sweep(pairs, |(a, b): (usize, usize)| {
+        let mut sections = sections(intact());
+        sections[a] = sections[b].clone();
+        survives(&assemble(&sections));
+    });
+}
+
+#[test]
+fn forged_numbers_with_fitting_checksums_are_survived() {
+    let mut cases = Vec::new();
+    for (section, bytes) in sections(intact()).iter().enumerate() {
+        if ![METADATA, TEXTS, DICTIONARY].contains(&section) {
+            for (word, old) in bytes.as_chunks().0.iter().map(|old| u32::from_le_bytes(*old)).enumerate() {
+                let values = [0, 1, old.wrapping_add(1), old.wrapping_sub(1), i32::MAX as u32, u32::MAX - 1, u32::MAX];
+                cases.extend(values.map(|value| (section, word * 4, value)));
+            }
+        }
+    }
+    sweep(cases, |(section, at, value): (usize, usize, u32)| {
+        let mut sections = sections(intact());
+        sections[section][at..at + 4].copy_from_slice(&value.to_le_bytes());
+        survives(&assemble(&sections));
+    });
+}
+
+#[test]
+fn cut_sections_with_fitting_checksums_are_survived() {
+    let lens: Vec<usize> = sections(intact()).iter().map(Vec::len).collect();
+    let cuts = |len: usize| [0, 1, 7, 8, len / 2, len.saturating_sub(8), len.saturating_sub(1)];
+    let cases = (0..SECTIONS).flat_map(|section| cuts(lens[section]).map(move |len| (section, len))).collect();
+    sweep(cases, |(section, len): (usize, usize)| {
+        let mut sections = sections(intact());
+        sections[section].truncate(len);
+        survives(&assemble(&sections));
+    });
+}
+
+#[test]
+fn forged_metadata_is_survived() {
+    let good = String::from_utf8(sections(intact())[METADATA].clone()).unwrap();
+    let deep = "[".repeat(100_000);
+    let forged = [
+        good.replace("google", "rfc9309"),
+        good.replace("google", "nobody"),
+        good.replace(":1", ":18446744073709551615"),
+        good.replace("\"captured\":[", "\"captured\":[-9223372036854775808,9223372036854775807],\"x\":["),
+        good.replace("\"tool\"", &format!("\"x\":{deep},\"tool\"")),
+        deep,
+        String::new(),
+        "null".to_owned(),
+    ];
+    for metadata in forged {
+        let mut sections = sections(intact());
+        sections[METADATA] = metadata.into_bytes();
+        survives(&assemble(&sections));
+    }
+}
+
+#[test]
+fn garbage_with_fitting_checksums_is_survived() {
+    sweep((0..5000).collect(), |seed: u64| {
+        let mut numbers = Numbers(seed);
+        let mut sections = sections(intact());
+        for (i, section) in sections.iter_mut().enumerate() {
+            // Mostly true metadata, without which no judging begins; and with some true sections garbage gets further.
+            let keep = if i == METADATA { 10 } else { 3 };
+            if numbers.below(12) >= keep {
+                let len = numbers.below(600);
+                *section = numbers.bytes(len);
+            }
+        }
+        survives(&assemble(&sections));
+    });
+}
+
+#[test]
+fn a_list_is_not_finished_with_damaged_rules() {
+    let mut sections = sections(intact());
+    sections[FILES].fill(0xfe);
+    let bytes = assemble(&sections);
+    let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+    let judge = Judge::new(&snapshot, &[AGENTS[0].parse().unwrap()], JudgeOptions::default()).unwrap();
+    let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
+    let mut out = Vec::new();
+    let err = Filter::new(&judge).annotate(vec![list], &mut out).unwrap_err();
+    assert!(is_corrupt(&err), "{err}");
+}
