@@ -1,1 +1,95 @@
+//! The transcripts in the documentation: every `console` block is run, and says what the page says.
+//!
+//! A line `$ COMMAND` is given to the shell, and the lines up to the next command are what it must print on standard
+//! output and standard error. A line `...` stands for any number of lines. Times and rates differ from run to run, and runs
+//! of blanks are compared as one.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every page whose blocks are run, each in a folder of its own in which `datasets` and `scripts` are those of the project.
+const PAGES: &[&str] = &["README.md", "datasets/small/README.md"];
+
+struct Step {
+    line: usize,
+    command: String,
+    expected: Vec<String>,
+}
+
+/// The commands of all `console` blocks of a page. Behind a script all else in its block is what the script prints, which may
+/// look like commands.
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut inside = false;
+    let mut script = false;
+    for (i, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+            script = false;
+            continue;
+        }
+        match line.strip_prefix("$ ").filter(|_| inside && !script) {
+            Some(command) => {
+                script = command.starts_with("scripts/");
+                steps.push(Step { line: i + 1, command: command.to_owned(), expected: Vec::new() });
+            }
+            None if inside => steps.last_mut().unwrap().expected.push(line.to_owned()),
+            None => {}
+        }
+    }
+    steps
+}
+
+/// The words of a line, without those that differ from run to run.
+fn words(line: &str) -> Vec<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ',');
+    let varies = |i: usize| is_number(words[i]) && matches!(words.get(i + 1), Some(&("s" | "URL/s")));
+    (0..words.len()).filter(|&i| !varies(i)).map(|i| words[i]).collect()
+}
+
+fn fits(found: &[&str], expected: &[String]) -> bool {
+    match expected.split_first() {
+        None => found.is_empty(),
+        Some((first, rest)) if first == "..." => (0..=found.len()).any(|skip| fits(&found[skip..], rest)),
+        Some((first, rest)) => {
+            found.split_first().is_some_and(|(line, found)| words(line) == words(first) && fits(found, rest))
+        }
+    }
+}
+
+fn run(command: &str, dir: &Path) -> String {
+    let binary = PathBuf::from(env!("CARGO_BIN_EXE_robosieve"));
+    let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let out = Command::new("bash")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(dir)
+        .env("PATH", path)
+        .env("ROBOSIEVE", binary)
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .unwrap();
+    String::from_utf8(out.stdout).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn pages_show_what_the_commands_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut wrong = String::new();
+    for page in PAGES {
+        let dir = tempfile::tempdir().unwrap();
+        for shared in ["datasets", "scripts"] {
+            std::os::unix::fs::symlink(root.join(shared), dir.path().join(shared)).unwrap();
+        }
+        let steps = steps(&std::fs::read_to_string(root.join(page)).unwrap());
+        assert!(!steps.is_empty(), "{page} shows no commands");
+        for step in steps {
+            let printed = run(&step.command, dir.path());
+            if !fits(&printed.lines().collect::<Vec<_>>(), &step.expected) {
+                wrong += &format!("{page}:{}: $ {}\nprints\n{printed}\n", step.line, step.command);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}

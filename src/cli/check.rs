@@ -119,7 +119,7 @@ fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
         row(out, "", format!("line {line}: {text}"));
     }
     match &why.deciding {
-        Some(rule) => row(out, "rule", format!("{} ({} bytes)", rule_text(rule), rule.length)),
+        Some(rule) => row(out, "rule", format!("{} (length {})", rule_text(rule), rule.length)),
         None if why.losers.iter().any(|(_, loss)| *loss == Loss::RobotsTxt) => {
             row(out, "rule", "none: /robots.txt itself may always be fetched");
         }
@@ -140,8 +140,8 @@ fn reason(loss: Loss, rule: &RuleLine, why: &Explanation) -> String {
     match loss {
         Loss::NoMatch => "does not match".to_owned(),
         Loss::Empty => "has no path, so it says nothing".to_owned(),
-        Loss::Shorter => format!("matches, but {} bytes are shorter than {best}", rule.length),
-        Loss::AllowWins => format!("matches with {} bytes too, but allow wins", rule.length),
+        Loss::Shorter => format!("matches, but its length {} is less than {best}", rule.length),
+        Loss::AllowWins => format!("matches with length {} too, but allow wins", rule.length),
         Loss::Same => "matches too and says the same".to_owned(),
         Loss::RobotsTxt => "matches, but /robots.txt itself may always be fetched".to_owned(),
     }

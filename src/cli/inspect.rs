@@ -122,7 +122,8 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
         let _ = write!(out, ", fetched {}", time(fetched));
     }
     if let Some(source) = entry.source() {
-        let _ = write!(out, ", from {source} after {} redirects", outcome.hops);
+        let plural = if outcome.hops == 1 { "" } else { "s" };
+        let _ = write!(out, ", from {source} after {} redirect{plural}", outcome.hops);
     }
     if let Some(first) = outcome.first_failure {
         let _ = write!(out, ", failing since {}", time(first));
