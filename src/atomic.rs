@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 /// A file being written; dropped without [`commit`](Self::commit) it leaves nothing behind.
@@ -17,7 +18,7 @@ pub(crate) struct AtomicFile {
 #[derive(Debug)]
 enum Target {
     /// Renamed to the second path in the end: the user's path, with links followed.
-    Temporary(BufWriter<NamedTempFile>, PathBuf),
+    Temporary(BufWriter<NamedTempFile>, PathBuf, Unfinished),
     /// A device or pipe (`/dev/null`, `/dev/stdout`): written to as it is, it cannot be replaced.
     Special(BufWriter<File>),
 }
@@ -51,7 +52,8 @@ impl AtomicFile {
             return Err(ErrorKind::BadOutput(format!("there is no folder {}", folder.display())).into());
         }
         let temporary = new_temporary(folder, existing.map(|meta| meta.permissions()))?;
-        Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, temporary), real))
+        let unfinished = Unfinished::new(temporary.path());
+        Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, temporary), real, unfinished))
     }
 
     /// Makes the file appear under its name, its bytes safe on disk.
@@ -63,7 +65,7 @@ impl AtomicFile {
     fn finish(target: Target) -> io::Result<()> {
         match target {
             Target::Special(mut out) => out.flush(),
-            Target::Temporary(out, real) => {
+            Target::Temporary(out, real, _unfinished) => {
                 let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
                 temporary.as_file().sync_all()?;
                 temporary.persist(&real).map_err(|err| err.error)?;
@@ -75,6 +77,47 @@ impl AtomicFile {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The temporary files that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Holds a temporary file in the list of unfinished ones as long as it lives.
+#[derive(Debug)]
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        unfinished().push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().retain(|path| *path != self.0);
+    }
+}
+
+/// Removes the temporary files of all outputs that are being written, for a program that a signal is about to end, where
+/// nothing is dropped. What is written to such an output afterwards is lost.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// let _file = robosieve::OutputFile::create(dir.path().join("list.txt"))?;
+/// robosieve::remove_unfinished();
+/// assert_eq!(std::fs::read_dir(&dir)?.count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn remove_unfinished() {
+    for path in unfinished().drain(..) {
+        // There is nobody to tell, and nothing else to do.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// A temporary file with the permissions of the file it will replace, or those of any new file.
@@ -111,14 +154,14 @@ fn sync_folder(_: &Path) -> io::Result<()> {
 impl Write for AtomicFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match &mut self.target {
-            Target::Temporary(out, _) => out.write(buf),
+            Target::Temporary(out, ..) => out.write(buf),
             Target::Special(out) => out.write(buf),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.target {
-            Target::Temporary(out, _) => out.flush(),
+            Target::Temporary(out, ..) => out.flush(),
             Target::Special(out) => out.flush(),
         }
     }
@@ -127,7 +170,7 @@ impl Write for AtomicFile {
 impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &mut self.target {
-            Target::Temporary(out, _) => out.seek(to),
+            Target::Temporary(out, ..) => out.seek(to),
             Target::Special(out) => out.seek(to),
         }
     }

@@ -61,6 +61,7 @@ mod source;
 mod url;
 
 pub use agent::{Agent, AgentMatch};
+pub use atomic::remove_unfinished;
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};

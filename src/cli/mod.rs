@@ -29,6 +29,14 @@ pub(crate) fn run() -> ExitCode {
             return if err.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
+    // Ctrl-C and `kill` leave no temporary files; 130 is what a shell reports for an interrupted command.
+    let handler = ctrlc::set_handler(|| {
+        robosieve::remove_unfinished();
+        std::process::exit(130);
+    });
+    if let Err(err) = handler {
+        eprintln!("robosieve: note: if interrupted, temporary files will stay: {err}");
+    }
     match dispatch(cli) {
         Ok(code) => code,
         Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,

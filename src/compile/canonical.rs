@@ -1,6 +1,6 @@
 //! Groups to canonical rule sets: merged by agent name, normalised, sorted, without what changes no verdict.
 
-use crate::Profile;
+use crate::profile::Profile;
 use crate::robots::{Robots, Rule, RuleKind};
 use crate::snapshot::ruleset::SetRule;
 use std::collections::{BTreeMap, HashMap};

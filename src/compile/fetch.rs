@@ -1,8 +1,8 @@
 //! Captures in the form that outcomes are settled from: keyed by canonical URL, sorted, newest first.
 
 use super::files::File;
-use crate::Profile;
 use crate::error::Result;
+use crate::profile::Profile;
 use crate::robots::condense::Delivery;
 use crate::source::{Answer, Capture, Response};
 use crate::url;

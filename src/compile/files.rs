@@ -1,8 +1,8 @@
 //! The distinct robots.txt files, rule sets and names: each stored once, whichever thread meets it first.
 
 use super::canonical::{self, Merged};
-use crate::Profile;
 use crate::error::Result;
+use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::robots::condense::{Delivery, condense};
 use crate::snapshot::ruleset::SetRule;

@@ -9,9 +9,9 @@ mod resolve;
 
 pub use report::CompileReport;
 
-use crate::Profile;
 use crate::atomic::AtomicFile;
 use crate::error::Result;
+use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::write;
 use crate::source::{self, Answer, Capture, Entry, ReadStats, Response};
@@ -104,9 +104,9 @@ impl Compiler {
     /// # Errors
     /// [`ErrorKind::UnknownSource`](crate::ErrorKind::UnknownSource) if `origin` is not a URL.
     pub fn add_robots(&mut self, origin: &str, body: &[u8]) -> Result<()> {
-        let Some(origin) = crate::Origin::of(origin.as_bytes()) else {
+        let Some(origin) = crate::url::Origin::of(origin.as_bytes()) else {
             let what = format!("{origin:?} is not a URL");
-            return Err(crate::ErrorKind::UnknownSource { what }.into());
+            return Err(crate::error::ErrorKind::UnknownSource { what }.into());
         };
         let response = Response { status: 200, body: body.to_vec(), ..Response::default() };
         let url = format!("{origin}/robots.txt").into_bytes();
@@ -174,7 +174,7 @@ struct Reading<'c> {
     /// The next input to be read.
     next: AtomicUsize,
     done: AtomicUsize,
-    failures: Mutex<Vec<(usize, crate::Error)>>,
+    failures: Mutex<Vec<(usize, crate::error::Error)>>,
 }
 
 /// Entries on their way from a reader to the pool: the input's number, and the entries.
@@ -210,7 +210,7 @@ impl Reading<'_> {
         }
     }
 
-    fn fail(&self, input: usize, err: crate::Error) {
+    fn fail(&self, input: usize, err: crate::error::Error) {
         if let Ok(mut failures) = self.failures.lock() {
             failures.push((input, err));
         }

@@ -1,6 +1,6 @@
 //! What a compilation read, and what came of it.
 
-use crate::Profile;
+use crate::profile::Profile;
 use crate::snapshot::Counts;
 use crate::source::ReadStats;
 use serde::Serialize;

@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Cursor, Read};
 ///
 /// # Errors
 /// What reading the first bytes gives; damage is met when the result is read.
-pub fn decode(input: impl Read) -> crate::Result<impl Read> {
+pub fn decode(input: impl Read) -> crate::error::Result<impl Read> {
     Decoder::new(input).map_err(Error::from_io)
 }
 

@@ -1,10 +1,10 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
-use crate::Profile;
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
 use crate::matcher::rules::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
+use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::snapshot::format::{Entry, NONE};
 use crate::snapshot::{OriginEntry, OutcomeClass, Snapshot};

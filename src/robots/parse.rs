@@ -3,8 +3,8 @@
 use super::field::{self, Field};
 use super::line::Lines;
 use super::pattern::Pattern;
-use crate::Profile;
 use crate::agent::{Agent, AgentMatch, Named};
+use crate::profile::Profile;
 
 /// A parsed robots.txt; it borrows from the bytes it was parsed from.
 ///

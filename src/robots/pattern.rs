@@ -1,6 +1,6 @@
 //! A rule's path in normal form: what it matches, and how long it counts.
 
-use crate::Profile;
+use crate::profile::Profile;
 use crate::url::escape::normalize_rule;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;

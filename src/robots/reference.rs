@@ -5,8 +5,8 @@
 //! `robots.cc`), with RFC 9309's differences where the profile asks for them, and with the two extensions this
 //! project documents: agent chains and extended tokens.
 
-use crate::Profile;
 use crate::agent::{Agent, AgentMatch};
+use crate::profile::Profile;
 
 /// What the reference answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::outcome::{Outcome, OutcomeClass};
 use super::wire::{Fields, array, bytes, u32_at, u64_at};
-use crate::Profile;
 use crate::error::{Error, ErrorKind, Result};
+use crate::profile::Profile;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 

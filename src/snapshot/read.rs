@@ -8,8 +8,10 @@ use super::outcome::{Outcome, OutcomeClass};
 use super::ruleset::{RuleSet, Rules};
 use super::text::Unpacker;
 use super::wire::{bytes, u64_at};
+use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
-use crate::{Agent, AgentMatch, Origin, Profile};
+use crate::profile::Profile;
+use crate::url::Origin;
 
 /// An opened snapshot over bytes: a memory map ([`Snapshot::open`]), a `Vec<u8>`, a `&[u8]`.
 ///

@@ -7,8 +7,8 @@ use super::format::{
 use super::outcome::Outcome;
 use super::ruleset::{self, SetRule};
 use super::text::DICTIONARY;
-use crate::Profile;
 use crate::error::{ErrorKind, Result};
+use crate::profile::Profile;
 use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
 use xxhash_rust::xxh3::Xxh3Default;

@@ -56,7 +56,7 @@ fn origins_of(path: &Path) -> Result<Vec<String>> {
     };
     let schemes = scheme.map_or(vec!["https", "http"], |scheme| vec![scheme]);
     let origins: Vec<String> = schemes.iter().map(|scheme| format!("{scheme}://{authority}")).collect();
-    let valid = origins.iter().all(|origin| crate::Origin::of(origin.as_bytes()).is_some());
+    let valid = origins.iter().all(|origin| crate::url::Origin::of(origin.as_bytes()).is_some());
     if valid && !authority.contains(['/', '@', '?', '#', ';']) { Ok(origins) } else { Err(bad()) }
 }
 

@@ -115,7 +115,7 @@ impl Line {
         let time = match &object.fetched_at {
             None => None,
             Some(text) => Some(
-                parse_time(text.as_bytes())
+                super::parse_time(text.as_bytes())
                     .ok_or_else(|| self.damaged(format!("\"fetched_at\" is not an RFC 3339 time: {text:?}"), true))?,
             ),
         };
@@ -155,10 +155,4 @@ impl Line {
         body.truncate(MAX_KEPT);
         Ok(Some(body))
     }
-}
-
-/// An RFC 3339 time in seconds since 1970.
-pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?.trim();
-    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }

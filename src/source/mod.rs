@@ -184,6 +184,12 @@ fn tell_form<R: Read>(decoder: &mut Decoder<R>) -> Result<Form> {
     }
 }
 
+/// An RFC 3339 time in seconds since 1970.
+fn parse_time(text: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
 /// Bytes without a UTF-8 byte order mark.
 fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)

@@ -30,7 +30,7 @@ pub(crate) struct Record {
 impl Record {
     /// The capture it is; `None` if it does not say of what.
     pub(super) fn capture(self) -> Option<Capture> {
-        let time = self.date.as_deref().and_then(super::jsonl::parse_time);
+        let time = self.date.as_deref().and_then(super::parse_time);
         let answer = match self.truncated.as_deref() {
             // The fetch itself broke off: what came may be a fraction of what the site says.
             Some(reason @ (b"time" | b"disconnect")) => {

@@ -1,6 +1,6 @@
 //! The one normal form of percent-escapes, for rule paths and URL paths alike.
 
-use crate::Profile;
+use crate::profile::Profile;
 use std::borrow::Cow;
 
 /// Whether `path` is in normal form already for every profile, as nearly all are; one pass, no allocation.

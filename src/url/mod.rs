@@ -1,5 +1,6 @@
 //! URLs as robots.txt sees them: an origin, and a path with its query.
 
+mod authority;
 pub(crate) mod escape;
 pub(crate) mod origin;
 pub(crate) mod split;

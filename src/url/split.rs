@@ -1,6 +1,6 @@
 //! Cuts a URL into its origin's key and its path, without allocation for a plain one.
 
-use super::origin;
+use super::authority;
 use crate::agent::trim;
 
 /// A URL cut in two, as far as robots.txt is concerned.
@@ -91,7 +91,7 @@ fn split_slow<'a>(url: &'a [u8], start: usize, key: &'a mut Vec<u8>) -> Option<P
     // The reference starts the path at a `;` too, wherever it stands in the authority.
     let host_end = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
     let end = authority[host_end..].iter().position(|&b| b == b';').map_or(authority_end, |i| host_end + i);
-    origin::canonical(&url[..start - 3], &authority[..end], key)?;
+    authority::canonical(&url[..start - 3], &authority[..end], key)?;
     let path_start = memchr::memchr(b';', authority).unwrap_or(authority_end);
     let (path, slash) = path_from(&rest[path_start..]);
     Some(Parts { origin: key, path, slash })
