@@ -142,7 +142,7 @@ pub(crate) struct CheckArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
     pub snapshot: Option<PathBuf>,
-    /// One robots.txt file instead of a snapshot; URLs may then be bare paths
+    /// One robots.txt file instead of a snapshot (`-`: standard input); URLs may then be bare paths
     #[arg(long, value_name = "FILE")]
     pub robots: Option<PathBuf>,
     #[command(flatten)]

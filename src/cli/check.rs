@@ -5,6 +5,8 @@ use super::output::print;
 use anyhow::{Context, bail};
 use robosieve::{Agent, Explanation, Judge, Loss, OriginExplanation, Robots, RuleLine, Snapshot, Verdict, explain};
 use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
@@ -15,13 +17,22 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {
-            let body = std::fs::read(path).with_context(|| path.display().to_string())?;
+            let body = read_robots(path).with_context(|| path.display().to_string())?;
             check_robots(args, &body, &agents)
         }
         (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
     };
     print(&text)?;
     exit_code(args, &verdicts)
+}
+
+fn read_robots(path: &Path) -> std::io::Result<Vec<u8>> {
+    if path.as_os_str() != "-" {
+        return std::fs::read(path);
+    }
+    let mut body = Vec::new();
+    std::io::stdin().read_to_end(&mut body)?;
+    Ok(body)
 }
 
 /// 1 if any is disallowed; a URL without a verdict is an error, unless `--unknown` gives it one.

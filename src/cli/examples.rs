@@ -42,6 +42,7 @@ pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
   robosieve check --robots robots.txt -a Googlebot-Image:Googlebot /img/logo.png
+  curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
 
 Exit status: 0 all are allowed, 1 one or more are disallowed, 2 there is no verdict, or an error.";
 
