@@ -56,6 +56,7 @@ mod matcher;
 mod output;
 mod profile;
 mod robots;
+mod simd;
 mod snapshot;
 mod source;
 mod url;

@@ -279,11 +279,13 @@ fn unions(sets: &[u8]) -> usize {
     let word = |at: usize| u32::from_le_bytes(sets[at..at + 4].try_into().unwrap());
     let (mut at, mut found) = (0, 0);
     while at < sets.len() {
-        let (rooted, second) = (word(at), word(at + 4));
-        found += usize::from(rooted == UNION);
-        let body =
-            if rooted == UNION { (second as usize * 4).next_multiple_of(8) } else { (rooted + second) as usize * 16 };
-        at += 8 + body;
+        let (literal, second) = (word(at), word(at + 4));
+        found += usize::from(literal == UNION);
+        at += if literal == UNION {
+            8 + (second as usize * 4).next_multiple_of(8)
+        } else {
+            16 + (3 * literal + 2 * second + 3 * (second + word(at + 8))) as usize * 8
+        };
     }
     assert_eq!(at, sets.len());
     found

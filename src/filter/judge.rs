@@ -1,13 +1,15 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
+use super::standing::{OriginState, Standing, States};
+use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
 use crate::matcher::rules::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::profile::Profile;
 use crate::robots::Robots;
-use crate::snapshot::format::{Entry, NONE};
-use crate::snapshot::{OriginEntry, OutcomeClass, Snapshot};
+use crate::snapshot::format::hash_key;
+use crate::snapshot::{OriginEntry, Snapshot};
 use crate::url::escape::normalize_path;
 use crate::url::{self, Origin};
 use std::borrow::Cow;
@@ -52,100 +54,24 @@ pub enum UnknownOrigin {
 /// ```
 #[derive(Debug)]
 pub struct Judge<'s, D> {
-    snapshot: &'s Snapshot<D>,
+    pub(super) snapshot: &'s Snapshot<D>,
     profile: Profile,
-    policy: StatusPolicy,
-    options: JudgeOptions,
+    pub(super) policy: StatusPolicy,
+    pub(super) options: JudgeOptions,
     agents: Vec<Agent>,
     /// For each agent the tokens of its chain that any robots.txt names.
-    chains: Vec<Vec<u32>>,
+    pub(super) chains: Vec<Vec<u32>>,
 }
 
-/// One thread's memory: buffers, and what holds for the origin it judged last.
+/// One thread's memory: buffers, and what holds for the origins it judged lately.
 #[derive(Debug)]
 pub struct Scratch {
     key: Vec<u8>,
-    other_key: Vec<u8>,
+    pub(super) other_key: Vec<u8>,
     path: Vec<u8>,
-    origin: OriginState,
+    pub(super) line_ends: Vec<usize>,
+    pub(super) states: States,
     allowed: Vec<u64>,
-}
-
-/// What holds for all URLs of the origin `key`.
-#[derive(Debug, Default)]
-struct OriginState {
-    /// The canonical key; empty before the first.
-    key: Vec<u8>,
-    standing: Standing,
-    via_other_scheme: bool,
-    /// The rules of the robots.txt that count: a place, and the bits of the agents that obey them in `bits`.
-    groups: Vec<u32>,
-    /// One run of words for each group.
-    bits: Vec<u64>,
-    /// The agents for whom the robots.txt has no group: they may fetch everything.
-    free: Vec<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Standing {
-    #[default]
-    Unknown,
-    All(bool),
-    ByRules,
-}
-
-/// The verdicts on one URL, for the judge's agents in their order.
-#[derive(Clone, Copy, Debug)]
-pub struct Verdicts<'a> {
-    answer: Answer<'a>,
-    agents: usize,
-    via_other_scheme: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Answer<'a> {
-    Same(Verdict),
-    Bits(&'a [u64]),
-}
-
-impl Verdicts<'_> {
-    /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
-    pub fn get(&self, agent: usize) -> Verdict {
-        match self.answer {
-            _ if agent >= self.agents => Verdict::Invalid,
-            Answer::Same(verdict) => verdict,
-            Answer::Bits(words) if words[agent / 64] >> (agent % 64) & 1 == 1 => Verdict::Allowed,
-            Answer::Bits(_) => Verdict::Disallowed,
-        }
-    }
-
-    /// The verdicts in the order of the agents.
-    pub fn iter(&self) -> impl Iterator<Item = Verdict> + '_ {
-        (0..self.agents).map(|agent| self.get(agent))
-    }
-
-    /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
-    pub fn unjudged(&self) -> Option<Verdict> {
-        match self.answer {
-            Answer::Same(verdict @ (Verdict::Unknown | Verdict::Invalid)) => Some(verdict),
-            _ => None,
-        }
-    }
-
-    /// How many agents may fetch it.
-    #[inline]
-    pub fn allowed_count(&self) -> usize {
-        match self.answer {
-            Answer::Same(Verdict::Allowed) => self.agents,
-            Answer::Same(_) => 0,
-            Answer::Bits(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
-        }
-    }
-
-    /// Whether the other scheme's entry was used ([`JudgeOptions::any_scheme`]).
-    pub fn via_other_scheme(&self) -> bool {
-        self.via_other_scheme
-    }
 }
 
 impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
@@ -175,35 +101,53 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             key: Vec::new(),
             other_key: Vec::new(),
             path: Vec::new(),
-            origin: OriginState::default(),
+            line_ends: Vec::new(),
+            states: States::default(),
             allowed: vec![0; self.words()],
         }
     }
 
-    fn words(&self) -> usize {
+    pub(super) fn words(&self) -> usize {
         self.agents.len().div_ceil(64)
     }
 
     /// The verdicts on a URL, which may be any bytes: what is not a URL is [`Verdict::Invalid`]. No allocation for a
-    /// plain URL; nothing but the path is looked at if the origin is that of the URL before.
+    /// plain URL; nothing but the path is looked at if the origin was judged lately.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     #[inline]
     pub fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch) -> Result<Verdicts<'a>> {
-        let Scratch { key, other_key, path, origin, allowed } = scratch;
         let agents = self.agents.len();
-        let Some(parts) = url::split(url, key) else {
+        let Some(parts) = url::split(url, &mut scratch.key) else {
             return Ok(Verdicts { answer: Answer::Same(Verdict::Invalid), agents, via_other_scheme: false });
         };
-        if parts.origin != origin.key.as_slice() {
-            self.enter(parts.origin, origin, other_key)?;
-        }
+        self.enter(parts.origin, hash_key(parts.origin), &mut scratch.states, &mut scratch.other_key)?;
+        self.judge_path((parts.path, parts.slash), scratch.states.current(), &mut scratch.path, &mut scratch.allowed)
+    }
+
+    /// The verdicts on a URL of the origin entered last, given what follows the origin in it.
+    #[inline]
+    pub(super) fn judge_rest<'a>(&self, rest: &[u8], scratch: &'a mut Scratch) -> Result<Verdicts<'a>> {
+        let state = scratch.states.current();
+        let path = if state.standing == Standing::Unknown { (rest, false) } else { url::path_from(rest) };
+        self.judge_path(path, state, &mut scratch.path, &mut scratch.allowed)
+    }
+
+    /// The verdicts on a path, which may lack its `/`, of the origin entered last.
+    #[inline]
+    fn judge_path<'a>(
+        &self,
+        path: (&[u8], bool),
+        origin: &OriginState,
+        buffer: &mut Vec<u8>,
+        allowed: &'a mut [u64],
+    ) -> Result<Verdicts<'a>> {
         let answer = match origin.standing {
             Standing::Unknown => Answer::Same(self.unknown_verdict()),
             Standing::All(true) => Answer::Same(Verdict::Allowed),
             standing => {
-                let normal = normal_path(&parts, path, self.profile);
+                let normal = normal_path(path, buffer, self.profile);
                 if self.profile == Profile::Rfc9309 && &*normal == b"/robots.txt" {
                     Answer::Same(Verdict::Allowed)
                 } else if standing == Standing::ByRules {
@@ -214,7 +158,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
                 }
             }
         };
-        Ok(Verdicts { answer, agents, via_other_scheme: origin.via_other_scheme })
+        Ok(Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme })
     }
 
     fn unknown_verdict(&self) -> Verdict {
@@ -238,72 +182,6 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         Ok(())
     }
 
-    /// Finds an origin's entry, under the other scheme too if that is asked for.
-    fn locate(&self, key: &[u8], other_key: &mut Vec<u8>) -> Result<Option<(Entry<'s>, bool)>> {
-        if let Some(entry) = self.snapshot.find(key)? {
-            return Ok(Some((entry, false)));
-        }
-        if self.options.any_scheme && Origin::other_scheme(key, other_key) {
-            return Ok(self.snapshot.find(other_key)?.map(|entry| (entry, true)));
-        }
-        Ok(None)
-    }
-
-    fn enter(&self, key: &[u8], origin: &mut OriginState, other_key: &mut Vec<u8>) -> Result<()> {
-        // Until the end the state belongs to no origin, so that an error leaves no wrong one behind.
-        origin.key.clear();
-        origin.via_other_scheme = false;
-        origin.standing = match self.locate(key, other_key)? {
-            None => Standing::Unknown,
-            Some((entry, other)) => {
-                origin.via_other_scheme = other;
-                self.stand(&entry, origin)?
-            }
-        };
-        origin.key.extend_from_slice(key);
-        Ok(())
-    }
-
-    fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState) -> Result<Standing> {
-        if entry.class == OutcomeClass::Rules {
-            return self.choose_rules(entry.file, origin);
-        }
-        let facts = self.snapshot.facts(entry.row)?;
-        match ruling(self.policy, &facts.outcome, facts.last_good != NONE) {
-            Ruling::Allow => Ok(Standing::All(true)),
-            Ruling::Disallow => Ok(Standing::All(false)),
-            Ruling::LastGood => self.choose_rules(facts.last_good, origin),
-            Ruling::Rules => self.choose_rules(entry.file, origin),
-        }
-    }
-
-    /// Sorts the agents by the rules they obey: usually a few rule sets, however many agents.
-    fn choose_rules(&self, file: u32, origin: &mut OriginState) -> Result<Standing> {
-        let words = self.words();
-        origin.groups.clear();
-        origin.bits.clear();
-        origin.free.clear();
-        origin.free.resize(words, 0);
-        let file = self.snapshot.file(file)?;
-        let named = self.snapshot.named(&file)?;
-        for (agent, chain) in self.chains.iter().enumerate() {
-            let own = if named.is_empty() { None } else { first_named::<D>(named, chain) };
-            let place = own.unwrap_or(file.global);
-            let bits = if place == NONE {
-                &mut origin.free[..]
-            } else {
-                let group = origin.groups.iter().position(|&group| group == place).unwrap_or_else(|| {
-                    origin.groups.push(place);
-                    origin.bits.resize(origin.bits.len() + words, 0);
-                    origin.groups.len() - 1
-                });
-                &mut origin.bits[group * words..]
-            };
-            bits[agent / 64] |= 1 << (agent % 64);
-        }
-        Ok(Standing::ByRules)
-    }
-
     /// Why the agent of this number may fetch the URL or not.
     ///
     /// # Errors
@@ -322,7 +200,9 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, &mut key) else { return Ok(out) };
         out.origin = Origin::of(url);
-        let Some((entry, other)) = self.locate(parts.origin, &mut other_key)? else { return Ok(out) };
+        let Some((entry, other)) = self.locate(parts.origin, hash_key(parts.origin), &mut other_key)? else {
+            return Ok(out);
+        };
         let entry = self.snapshot.origin_at(entry.row)?;
         out.via_other_scheme = other;
         let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good());
@@ -344,22 +224,14 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 }
 
-/// The rules for the first token of a chain that the robots.txt names.
-fn first_named<D: AsRef<[u8]>>(named: &[[u8; 8]], chain: &[u32]) -> Option<u32> {
-    chain.iter().find_map(|token| {
-        let found = named.binary_search_by_key(token, |row| Snapshot::<D>::named_row(row).token).ok()?;
-        Some(Snapshot::<D>::named_row(&named[found]).rule_set)
-    })
-}
-
 /// The path in normal form; `buffer` holds it where a `/` had to be put before it.
-fn normal_path<'a>(parts: &url::Parts<'a>, buffer: &'a mut Vec<u8>, profile: Profile) -> Cow<'a, [u8]> {
-    if !parts.slash {
-        return normalize_path(parts.path, profile);
+fn normal_path<'a>((path, slash): (&'a [u8], bool), buffer: &'a mut Vec<u8>, profile: Profile) -> Cow<'a, [u8]> {
+    if !slash {
+        return normalize_path(path, profile);
     }
     buffer.clear();
     buffer.push(b'/');
-    buffer.extend_from_slice(parts.path);
+    buffer.extend_from_slice(path);
     normalize_path(buffer, profile)
 }
 

@@ -1,16 +1,20 @@
 //! Lists of URLs through a judge: blocks of lines on all cores, results in the order of the input.
 
+mod batch;
 mod block;
 mod judge;
 mod output;
 mod pipeline;
 mod record;
+mod standing;
 mod stats;
+mod verdicts;
 
 pub use block::Input;
-pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin, Verdicts};
+pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin};
 pub use pipeline::FilterProgress;
 pub use stats::FilterStats;
+pub use verdicts::Verdicts;
 
 use crate::error::Result;
 use crate::matcher::Verdict;
@@ -128,16 +132,16 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
             self.progress,
             || self.judge.scratch(),
             |block, scratch, stats| output::runs(self.judge, self.criterion, block, scratch, stats),
-            |block, runs| {
+            |block| {
                 let mut start = 0;
-                for (verdict, end) in runs {
+                for &(verdict, end) in &block.runs {
                     let sink = match verdict {
                         Verdict::Allowed => &mut allowed,
                         Verdict::Disallowed => &mut disallowed,
                         Verdict::Unknown => &mut unknown,
                         Verdict::Invalid => &mut invalid,
                     };
-                    sink.put(&block.data[start..end], block.part == Part::LongRest)?;
+                    sink.put(&block.data()[start..end], block.part == Part::LongRest)?;
                     start = end;
                 }
                 Ok(())
@@ -159,12 +163,8 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
             inputs,
             self.progress,
             || self.judge.scratch(),
-            |block, scratch, stats| {
-                let mut out = Vec::new();
-                output::annotate(self.judge, self.criterion, block, scratch, stats, &mut out)?;
-                Ok(out)
-            },
-            |block, lines| sink.put(&lines, block.part == Part::LongRest),
+            |block, scratch, stats| output::annotate(self.judge, self.criterion, block, scratch, stats),
+            |block| sink.put(&block.annotated, block.part == Part::LongRest),
         )?;
         sink.flush()?;
         Ok(stats)

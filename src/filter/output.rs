@@ -1,9 +1,9 @@
 //! What a worker makes of a block, and how it is written: runs of lines routed whole, or annotated lines.
 
 use super::block::{Block, Part};
-use super::judge::{Judge, Scratch, Verdicts};
-use super::record::url_of;
+use super::judge::{Judge, Scratch};
 use super::stats::FilterStats;
+use super::verdicts::Verdicts;
 use super::{Keep, Require};
 use crate::error::Result;
 use crate::matcher::Verdict;
@@ -35,80 +35,72 @@ impl Criterion {
     }
 }
 
-/// Calls `each` with every line of a block and where it ends, line ends included.
-#[inline]
-fn for_lines(data: &[u8], mut each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()> {
-    let mut start = 0;
-    for end in memchr::memchr_iter(b'\n', data) {
-        each(&data[start..=end], end + 1)?;
-        start = end + 1;
-    }
-    if start < data.len() { each(&data[start..], data.len()) } else { Ok(()) }
-}
-
 /// Judges a block's lines and gathers them into runs.
 pub(super) fn runs<D: AsRef<[u8]>>(
     judge: &Judge<'_, D>,
     criterion: Criterion,
-    block: &Block,
+    block: &mut Block,
     scratch: &mut Scratch,
     stats: &mut FilterStats,
-) -> Result<Vec<Run>> {
-    stats.bytes += block.data.len() as u64;
-    if block.part != Part::Lines {
+) -> Result<()> {
+    let mut runs = std::mem::take(&mut block.runs);
+    runs.clear();
+    let data = block.data();
+    stats.bytes += data.len() as u64;
+    if block.part == Part::Lines {
+        let agents = judge.agents().len();
+        judge.judge_lines(data, scratch, |line, verdicts| {
+            let verdict = criterion.line_verdict(&verdicts, agents);
+            stats.count(verdict, verdicts.via_other_scheme());
+            match runs.last_mut() {
+                Some((last, last_end)) if *last == verdict => *last_end = line.end,
+                _ => runs.push((verdict, line.end)),
+            }
+        })?;
+    } else {
         if block.part == Part::LongStart {
             stats.count(Verdict::Invalid, false);
         }
-        return Ok(vec![(Verdict::Invalid, block.data.len())]);
+        runs.push((Verdict::Invalid, data.len()));
     }
-    let agents = judge.agents().len();
-    let mut runs: Vec<Run> = Vec::new();
-    for_lines(&block.data, |line, end| {
-        let verdicts = judge.judge(url_of(line), scratch)?;
-        let verdict = criterion.line_verdict(&verdicts, agents);
-        stats.count(verdict, verdicts.via_other_scheme());
-        match runs.last_mut() {
-            Some((last, last_end)) if *last == verdict => *last_end = end,
-            _ => runs.push((verdict, end)),
-        }
-        Ok(())
-    })?;
-    Ok(runs)
+    block.runs = runs;
+    Ok(())
 }
 
 /// Judges a block's lines and puts the letters of the verdicts and a TAB before each.
 pub(super) fn annotate<D: AsRef<[u8]>>(
     judge: &Judge<'_, D>,
     criterion: Criterion,
-    block: &Block,
+    block: &mut Block,
     scratch: &mut Scratch,
     stats: &mut FilterStats,
-    out: &mut Vec<u8>,
 ) -> Result<()> {
+    let mut out = std::mem::take(&mut block.annotated);
+    out.clear();
     let agents = judge.agents().len();
-    stats.bytes += block.data.len() as u64;
+    let data = block.data();
+    stats.bytes += data.len() as u64;
     stats.agent_allowed.resize(agents, 0);
-    if block.part != Part::Lines {
+    if block.part == Part::Lines {
+        judge.judge_lines(data, scratch, |line, verdicts| {
+            stats.count(criterion.line_verdict(&verdicts, agents), verdicts.via_other_scheme());
+            for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
+                *allowed += u64::from(verdict == Verdict::Allowed);
+                out.push(verdict.letter() as u8);
+            }
+            out.push(b'\t');
+            out.extend_from_slice(&data[line]);
+        })?;
+    } else {
         if block.part == Part::LongStart {
             stats.count(Verdict::Invalid, false);
             out.resize(agents, b'I');
             out.push(b'\t');
         }
-        out.extend_from_slice(&block.data);
-        return Ok(());
+        out.extend_from_slice(data);
     }
-    out.reserve(block.data.len() + block.data.len() / 16);
-    for_lines(&block.data, |line, _| {
-        let verdicts = judge.judge(url_of(line), scratch)?;
-        stats.count(criterion.line_verdict(&verdicts, agents), verdicts.via_other_scheme());
-        for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
-            *allowed += u64::from(verdict == Verdict::Allowed);
-            out.push(verdict.letter() as u8);
-        }
-        out.push(b'\t');
-        out.extend_from_slice(line);
-        Ok(())
-    })
+    block.annotated = out;
+    Ok(())
 }
 
 /// An output that lines go to. A last line without a line end is given one if anything follows it.

@@ -1,10 +1,14 @@
-//! Blocks from one reader through all workers to one writer, in order, with a bounded number on the way.
+//! Blocks through all workers, in order, with a bounded number on the way.
+//!
+//! Each worker reads a block, judges it, and puts it out when its turn has come. A thread of its own for reading was tried:
+//! the bytes then travel from core to core, which cost more than a third of the time on lists that need little judging.
 
 use super::block::{Block, Blocks, Input};
 use super::stats::FilterStats;
 use crate::error::{Error, Result};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// How far a run has come, for a progress display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,92 +17,171 @@ pub struct FilterProgress {
     pub bytes_read: u64,
 }
 
-/// What a worker makes of a block, and its share of the counts.
-type Done<T> = Result<(Block, T, FilterStats)>;
-
-/// A block for any worker, and where its result is awaited.
-type Job<T> = (Block, Sender<Done<T>>);
-
-/// Sends every block of `inputs` through `work`, on all threads of the current rayon pool, and the results through
-/// `write`, in the order of the input. Ends at the first error.
-pub(super) fn run<S, T: Send>(
+/// Sends every block of `inputs` through `work`, on all threads of the current rayon pool, and on to `write`, in the order of
+/// the input. Ends at the first error.
+pub(super) fn run<S>(
     inputs: Vec<Input>,
     progress: &(dyn Fn(FilterProgress) + Sync),
     scratch: impl Fn() -> S + Sync,
-    work: impl Fn(&Block, &mut S, &mut FilterStats) -> Result<T> + Sync,
-    write: impl FnMut(&Block, T) -> io::Result<()> + Send,
+    work: impl Fn(&mut Block, &mut S, &mut FilterStats) -> Result<()> + Sync,
+    write: impl FnMut(&Block) -> io::Result<()> + Send,
 ) -> Result<FilterStats> {
     let threads = rayon::current_num_threads();
-    // The queue of awaited results bounds the blocks on the way; the jobs can never be more.
-    let (await_send, awaited) = bounded(threads * 4 + 2);
-    let (job_send, jobs) = unbounded::<Job<T>>();
-    let (spent_send, spent) = unbounded();
-    std::thread::scope(|scope| {
-        let reader = scope.spawn(|| read_all(inputs, progress, spent, await_send, job_send));
-        let writer = scope.spawn(|| write_all(awaited, spent_send, write));
-        rayon::scope(|pool| {
-            for _ in 0..threads {
-                pool.spawn(|_| work_all(&jobs, &scratch, &work));
-            }
-        });
-        let panicked = |_| Err(Error::from(io::Error::other("a thread of the pipeline panicked")));
-        let read = reader.join().unwrap_or_else(panicked);
-        let stats = writer.join().unwrap_or_else(|_| panicked(Box::new(())).map(|()| FilterStats::default()));
-        // If writing failed, reading ended quietly; if reading failed, that is what the user must hear.
-        read.and(stats)
-    })
-}
-
-fn read_all<T>(
-    inputs: Vec<Input>,
-    progress: &(dyn Fn(FilterProgress) + Sync),
-    spent: Receiver<Vec<u8>>,
-    awaited: Sender<Receiver<Done<T>>>,
-    jobs: Sender<Job<T>>,
-) -> Result<()> {
-    let mut before = 0;
-    for input in inputs {
-        let mut blocks = Blocks::new(input)?;
-        while let Some(block) = blocks.next(spent.try_recv().unwrap_or_default())? {
-            progress(FilterProgress { bytes_read: before + blocks.bytes_read() });
-            let (result_send, result) = bounded(1);
-            // Nobody waits any more once writing has failed.
-            if awaited.send(result).is_err() || jobs.send((block, result_send)).is_err() {
-                return Ok(());
-            }
+    let source = Mutex::new(Source { inputs: inputs.into_iter(), blocks: None, before: 0, number: 0 });
+    let turns = Turns::new(threads * 4, write);
+    rayon::scope(|pool| {
+        for _ in 0..threads {
+            pool.spawn(|_| {
+                let _stop = StopOnPanic(&turns);
+                let mut scratch = scratch();
+                while let Some((number, mut block)) = read(&source, &turns, progress) {
+                    let mut stats = FilterStats::default();
+                    match work(&mut block, &mut scratch, &mut stats) {
+                        Ok(()) => turns.put(number, block, stats),
+                        Err(err) => turns.stop(err),
+                    }
+                }
+            });
         }
-        before += blocks.bytes_read();
-    }
-    Ok(())
+    });
+    turns.finish()
 }
 
-fn work_all<S, T>(
-    jobs: &Receiver<Job<T>>,
-    scratch: &impl Fn() -> S,
-    work: &impl Fn(&Block, &mut S, &mut FilterStats) -> Result<T>,
-) {
-    let mut scratch = scratch();
-    for (block, result) in jobs {
-        let mut stats = FilterStats::default();
-        let done = work(&block, &mut scratch, &mut stats).map(|value| (block, value, stats));
-        // The writer may have gone with an error of its own.
-        let _ = result.send(done);
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A worker that panicked has stopped the run; what it held is not used any more.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next block and its number; `None` at the end, or when the run has stopped.
+fn read<W: FnMut(&Block) -> io::Result<()>>(
+    source: &Mutex<Source>,
+    turns: &Turns<W>,
+    progress: &(dyn Fn(FilterProgress) + Sync),
+) -> Option<(u64, Block)> {
+    let mut block = turns.spare()?;
+    match lock(source).next(&mut block, progress) {
+        Ok(number) => Some((number?, block)),
+        Err(err) => {
+            turns.stop(err);
+            None
+        }
     }
 }
 
-fn write_all<T>(
-    awaited: Receiver<Receiver<Done<T>>>,
-    spent: Sender<Vec<u8>>,
-    mut write: impl FnMut(&Block, T) -> io::Result<()>,
-) -> Result<FilterStats> {
-    let mut total = FilterStats::default();
-    for result in awaited {
-        // A result that never comes belongs to a block whose reader or worker has stopped.
-        let Ok(done) = result.recv() else { break };
-        let (block, value, stats) = done?;
-        write(&block, value)?;
-        total.add(&stats);
-        let _ = spent.send(block.data);
+/// The inputs, of which one worker reads at a time.
+struct Source {
+    inputs: std::vec::IntoIter<Input>,
+    blocks: Option<Blocks>,
+    /// Bytes of the inputs that are done.
+    before: u64,
+    number: u64,
+}
+
+impl Source {
+    /// Reads the next block; its number, or `None` at the end of the last input.
+    fn next(&mut self, block: &mut Block, progress: &dyn Fn(FilterProgress)) -> Result<Option<u64>> {
+        loop {
+            if self.blocks.is_none() {
+                let Some(input) = self.inputs.next() else { return Ok(None) };
+                self.blocks = Some(Blocks::new(input)?);
+            }
+            let Some(blocks) = &mut self.blocks else { return Ok(None) };
+            if blocks.next(block)? {
+                progress(FilterProgress { bytes_read: self.before + blocks.bytes_read() });
+                self.number += 1;
+                return Ok(Some(self.number - 1));
+            }
+            self.before += blocks.bytes_read();
+            self.blocks = None;
+        }
     }
-    Ok(total)
+}
+
+/// Puts judged blocks out in their order. A worker that comes with the block whose turn it is writes it, and those that follow and
+/// wait already; the others leave theirs and go on, unless too many wait.
+struct Turns<W> {
+    state: Mutex<State<W>>,
+    changed: Condvar,
+    limit: u64,
+}
+
+struct State<W> {
+    /// `None` while a worker writes.
+    write: Option<W>,
+    /// The number of the block whose turn it is.
+    turn: u64,
+    waiting: BTreeMap<u64, (Block, FilterStats)>,
+    spare: Vec<Block>,
+    total: FilterStats,
+    error: Option<Error>,
+}
+
+impl<W: FnMut(&Block) -> io::Result<()>> Turns<W> {
+    fn new(limit: usize, write: W) -> Self {
+        let state = State {
+            write: Some(write),
+            turn: 0,
+            waiting: BTreeMap::new(),
+            spare: Vec::new(),
+            total: FilterStats::default(),
+            error: None,
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new(), limit: limit as u64 }
+    }
+
+    /// A block to read into, used before if there is one; `None` when the run has stopped.
+    fn spare(&self) -> Option<Block> {
+        let mut state = lock(&self.state);
+        if state.error.is_some() { None } else { Some(state.spare.pop().unwrap_or_default()) }
+    }
+
+    fn stop(&self, err: Error) {
+        lock(&self.state).error.get_or_insert(err);
+        self.changed.notify_all();
+    }
+
+    fn put(&self, number: u64, block: Block, stats: FilterStats) {
+        let mut state = lock(&self.state);
+        // The block whose turn it is belongs to a worker that never waits here, so the others do not wait for ever.
+        while state.error.is_none() && number >= state.turn + self.limit {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting.insert(number, (block, stats));
+        while state.error.is_none() {
+            let turn = state.turn;
+            let Some(mut write) = state.write.take() else { return };
+            let Some((block, stats)) = state.waiting.remove(&turn) else {
+                state.write = Some(write);
+                return;
+            };
+            drop(state);
+            let result = write(&block);
+            state = lock(&self.state);
+            state.write = Some(write);
+            state.turn += 1;
+            state.total.add(&stats);
+            state.spare.push(block);
+            if let Err(err) = result {
+                state.error.get_or_insert(err.into());
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// The counts, or the error that the run stopped with.
+    fn finish(self) -> Result<FilterStats> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        state.error.map_or(Ok(state.total), Err)
+    }
+}
+
+/// A worker that panics must not leave the others waiting for its block.
+struct StopOnPanic<'t, W: FnMut(&Block) -> io::Result<()>>(&'t Turns<W>);
+
+impl<W: FnMut(&Block) -> io::Result<()>> Drop for StopOnPanic<'_, W> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(io::Error::other("a worker of the pipeline panicked").into());
+        }
+    }
 }

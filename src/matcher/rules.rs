@@ -2,125 +2,120 @@
 
 use crate::error::Result;
 use crate::robots::pattern::glob_matches;
+use crate::simd;
 use crate::snapshot::Snapshot;
-use crate::snapshot::ruleset::{PREFIX_LEN, PackedRule, RuleSet, Rules, path_signature, prefix_word};
+use crate::snapshot::literal::prefix_word;
+use crate::snapshot::packed::PackedRule;
+use crate::snapshot::ruleset::{RuleSet, Rules};
+use crate::snapshot::signature::{Signature, path_signature};
+use std::cell::OnceCell;
 
 /// A path made ready to be compared with many rules.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Subject<'p> {
     /// The normalised path; begins with `/`.
-    pub path: &'p [u8],
-    /// The bytes behind the `/` as a word.
+    path: &'p [u8],
+    /// What follows the `/`.
+    tail: &'p [u8],
+    /// The first bytes of that.
     word: u64,
+    /// Made when first needed: most paths meet no rule that asks for it.
+    signature: OnceCell<Signature>,
 }
 
 impl<'p> Subject<'p> {
     #[inline]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        let behind = path.get(1..).unwrap_or_default();
-        let word = match behind.first_chunk::<PREFIX_LEN>() {
-            Some(chunk) => u64::from_le_bytes(*chunk),
-            None => prefix_word(behind, behind.len()),
-        };
-        Self { path, word }
+        let tail = path.get(1..).unwrap_or_default();
+        Self { path, tail, word: prefix_word(tail), signature: OnceCell::new() }
+    }
+
+    fn signature(&self) -> Signature {
+        *self.signature.get_or_init(|| path_signature(self.path))
     }
 }
-
-/// Which bits of a prefix word count, by the number of literal bytes.
-const MASKS: [u64; PREFIX_LEN + 1] = {
-    let mut masks = [u64::MAX; PREFIX_LEN + 1];
-    let mut len = 0;
-    while len < PREFIX_LEN {
-        masks[len] = (1 << (8 * len)) - 1;
-        len += 1;
-    }
-    masks
-};
 
 impl<D: AsRef<[u8]>> Snapshot<D> {
     /// Whether the rules at `place` let the URL with this path be fetched; what no rule matches is allowed.
     #[inline]
     pub(crate) fn allows(&self, place: u32, subject: &Subject<'_>) -> Result<bool> {
-        let rule = match self.rules(place)? {
-            Rules::Set(set) => deciding(&set, subject)?,
-            Rules::Union(places) => self.deciding_of_union(places, subject)?,
+        let rank = match self.rules(place)? {
+            Rules::Set(set) => highest(&set, subject)?,
+            Rules::Union(places) => self.highest_of_union(places, subject)?,
         };
-        Ok(rule.is_none_or(|rule| rule.allow))
+        Ok(rank == 0 || PackedRule::rank_allows(rank))
     }
 
     #[cold]
-    fn deciding_of_union(&self, places: &[[u8; 4]], subject: &Subject<'_>) -> Result<Option<PackedRule>> {
-        let mut best: Option<PackedRule> = None;
-        for place in places {
-            let rule = deciding(&self.rule_set(u32::from_le_bytes(*place))?, subject)?;
-            if rule.map(|rule| rule.rank()) > best.map(|rule| rule.rank()) {
-                best = rule;
-            }
-        }
-        Ok(best)
+    fn highest_of_union(&self, places: &[[u8; 4]], subject: &Subject<'_>) -> Result<u32> {
+        places.iter().try_fold(0, |rank, place| {
+            let set = self.rule_set(u32::from_le_bytes(*place))?;
+            Ok(rank.max(highest(&set, subject)?))
+        })
     }
 }
 
-/// The rule that decides about the URL with this path: the highest that matches. Without one it is allowed.
+/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does.
 ///
 /// # Errors
 /// `Corrupt` if a rule's pattern lies outside the file.
 #[inline]
-fn deciding(set: &RuleSet<'_>, subject: &Subject<'_>) -> Result<Option<PackedRule>> {
-    let best = first_rooted(set, subject)?;
-    if set.floating().0.is_empty() { Ok(best) } else { first_floating(set, subject, best) }
+fn highest(set: &RuleSet<'_>, subject: &Subject<'_>) -> Result<u32> {
+    let rank = set.literals.highest(subject.tail, subject.word)?;
+    if set.wild_len() == 0 { Ok(rank) } else { highest_floating(set, subject, highest_rooted(set, subject, rank)?) }
 }
 
-/// The first rooted rule that matches. Tried and not kept: masks stored beside the prefixes (half as much again
-/// to read for a table look-up that hits the first cache).
+/// The rank of the first rooted rule that matches and is higher than `floor`, else `floor`.
+fn highest_rooted(set: &RuleSet<'_>, subject: &Subject<'_>, floor: u32) -> Result<u32> {
+    let mut from = 0;
+    while let Some(number) = simd::next_agreeing(set.prefixes, set.masks, subject.word, from) {
+        match try_wild(set, number, subject, floor)? {
+            Tried::Matches(rank) => return Ok(rank),
+            Tried::TooLow => break,
+            Tried::Not => from = number + 1,
+        }
+    }
+    Ok(floor)
+}
+
+/// The same among the floating rules.
+fn highest_floating(set: &RuleSet<'_>, subject: &Subject<'_>, floor: u32) -> Result<u32> {
+    let mut from = set.prefixes.len();
+    if from == set.wild_len() {
+        return Ok(floor);
+    }
+    let signature = subject.signature();
+    while let Some(number) = simd::next_subset(set.signatures, signature, from) {
+        match try_wild(set, number, subject, floor)? {
+            Tried::Matches(rank) => return Ok(rank),
+            Tried::TooLow => break,
+            Tried::Not => from = number + 1,
+        }
+    }
+    Ok(floor)
+}
+
+enum Tried {
+    Matches(u32),
+    /// This rule and all behind it rank too low to decide.
+    TooLow,
+    Not,
+}
+
+/// Compares one rule with wildcards, unless its rank or its signature spares that.
 #[inline]
-fn first_rooted(set: &RuleSet<'_>, subject: &Subject<'_>) -> Result<Option<PackedRule>> {
-    let (words, rules) = set.rooted();
-    for (probe, rule) in words.iter().zip(rules) {
-        let rule = u64::from_le_bytes(*rule);
-        let mask = MASKS[((rule >> 56) & 15).min(PREFIX_LEN as u64) as usize];
-        if (u64::from_le_bytes(*probe) ^ subject.word) & mask == 0 {
-            let rule = PackedRule::decode(rule);
-            if matches_rooted(set, &rule, subject)? {
-                return Ok(Some(rule));
-            }
-        }
+fn try_wild(set: &RuleSet<'_>, number: usize, subject: &Subject<'_>, floor: u32) -> Result<Tried> {
+    let Some(rule) = set.wild(number) else { return Ok(Tried::TooLow) };
+    if rule.rank() <= floor {
+        return Ok(Tried::TooLow);
     }
-    Ok(None)
-}
-
-/// The prefix has matched; what remains?
-#[inline]
-fn matches_rooted(set: &RuleSet<'_>, rule: &PackedRule, subject: &Subject<'_>) -> Result<bool> {
-    // Zeros stand behind a short path in its word: the lengths must be compared even where the words are equal.
-    if rule.is_inline() {
-        return Ok(if rule.anchored { subject.path.len() == rule.len } else { subject.path.len() >= rule.len });
+    let needed = set.signatures.map(|words| words.get(number).map_or(0, |word| u64::from_le_bytes(*word)));
+    let has = subject.signature();
+    if (needed[0] & !has[0]) | (needed[1] & !has[1]) != 0 {
+        return Ok(Tried::Not);
     }
-    matches_stored(set, rule, subject)
-}
-
-fn matches_stored(set: &RuleSet<'_>, rule: &PackedRule, subject: &Subject<'_>) -> Result<bool> {
-    Ok(glob_matches(set.pattern(rule)?, rule.anchored, subject.path))
-}
-
-/// The first floating rule that matches and ranks above the rooted one found, else that one.
-fn first_floating(set: &RuleSet<'_>, subject: &Subject<'_>, rooted: Option<PackedRule>) -> Result<Option<PackedRule>> {
-    let floor = rooted.map_or(0, |rule| rule.rank());
-    let path_bits = path_signature(subject.path);
-    let (words, rules) = set.floating();
-    for (probe, rule) in words.iter().zip(rules) {
-        if u64::from_le_bytes(*probe) & !path_bits != 0 {
-            continue;
-        }
-        let rule = PackedRule::decode(u64::from_le_bytes(*rule));
-        if rule.rank() <= floor {
-            break;
-        }
-        if matches_stored(set, &rule, subject)? {
-            return Ok(Some(rule));
-        }
-    }
-    Ok(rooted)
+    let matches = glob_matches(set.pattern(&rule)?, rule.anchored, subject.path);
+    Ok(if matches { Tried::Matches(rule.rank()) } else { Tried::Not })
 }
 
 #[cfg(test)]
@@ -150,7 +145,10 @@ mod tests {
         let (sets, patterns) = set(rules);
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         set.verify().unwrap();
-        deciding(&set, &Subject::new(path.as_bytes())).unwrap().is_none_or(|rule| rule.allow)
+        {
+            let rank = highest(&set, &Subject::new(path.as_bytes())).unwrap();
+            rank == 0 || PackedRule::rank_allows(rank)
+        }
     }
 
     #[test]
@@ -177,7 +175,7 @@ mod tests {
     fn damage_is_an_error() {
         let (sets, patterns) = set(&[("/a/long/pattern/of/more/than/eight", RuleKind::Disallow)]);
         let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
-        assert!(deciding(&cut, &Subject::new(b"/a/long/pattern/of/more/than/eight")).is_err());
+        assert!(highest(&cut, &Subject::new(b"/a/long/pattern/of/more/than/eight")).is_err());
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
         assert!(RuleSet::decode(&sets, u32::MAX, &patterns).is_err());
     }

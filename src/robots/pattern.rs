@@ -57,6 +57,10 @@ pub(crate) fn glob_matches(text: &[u8], anchored: bool, path: &[u8]) -> bool {
     };
     let Some(mut rest) = path.strip_prefix(&text[..star]) else { return false };
     let mut pattern = &text[star + 1..];
+    // The end is the cheapest to look at, and most paths fail there.
+    if anchored && !rest.ends_with(&pattern[memchr::memrchr(b'*', pattern).map_or(0, |star| star + 1)..]) {
+        return false;
+    }
     while let Some(star) = memchr(b'*', pattern) {
         let Some(at) = find(rest, &pattern[..star]) else { return false };
         rest = &rest[at + star..];

@@ -383,6 +383,6 @@ pub(super) fn index_start(hash: u64, slots: usize) -> usize {
 
 /// The hash of an origin's canonical key.
 #[inline]
-pub(super) fn hash_key(key: &[u8]) -> u64 {
+pub(crate) fn hash_key(key: &[u8]) -> u64 {
     xxh3_64(key)
 }

@@ -4,10 +4,13 @@
 //! beside its decoder; `write` streams a snapshot out, `read` looks things up in one, `verify` walks all of it.
 
 pub(crate) mod format;
+pub(crate) mod literal;
 pub(crate) mod map;
 mod outcome;
+pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod ruleset;
+pub(crate) mod signature;
 pub(crate) mod text;
 mod verify;
 mod wire;

@@ -172,11 +172,16 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         Facts::decode(self.section(Section::Facts), row)
     }
 
-    /// The entry of a canonical key. Expected cost: one slot, one entry.
+    /// The entry of a canonical key.
     #[inline]
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Entry<'_>>> {
+        self.find_hashed(key, hash_key(key))
+    }
+
+    /// The entry of a canonical key whose hash is known. Expected cost: one slot, one entry.
+    #[inline]
+    pub(crate) fn find_hashed(&self, key: &[u8], hash: u64) -> Result<Option<Entry<'_>>> {
         let index = self.section(Section::Index).as_chunks::<8>().0;
-        let hash = hash_key(key);
         let mut at = index_start(hash, index.len());
         for _ in 0..index.len() {
             let slot = index.get(at).map_or(0, |slot| u64::from_le_bytes(*slot));
@@ -192,6 +197,37 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
             at = if at + 1 == index.len() { 0 } else { at + 1 };
         }
         Ok(None)
+    }
+
+    /// The place of the entry that a key with this hash most likely has, and that has to be compared with the key.
+    #[inline]
+    pub(crate) fn likely_place(&self, hash: u64) -> Option<u32> {
+        let index = self.section(Section::Index).as_chunks::<8>().0;
+        let slot = u64::from_le_bytes(*index.get(index_start(hash, index.len()))?);
+        if slot == 0 { None } else { slot_place(slot, hash) }
+    }
+
+    /// The robots.txt of the entry at a place that may be no entry's; [`NONE`] for none.
+    #[inline]
+    pub(crate) fn likely_file(&self, place: u32) -> u32 {
+        self.section(Section::Origins)
+            .as_chunks::<8>()
+            .0
+            .get(place as usize)
+            .map_or(NONE, |word| u64::from_le_bytes(*word) as u32)
+    }
+
+    /// The place of the global rules of a robots.txt that may be none; [`NONE`] for none.
+    #[inline]
+    pub(crate) fn likely_rules(&self, file: u32) -> u32 {
+        self.file(file).map_or(NONE, |row| row.global)
+    }
+
+    /// The first word of the rules at a place that may be none.
+    #[inline]
+    pub(crate) fn likely_head(&self, place: u32) -> u64 {
+        let sets = self.section(Section::RuleSets).as_chunks::<8>().0;
+        sets.get(place as usize).map_or(0, |word| u64::from_le_bytes(*word))
     }
 
     /// The number of distinct robots.txt files.

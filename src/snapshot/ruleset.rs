@@ -1,13 +1,18 @@
 //! A rule set in the file: packed so that the matcher runs over it where it lies; encoder beside decoder.
 //!
-//! The rules stand in two runs, each by priority (longest first, allow before disallow), so that in each the first
-//! hit decides. *Rooted* rules begin with literal bytes behind the first `/`; the first eight of those lie side by side,
-//! and comparing them dismisses nearly every rule without touching its pattern. *Floating* rules begin with `*` or
+//! *Literal* rules, without wildcards, are sorted by their paths and linked to their prefixes: one binary search finds all that
+//! match, so the cost hardly grows with their number. Rules with wildcards stand by priority (longest first, allow before
+//! disallow), so that the first hit decides. *Rooted* ones begin with literal bytes behind the first `/`; the first eight lie
+//! side by side, and comparing them dismisses nearly every rule without touching its pattern. *Floating* ones begin with `*` or
 //! `/*`; for them a signature of the byte pairs they need takes that place.
 
-use super::wire::{bytes, u32_at};
+use super::literal::{self, Literal, Literals, PREFIX_LEN, prefix_word};
+use super::packed::{PLACE_BITS, PackedRule};
+use super::signature::signature;
+use super::wire::{Fields, array, bytes, u32_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::RuleKind;
+use std::cmp::Ordering;
 
 /// One rule of a canonical rule set, before it is packed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,71 +30,25 @@ impl SetRule {
     }
 }
 
-/// Bytes behind the first `/` that are compared at once.
-pub(crate) const PREFIX_LEN: usize = 8;
-const HEAD_LEN: usize = 8;
-
-/// What is kept of a rule beside its prefix or signature, in one word.
-///
-/// From the lowest bit: place of the pattern (36 bits), its length (16), what its priority exceeds the length by (4),
-/// literal bytes in the prefix (4), allow, anchored, has a `*` inside (1 each).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PackedRule {
-    pub place: u64,
-    pub len: usize,
-    pub extra: usize,
-    pub prefix_len: usize,
-    pub allow: bool,
-    pub anchored: bool,
-    pub wild: bool,
-}
-
-const PLACE_BITS: u32 = 36;
-
-impl PackedRule {
-    fn encode(&self) -> u64 {
-        self.place
-            | (self.len as u64) << 36
-            | (self.extra as u64) << 52
-            | (self.prefix_len as u64) << 56
-            | u64::from(self.allow) << 60
-            | u64::from(self.anchored) << 61
-            | u64::from(self.wild) << 62
-    }
-
-    #[inline]
-    pub(crate) fn decode(word: u64) -> Self {
-        let field = |at: u32, bits: u32| (word >> at) & ((1 << bits) - 1);
-        Self {
-            place: field(0, PLACE_BITS),
-            len: field(36, 16) as usize,
-            extra: field(52, 4) as usize,
-            prefix_len: (field(56, 4) as usize).min(PREFIX_LEN),
-            allow: field(60, 1) == 1,
-            anchored: field(61, 1) == 1,
-            wild: field(62, 1) == 1,
-        }
-    }
-
-    /// Priority and kind as one number: the greater decides, and allow beats disallow of the same length.
-    #[inline]
-    pub(crate) fn rank(&self) -> usize {
-        (self.len + self.extra) * 2 + usize::from(self.allow)
-    }
-
-    /// Whether the prefix holds the whole pattern, so that nothing is stored elsewhere.
-    #[inline]
-    pub(crate) fn is_inline(&self) -> bool {
-        !self.wild && self.len <= 1 + self.prefix_len
-    }
-}
+const HEAD_LEN: usize = 16;
 
 /// A rule on its way into the file.
 struct Draft<'a> {
     /// The pattern without redundant stars at its end.
     text: &'a [u8],
     packed: PackedRule,
-    floating: bool,
+    run: Run,
+}
+
+/// The runs of a rule set, in the order of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Run {
+    /// Without wildcards.
+    Literal,
+    /// With wildcards, behind a literal beginning.
+    Rooted,
+    /// Beginning with `*` or `/*`.
+    Floating,
 }
 
 impl<'a> Draft<'a> {
@@ -99,35 +58,46 @@ impl<'a> Draft<'a> {
         let stars = rule.text.len() - bare;
         let stars = if stars > 14 { 0 } else { stars };
         let text = &rule.text[..rule.text.len() - stars];
-        let anchored = rule.anchored && stars == 0;
         let literal = memchr::memchr(b'*', text).unwrap_or(text.len());
-        let wild = literal < text.len();
+        // `*` alone is kept as the empty text, which matches everything.
+        let run = match literal {
+            len if len == text.len() && len > 0 => Run::Literal,
+            0 | 1 => Run::Floating,
+            _ => Run::Rooted,
+        };
         let packed = PackedRule {
             place: 0,
             len: text.len(),
             extra: stars + usize::from(rule.anchored),
             prefix_len: literal.saturating_sub(1).min(PREFIX_LEN),
             allow: rule.kind == RuleKind::Allow,
-            anchored,
-            wild,
+            anchored: rule.anchored && stars == 0,
         };
-        Self { text, packed, floating: wild && literal <= 1 }
+        Self { text, packed, run }
     }
 
-    fn probe(&self) -> u64 {
-        if self.floating {
-            signature(self.text)
-        } else {
-            prefix_word(&self.text[self.text.len().min(1)..], self.packed.prefix_len)
-        }
+    /// What follows the first `/`.
+    fn tail(&self) -> &'a [u8] {
+        self.text.get(1..).unwrap_or_default()
+    }
+
+    fn literal(&self) -> Literal<'a> {
+        (self.text, self.packed)
+    }
+
+    /// Literal rules by text, so that they are found by searching; the others by rank, so that the first hit decides.
+    fn order(&self, other: &Self) -> Ordering {
+        self.run.cmp(&other.run).then_with(|| match self.run {
+            Run::Literal => literal::order(&self.literal(), &other.literal()),
+            _ => other.packed.rank().cmp(&self.packed.rank()),
+        })
     }
 }
 
-/// The first `len` bytes of `text` as a little-endian word, zeros behind.
-pub(crate) fn prefix_word(text: &[u8], len: usize) -> u64 {
-    let mut word = [0; PREFIX_LEN];
-    word[..len].copy_from_slice(&text[..len]);
-    u64::from_le_bytes(word)
+/// The bits of a prefix word that `len` bytes fill.
+#[inline]
+fn prefix_mask(len: usize) -> u64 {
+    if len == 0 { 0 } else { u64::MAX << (64 - 8 * len.min(PREFIX_LEN)) }
 }
 
 /// Appends the packed form of `rules` to `out`; `store` gives the place of a pattern in the section `patterns`.
@@ -136,55 +106,49 @@ pub(crate) fn prefix_word(text: &[u8], len: usize) -> u64 {
 /// [`ErrorKind::TooLarge`] if the patterns outgrow their 64 GiB.
 pub(crate) fn encode(rules: &[SetRule], out: &mut Vec<u8>, mut store: impl FnMut(&[u8]) -> u64) -> Result<()> {
     let mut drafts: Vec<Draft<'_>> = rules.iter().map(Draft::new).collect();
-    drafts.sort_by_key(|draft| (draft.floating, std::cmp::Reverse(draft.packed.rank())));
+    drafts.sort_by(Draft::order);
+    // Of literal rules that match the same paths (`/a` and `/a*`) the highest decides.
+    drafts.dedup_by(|later, first| {
+        let same = first.run == Run::Literal && later.run == Run::Literal && first.order(later) == Ordering::Equal;
+        if same && later.packed.rank() > first.packed.rank() {
+            first.packed = later.packed;
+        }
+        same
+    });
     for draft in &mut drafts {
-        if !draft.packed.is_inline() {
+        if draft.run != Run::Literal || !draft.packed.is_inline() {
             draft.packed.place = store(draft.text);
         }
         if draft.packed.place >> PLACE_BITS != 0 {
             return Err(ErrorKind::TooLarge("over 64 GiB of distinct rule paths".to_owned()).into());
         }
     }
-    let floating = drafts.iter().filter(|draft| draft.floating).count();
-    out.extend_from_slice(&((drafts.len() - floating) as u32).to_le_bytes());
-    out.extend_from_slice(&(floating as u32).to_le_bytes());
-    out.extend(drafts.iter().flat_map(|draft| draft.probe().to_le_bytes()));
-    out.extend(drafts.iter().flat_map(|draft| draft.packed.encode().to_le_bytes()));
+    let literal_end = drafts.partition_point(|draft| draft.run == Run::Literal);
+    let rooted_end = drafts.partition_point(|draft| draft.run <= Run::Rooted);
+    let (literal, rooted) = (&drafts[..literal_end], &drafts[literal_end..rooted_end]);
+    for len in [literal.len(), rooted.len(), drafts.len() - rooted_end, 0] {
+        out.extend_from_slice(&(len as u32).to_le_bytes());
+    }
+    put(out, literal, |draft| prefix_word(draft.tail()));
+    put(out, literal, |draft| draft.packed.encode());
+    let linked: Vec<Literal<'_>> = literal.iter().map(Draft::literal).collect();
+    out.extend(literal::links(&linked).into_iter().flat_map(u64::to_le_bytes));
+    put(out, rooted, |draft| prefix_word(draft.tail()) & prefix_mask(draft.packed.prefix_len));
+    put(out, rooted, |draft| prefix_mask(draft.packed.prefix_len));
+    let wild = &drafts[literal_end..];
+    put(out, wild, |draft| signature(draft.text)[0]);
+    put(out, wild, |draft| signature(draft.text)[1]);
+    put(out, wild, |draft| draft.packed.encode());
     Ok(())
 }
 
-/// The byte pairs of `text` as bits, stars and what touches them left out; bytes other than letters, digits and `/`
-/// also count alone. A text that contains all pieces of a pattern has all bits of the pattern's signature.
-pub(crate) fn signature(text: &[u8]) -> u64 {
-    text.split(|&b| b == b'*').fold(0, |bits, piece| bits | piece_signature(piece))
+fn put(out: &mut Vec<u8>, drafts: &[Draft<'_>], word: impl Fn(&Draft<'_>) -> u64) {
+    out.extend(drafts.iter().flat_map(|draft| word(draft).to_le_bytes()));
 }
 
-fn piece_signature(piece: &[u8]) -> u64 {
-    let mut bits = piece.first().map_or(0, |&b| single_bit(b));
-    for pair in piece.windows(2) {
-        bits |= pair_bit(pair[0], pair[1]) | single_bit(pair[1]);
-    }
-    bits
-}
-
-/// The signature of a path, in which a `*` is a byte like any other.
-pub(crate) fn path_signature(path: &[u8]) -> u64 {
-    piece_signature(path)
-}
-
-#[inline]
-fn pair_bit(a: u8, b: u8) -> u64 {
-    let pair = u32::from(a) << 8 | u32::from(b);
-    1 << (pair.wrapping_mul(0x9e37_79b1) >> 26)
-}
-
-#[inline]
-fn single_bit(b: u8) -> u64 {
-    if b.is_ascii_alphanumeric() || b == b'/' { 0 } else { pair_bit(0, b) }
-}
-
-/// Stands where a rule set has its count of rooted rules: several rule sets follow that are judged together.
+/// Stands where a rule set has its count of literal rules: several rule sets follow that are judged together.
 const UNION: u32 = u32::MAX;
+const UNION_HEAD_LEN: usize = 8;
 
 /// Appends a union of rule sets, given by their places in units of 8 bytes.
 pub(crate) fn encode_union(places: &[u32], out: &mut Vec<u8>) {
@@ -208,19 +172,21 @@ impl<'a> Rules<'a> {
     #[inline]
     pub(super) fn decode(sets: &'a [u8], place: u32, patterns: &'a [u8]) -> Result<Self> {
         let at = place as usize * 8;
-        if u32_at(sets, at, "a rule set's count of rooted rules")? != UNION {
+        if u32_at(sets, at, "a rule set's count of literal rules")? != UNION {
             return RuleSet::decode(sets, place, patterns).map(Self::Set);
         }
         let count = u32_at(sets, at + 4, "a union's count of rule sets")? as usize;
-        let places = bytes(sets, at + HEAD_LEN, count * 4, "a union's rule sets")?;
+        let places = bytes(sets, at + UNION_HEAD_LEN, count * 4, "a union's rule sets")?;
         Ok(Self::Union(places.as_chunks().0))
     }
 
     /// The length that it takes in the file.
     pub(super) fn encoded_len(&self) -> usize {
         match self {
-            Self::Set(set) => HEAD_LEN + set.probes.len() + set.packed.len(),
-            Self::Union(places) => HEAD_LEN + (places.len() * 4).next_multiple_of(8),
+            Self::Set(set) => {
+                HEAD_LEN + (set.literals.words.len() * 3 + set.prefixes.len() * 2 + set.wild.len() * 3) * 8
+            }
+            Self::Union(places) => UNION_HEAD_LEN + (places.len() * 4).next_multiple_of(8),
         }
     }
 }
@@ -228,10 +194,13 @@ impl<'a> Rules<'a> {
 /// A rule set where it lies in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleSet<'a> {
-    /// Prefix words of the rooted rules, then signatures of the floating ones.
-    probes: &'a [u8],
-    packed: &'a [u8],
-    rooted: usize,
+    pub literals: Literals<'a>,
+    /// Of the rooted rules: the first literal bytes, and which bits of them count.
+    pub prefixes: &'a [[u8; 8]],
+    pub masks: &'a [[u8; 8]],
+    /// Of the rooted rules and then of the floating ones: both words of the signatures, and the packed rules.
+    pub signatures: [&'a [[u8; 8]]; 2],
+    wild: &'a [[u8; 8]],
     patterns: &'a [u8],
 }
 
@@ -240,63 +209,68 @@ impl<'a> RuleSet<'a> {
     #[inline]
     pub(crate) fn decode(sets: &'a [u8], place: u32, patterns: &'a [u8]) -> Result<Self> {
         let at = place as usize * 8;
-        let rooted = u32_at(sets, at, "a rule set's count of rooted rules")? as usize;
-        let floating = u32_at(sets, at + 4, "a rule set's count of floating rules")? as usize;
-        let len = (rooted + floating) * 8;
-        let probes = bytes(sets, at + HEAD_LEN, len, "a rule set's prefixes and signatures")?;
-        let packed = bytes(sets, at + HEAD_LEN + len, len, "a rule set's rules")?;
-        Ok(Self { probes, packed, rooted, patterns })
+        let head: [u8; HEAD_LEN] = array(sets, at, "a rule set's head")?;
+        let mut head = Fields(&head);
+        let (literal, rooted, floating) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
+        let wild = rooted + floating;
+        let len = (literal * 3 + rooted * 2 + wild * 3) * 8;
+        let mut rest = bytes(sets, at + HEAD_LEN, len, "a rule set's rules")?.as_chunks().0;
+        let mut run = |len: usize| {
+            let (head, tail) = rest.split_at(len);
+            rest = tail;
+            head
+        };
+        Ok(Self {
+            literals: Literals { words: run(literal), packed: run(literal), links: run(literal), patterns },
+            prefixes: run(rooted),
+            masks: run(rooted),
+            signatures: [run(wild), run(wild)],
+            wild: run(wild),
+            patterns,
+        })
     }
 
-    /// The words and the packed rules of the rooted rules.
+    /// The packed rule of a number, rooted rules before floating ones.
     #[inline]
-    pub(crate) fn rooted(&self) -> (&'a [[u8; 8]], &'a [[u8; 8]]) {
-        let end = self.rooted * 8;
-        (self.probes[..end].as_chunks().0, self.packed[..end].as_chunks().0)
+    pub(crate) fn wild(&self, number: usize) -> Option<PackedRule> {
+        self.wild.get(number).map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
     }
 
-    /// The signatures and the packed rules of the floating rules.
+    /// The number of rules with wildcards.
     #[inline]
-    pub(crate) fn floating(&self) -> (&'a [[u8; 8]], &'a [[u8; 8]]) {
-        let start = self.rooted * 8;
-        (self.probes[start..].as_chunks().0, self.packed[start..].as_chunks().0)
+    pub(crate) fn wild_len(&self) -> usize {
+        self.wild.len()
     }
 
-    /// The pattern of a rule that is not all in its prefix.
+    /// The pattern of a rule with wildcards.
     #[inline]
     pub(crate) fn pattern(&self, rule: &PackedRule) -> Result<&'a [u8]> {
         bytes(self.patterns, rule.place as usize, rule.len, "a rule's pattern")
     }
 
-    /// Every rule, for `verify`.
-    pub(super) fn rules(&self) -> impl Iterator<Item = (u64, PackedRule)> + '_ {
-        let probes = self.probes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
-        let packed = self.packed.as_chunks::<8>().0.iter().map(|word| PackedRule::decode(u64::from_le_bytes(*word)));
-        probes.zip(packed)
-    }
-
-    /// Checks what look-ups rely on: the order of the ranks, patterns within bounds, prefixes and signatures that
-    /// belong to their patterns.
+    /// Checks what look-ups rely on: the order of the rules, patterns within bounds, words, links and signatures that belong
+    /// to their patterns.
     pub(crate) fn verify(&self) -> Result<()> {
-        let mut last = usize::MAX;
-        for (i, (probe, rule)) in self.rules().enumerate() {
-            let floating = i >= self.rooted;
-            if i == self.rooted {
-                last = usize::MAX;
+        self.literals.verify()?;
+        let mut last = u32::MAX;
+        for number in 0..self.wild.len() {
+            let rule = self.wild(number).ok_or_else(|| Error::corrupt("a rule"))?;
+            let text = self.pattern(&rule)?;
+            if number == self.prefixes.len() {
+                last = u32::MAX;
             }
             if rule.rank() > last {
                 return Err(Error::corrupt("a rule set whose rules are out of order"));
             }
             last = rule.rank();
-            if rule.is_inline() && !floating {
-                continue;
-            }
-            let text = self.pattern(&rule)?;
-            let behind = text.get(1..).unwrap_or_default();
-            let expected =
-                if floating { signature(text) } else { prefix_word(behind, rule.prefix_len.min(behind.len())) };
-            if expected != probe {
-                return Err(Error::corrupt("a rule whose prefix is not that of its pattern"));
+            let word = |words: &[[u8; 8]]| words.get(number).map(|word| u64::from_le_bytes(*word));
+            let mask = prefix_mask(rule.prefix_len);
+            let rooted = number < self.prefixes.len();
+            let prefix_fits = !rooted
+                || (word(self.prefixes) == Some(prefix_word(text.get(1..).unwrap_or_default()) & mask)
+                    && word(self.masks) == Some(mask));
+            if !prefix_fits || self.signatures.map(word) != signature(text).map(Some) {
+                return Err(Error::corrupt("a rule whose prefix or signature is not that of its pattern"));
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::authority;
 use crate::agent::trim;
+use crate::simd;
 
 /// A URL cut in two, as far as robots.txt is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +20,42 @@ pub(crate) struct Parts<'a> {
 /// White space around the URL is ignored. Path and query are those of the reference's `GetPathParamsQuery`:
 /// they start at the first `/`, `?` or `;` after the authority and end before `#`.
 pub(crate) fn split<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+    split_plain(url).or_else(|| split_slow(trim_fast(url), key))
+}
+
+/// Cuts a URL whose origin is canonical as it stands, as nearly all are; `None` for any other text.
+#[inline]
+fn split_plain(url: &[u8]) -> Option<Parts<'_>> {
     let url = trim_fast(url);
-    let start = authority_start(url)?;
-    let end = start + plain_host_len(&url[start..]);
-    let plain = url.get(end).is_none_or(|&b| b == b'/') && is_plain_host(&url[start..end]);
-    if plain && is_lower_http(&url[..start]) {
-        let (path, slash) = path_from(&url[end..]);
-        return Some(Parts { origin: &url[..end], path, slash });
-    }
-    split_slow(url, start, key)
+    let end = plain_origin(url, url)?;
+    let (path, slash) = path_from(&url[end..]);
+    Some(Parts { origin: &url[..end], path, slash })
+}
+
+/// The length of the origin that `url` begins with, if it is canonical as it stands and a path follows or nothing. `text` begins
+/// with `url` and may go on behind its line end: with 32 bytes to look at, most hosts are seen at once.
+#[inline]
+pub(crate) fn plain_origin(url: &[u8], text: &[u8]) -> Option<usize> {
+    let start = if url.starts_with(b"http://") {
+        7
+    } else if url.starts_with(b"https://") {
+        8
+    } else {
+        return None;
+    };
+    let (len, label) = match simd::look_at_host(&text[start..]) {
+        Some(look) => (look.len, look.label),
+        None => {
+            let len = plain_host_len(&url[start..]);
+            let host = &url[start..start + len];
+            (len, memchr::memrchr(b'.', host).map_or(0, |dot| dot + 1))
+        }
+    };
+    let end = start + len;
+    let label = start + label;
+    // Spellings of an IPv4 address have a last label that begins with a digit; a dot at the end is left to the slow path.
+    let is_name = label < end && end <= url.len() && !url[label].is_ascii_digit();
+    (is_name && url.get(end).is_none_or(|&b| b == b'/')).then_some(end)
 }
 
 /// [`trim`], for text that seldom needs it.
@@ -38,18 +66,8 @@ fn trim_fast(url: &[u8]) -> &[u8] {
     }
 }
 
-fn is_lower_http(scheme: &[u8]) -> bool {
-    scheme == b"http://" || scheme == b"https://"
-}
-
 /// The offset behind `scheme://`.
 fn authority_start(url: &[u8]) -> Option<usize> {
-    if url.starts_with(b"http://") {
-        return Some(7);
-    }
-    if url.starts_with(b"https://") {
-        return Some(8);
-    }
     let colon = memchr::memchr(b':', url)?;
     let scheme = &url[..colon];
     let valid =
@@ -73,15 +91,8 @@ fn plain_host_len(text: &[u8]) -> usize {
     text.iter().position(|&b| !PLAIN[usize::from(b)]).unwrap_or(text.len())
 }
 
-/// Whether a host of [`PLAIN`] bytes is its own canonical form: not empty, and no spelling of an IPv4 address
-/// (those have a last label that begins with a digit).
-fn is_plain_host(host: &[u8]) -> bool {
-    let name = host.strip_suffix(b".").unwrap_or(host);
-    let label = &name[memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)..];
-    label.first().is_some_and(|b| !b.is_ascii_digit())
-}
-
-fn split_slow<'a>(url: &'a [u8], start: usize, key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+fn split_slow<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+    let start = authority_start(url)?;
     let rest = &url[start..];
     let authority_end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
     let authority = &rest[..authority_end];
@@ -98,7 +109,8 @@ fn split_slow<'a>(url: &'a [u8], start: usize, key: &'a mut Vec<u8>) -> Option<P
 }
 
 /// Path and query of what follows the authority, and whether a `/` must be put before it.
-fn path_from(rest: &[u8]) -> (&[u8], bool) {
+#[inline]
+pub(crate) fn path_from(rest: &[u8]) -> (&[u8], bool) {
     let path = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
     match path.first() {
         None => (b"/", false),

@@ -1,0 +1,155 @@
+//! What holds for all URLs of an origin: found once, policy applied, agents sorted by the rules they obey.
+
+use super::judge::Judge;
+use crate::error::Result;
+use crate::matcher::{Ruling, ruling};
+use crate::snapshot::format::{Entry, NONE};
+use crate::snapshot::{OutcomeClass, Snapshot};
+use crate::url::Origin;
+
+/// What holds for all URLs of the origin `key`.
+#[derive(Debug, Default)]
+pub(super) struct OriginState {
+    /// The canonical key; empty before the first.
+    key: Vec<u8>,
+    pub standing: Standing,
+    pub via_other_scheme: bool,
+    /// The rules of the robots.txt that count: a place, and the bits of the agents that obey them in `bits`.
+    pub groups: Vec<u32>,
+    /// One run of words for each group.
+    pub bits: Vec<u64>,
+    /// The agents for whom the robots.txt has no group: they may fetch everything.
+    pub free: Vec<u64>,
+}
+
+/// What decides about an origin's URLs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nothing: the snapshot does not know the origin.
+    #[default]
+    Unknown,
+    /// What fetching its robots.txt gave: whether all URLs are allowed.
+    All(bool),
+    /// Rules.
+    ByRules,
+}
+
+/// States kept: lists in no order come back to the same few hosts again and again.
+const STATES: usize = 256;
+
+/// What holds for the origins judged lately, each at the place that its hash gives, and which of them is the current one.
+#[derive(Debug)]
+pub(super) struct States {
+    states: Vec<OriginState>,
+    current: usize,
+}
+
+impl Default for States {
+    fn default() -> Self {
+        Self { states: std::iter::repeat_with(OriginState::default).take(STATES).collect(), current: 0 }
+    }
+}
+
+impl States {
+    /// What holds for the origin that was entered last.
+    #[inline]
+    pub(super) fn current(&self) -> &OriginState {
+        &self.states[self.current]
+    }
+
+    /// Makes the origin's state the current one; `false` if it must be filled first.
+    #[inline]
+    fn turn_to(&mut self, key: &[u8], hash: u64) -> bool {
+        self.current = (hash >> 48) as usize % STATES;
+        self.current().key == key
+    }
+
+    /// Whether the state of the origin is here.
+    #[inline]
+    pub(super) fn knows(&self, key: &[u8], hash: u64) -> bool {
+        self.states[(hash >> 48) as usize % STATES].key == key
+    }
+}
+
+impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
+    /// Finds an origin's entry, under the other scheme too if that is asked for.
+    pub(super) fn locate(&self, key: &[u8], hash: u64, other_key: &mut Vec<u8>) -> Result<Option<(Entry<'s>, bool)>> {
+        if let Some(entry) = self.snapshot.find_hashed(key, hash)? {
+            return Ok(Some((entry, false)));
+        }
+        if self.options.any_scheme && Origin::other_scheme(key, other_key) {
+            return Ok(self.snapshot.find(other_key)?.map(|entry| (entry, true)));
+        }
+        Ok(None)
+    }
+
+    /// Makes the origin with this key and hash the current one.
+    #[inline]
+    pub(super) fn enter(&self, key: &[u8], hash: u64, states: &mut States, other_key: &mut Vec<u8>) -> Result<()> {
+        if states.turn_to(key, hash) { Ok(()) } else { self.fill(key, hash, states, other_key) }
+    }
+
+    fn fill(&self, key: &[u8], hash: u64, states: &mut States, other_key: &mut Vec<u8>) -> Result<()> {
+        let origin = &mut states.states[states.current];
+        // Until the end the state belongs to no origin, so that an error leaves no wrong one behind.
+        origin.key.clear();
+        origin.via_other_scheme = false;
+        origin.standing = match self.locate(key, hash, other_key)? {
+            None => Standing::Unknown,
+            Some((entry, other)) => {
+                origin.via_other_scheme = other;
+                self.stand(&entry, origin)?
+            }
+        };
+        origin.key.extend_from_slice(key);
+        Ok(())
+    }
+
+    fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState) -> Result<Standing> {
+        if entry.class == OutcomeClass::Rules {
+            return self.choose_rules(entry.file, origin);
+        }
+        let facts = self.snapshot.facts(entry.row)?;
+        match ruling(self.policy, &facts.outcome, facts.last_good != NONE) {
+            Ruling::Allow => Ok(Standing::All(true)),
+            Ruling::Disallow => Ok(Standing::All(false)),
+            Ruling::LastGood => self.choose_rules(facts.last_good, origin),
+            Ruling::Rules => self.choose_rules(entry.file, origin),
+        }
+    }
+
+    /// Sorts the agents by the rules they obey: usually a few rule sets, however many agents.
+    fn choose_rules(&self, file: u32, origin: &mut OriginState) -> Result<Standing> {
+        let words = self.words();
+        origin.groups.clear();
+        origin.bits.clear();
+        origin.free.clear();
+        origin.free.resize(words, 0);
+        let file = self.snapshot.file(file)?;
+        let named = self.snapshot.named(&file)?;
+        for (agent, chain) in self.chains.iter().enumerate() {
+            let own = if named.is_empty() { None } else { first_named::<D>(named, chain) };
+            let place = own.unwrap_or(file.global);
+            let bits = if place == NONE {
+                &mut origin.free[..]
+            } else {
+                let group = origin.groups.iter().position(|&group| group == place).unwrap_or_else(|| {
+                    origin.groups.push(place);
+                    origin.bits.resize(origin.bits.len() + words, 0);
+                    origin.groups.len() - 1
+                });
+                &mut origin.bits[group * words..]
+            };
+            bits[agent / 64] |= 1 << (agent % 64);
+        }
+        Ok(Standing::ByRules)
+    }
+}
+
+/// The rules for the first token of a chain that the robots.txt names.
+fn first_named<D: AsRef<[u8]>>(named: &[[u8; 8]], chain: &[u32]) -> Option<u32> {
+    chain.iter().find_map(|token| {
+        let found = named.binary_search_by_key(token, |row| Snapshot::<D>::named_row(row).token).ok()?;
+        Some(Snapshot::<D>::named_row(&named[found]).rule_set)
+    })
+}

@@ -1,0 +1,58 @@
+//! The verdicts on one URL for any number of agents.
+
+use crate::matcher::Verdict;
+
+/// The verdicts on one URL, for the judge's agents in their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Verdicts<'a> {
+    pub(super) answer: Answer<'a>,
+    pub(super) agents: usize,
+    pub(super) via_other_scheme: bool,
+}
+
+/// One verdict for all agents, or a bit for each: whether it may fetch the URL.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer<'a> {
+    Same(Verdict),
+    Bits(&'a [u64]),
+}
+
+impl Verdicts<'_> {
+    /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
+    pub fn get(&self, agent: usize) -> Verdict {
+        match self.answer {
+            _ if agent >= self.agents => Verdict::Invalid,
+            Answer::Same(verdict) => verdict,
+            Answer::Bits(words) if words[agent / 64] >> (agent % 64) & 1 == 1 => Verdict::Allowed,
+            Answer::Bits(_) => Verdict::Disallowed,
+        }
+    }
+
+    /// The verdicts in the order of the agents.
+    pub fn iter(&self) -> impl Iterator<Item = Verdict> + '_ {
+        (0..self.agents).map(|agent| self.get(agent))
+    }
+
+    /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
+    pub fn unjudged(&self) -> Option<Verdict> {
+        match self.answer {
+            Answer::Same(verdict @ (Verdict::Unknown | Verdict::Invalid)) => Some(verdict),
+            _ => None,
+        }
+    }
+
+    /// How many agents may fetch it.
+    #[inline]
+    pub fn allowed_count(&self) -> usize {
+        match self.answer {
+            Answer::Same(Verdict::Allowed) => self.agents,
+            Answer::Same(_) => 0,
+            Answer::Bits(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
+        }
+    }
+
+    /// Whether the other scheme's entry was used ([`JudgeOptions::any_scheme`]).
+    pub fn via_other_scheme(&self) -> bool {
+        self.via_other_scheme
+    }
+}

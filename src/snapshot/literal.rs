@@ -1,0 +1,194 @@
+//! Rules without wildcards: sorted, searched by halves, linked to their prefixes.
+
+use super::packed::PackedRule;
+use super::wire::bytes;
+use crate::error::{Error, Result};
+use std::cmp::Ordering;
+
+/// Bytes behind the first `/` that are compared at once.
+pub(crate) const PREFIX_LEN: usize = 8;
+
+/// The first bytes of `text`, at most eight, as a number that compares as they do; zeros behind.
+#[inline]
+pub(crate) fn prefix_word(text: &[u8]) -> u64 {
+    match text.first_chunk::<PREFIX_LEN>() {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => {
+            let mut word = [0; PREFIX_LEN];
+            word[..text.len()].copy_from_slice(text);
+            u64::from_be_bytes(word)
+        }
+    }
+}
+
+/// A pattern and its packed rule.
+pub(super) type Literal<'t> = (&'t [u8], PackedRule);
+
+/// The order of the file: by pattern, an anchored one behind the same without anchor.
+pub(super) fn order(a: &Literal<'_>, b: &Literal<'_>) -> Ordering {
+    (a.0, a.1.anchored).cmp(&(b.0, b.1.anchored))
+}
+
+/// No rule: the end of a chain of links.
+const NO_LINK: u32 = u32::MAX;
+
+/// For each literal rule the longest other one that is a prefix of it and not anchored, and the highest rank among the rules
+/// that match whatever it matches.
+pub(super) fn links(rules: &[Literal<'_>]) -> Vec<u64> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut best: Vec<u32> = Vec::with_capacity(rules.len());
+    let mut out = Vec::with_capacity(rules.len());
+    for (i, (text, packed)) in rules.iter().enumerate() {
+        while open.pop_if(|last| !text.starts_with(rules[*last].0)).is_some() {}
+        let parent = open.last().copied();
+        best.push(packed.rank().max(parent.map_or(0, |parent| best[parent])));
+        out.push(u64::from(parent.map_or(NO_LINK, |parent| parent as u32)) | u64::from(best[i]) << 32);
+        if !packed.anchored {
+            open.push(i);
+        }
+    }
+    out
+}
+
+/// The literal rules of a rule set where they lie in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Literals<'a> {
+    /// The first bytes of each pattern behind its `/`.
+    pub(super) words: &'a [[u8; 8]],
+    pub(super) packed: &'a [[u8; 8]],
+    pub(super) links: &'a [[u8; 8]],
+    pub(super) patterns: &'a [u8],
+}
+
+impl<'a> Literals<'a> {
+    /// The pattern of a rule that is not all in its word.
+    fn pattern(&self, rule: &PackedRule) -> Result<&'a [u8]> {
+        bytes(self.patterns, rule.place as usize, rule.len, "a rule's pattern")
+    }
+
+    fn word(&self, number: usize) -> u64 {
+        self.words.get(number).map_or(0, |word| u64::from_le_bytes(*word))
+    }
+
+    fn rule(&self, number: usize) -> PackedRule {
+        PackedRule::decode(self.packed.get(number).map_or(0, |word| u64::from_le_bytes(*word)))
+    }
+
+    /// What follows the eight bytes of a literal rule's word.
+    fn rest(&self, rule: &PackedRule) -> Result<&'a [u8]> {
+        if rule.is_inline() { Ok(&[]) } else { Ok(self.pattern(rule)?.get(1 + PREFIX_LEN..).unwrap_or_default()) }
+    }
+
+    /// The highest rank among the literal rules that match a path, given what follows its `/` and the word of that; 0 if none
+    /// does.
+    ///
+    /// The rules are sorted, so the longest one that is a prefix of the path is the last that does not sort behind it, or one
+    /// that the links from there lead to: whatever sorts between a prefix of the path and the path begins with that prefix. What
+    /// the rule shares with the path is compared once; the links are followed by lengths alone.
+    #[inline]
+    pub(crate) fn highest(&self, tail: &[u8], word: u64) -> Result<u32> {
+        let end = upper_bound(self.words, word);
+        if end == 0 {
+            return Ok(0);
+        }
+        let (mut number, mut shared) = (end - 1, PREFIX_LEN);
+        let found = self.word(number);
+        if found != word {
+            shared = ((found ^ word).leading_zeros() / 8) as usize;
+        } else if tail.len() > PREFIX_LEN || !self.rule(number).is_inline() {
+            match self.last_not_behind(word, end, tail.get(PREFIX_LEN..).unwrap_or_default())? {
+                Some((last, more)) => (number, shared) = (last, PREFIX_LEN + more),
+                None => return self.highest_below(word, tail),
+            }
+        }
+        self.follow(number as u32, shared.min(tail.len()), tail.len())
+    }
+
+    /// Among the rules before `end` that have this word: the last whose rest does not sort behind `rest`, and how many bytes
+    /// the two share.
+    fn last_not_behind(&self, word: u64, end: usize, rest: &[u8]) -> Result<Option<(usize, usize)>> {
+        let (mut low, mut high) = (end - 1, end);
+        while low > 0 && self.word(low - 1) == word && high - low < 8 {
+            low -= 1;
+        }
+        if low > 0 && self.word(low - 1) == word {
+            low = self.words.partition_point(|other| u64::from_le_bytes(*other) < word);
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.rest(&self.rule(middle))? <= rest { low = middle + 1 } else { high = middle }
+        }
+        if low == 0 || self.word(low - 1) != word {
+            return Ok(None);
+        }
+        let own = self.rest(&self.rule(low - 1))?;
+        let shared = own.iter().zip(rest).take_while(|(a, b)| a == b).count();
+        Ok(Some((low - 1, shared)))
+    }
+
+    /// As [`highest`](Self::highest), from the last rule with a lower word.
+    #[cold]
+    fn highest_below(&self, word: u64, tail: &[u8]) -> Result<u32> {
+        match self.words.partition_point(|other| u64::from_le_bytes(*other) < word).checked_sub(1) {
+            None => Ok(0),
+            Some(number) => {
+                let shared = ((self.word(number) ^ word).leading_zeros() / 8) as usize;
+                self.follow(number as u32, shared.min(tail.len()), tail.len())
+            }
+        }
+    }
+
+    /// Follows the links from a rule that shares so many bytes with a path of length `len` to one that matches it.
+    #[inline]
+    fn follow(&self, mut number: u32, shared: usize, len: usize) -> Result<u32> {
+        // Links lead to lower numbers, so this ends in a damaged file too.
+        loop {
+            let rule = self.rule(number as usize);
+            let link = self.links.get(number as usize).map_or(0, |link| u64::from_le_bytes(*link));
+            let own = rule.len.saturating_sub(1);
+            if own <= shared && (!rule.anchored || own == len) {
+                return Ok((link >> 32) as u32);
+            }
+            match link as u32 {
+                NO_LINK => return Ok(0),
+                parent if parent < number => number = parent,
+                _ => return Err(Error::corrupt("a rule's link")),
+            }
+        }
+    }
+
+    /// Checks the order of the rules, and that words and links belong to their patterns.
+    pub(super) fn verify(&self) -> Result<()> {
+        let mut texts = Vec::with_capacity(self.packed.len());
+        for number in 0..self.packed.len() {
+            let rule = self.rule(number);
+            texts.push(match rule.is_inline() {
+                true => [b"/", &self.word(number).to_be_bytes()[..rule.len.saturating_sub(1)]].concat(),
+                false => self.pattern(&rule)?.to_vec(),
+            });
+        }
+        let rules: Vec<Literal<'_>> =
+            texts.iter().enumerate().map(|(number, text)| (text.as_slice(), self.rule(number))).collect();
+        let sorted = rules.windows(2).all(|pair| order(&pair[0], &pair[1]) == Ordering::Less);
+        let is_word = |(text, _): &Literal<'_>, word: &[u8; 8]| {
+            text.first() == Some(&b'/') && prefix_word(&text[1..]).to_le_bytes() == *word
+        };
+        let words = rules.iter().zip(self.words).all(|(rule, word)| is_word(rule, word));
+        let links = links(&rules).iter().zip(self.links).all(|(link, stored)| link.to_le_bytes() == *stored);
+        if sorted && words && links { Ok(()) } else { Err(Error::corrupt("a rule set's literal rules")) }
+    }
+}
+
+/// How many of the sorted words are not greater than `word`. Without branches to foresee: the halves are chosen by arithmetic.
+#[inline]
+fn upper_bound(words: &[[u8; 8]], word: u64) -> usize {
+    let (mut start, mut len) = (0, words.len());
+    while len > 0 {
+        let half = len / 2;
+        let middle = words.get(start + half).map_or(u64::MAX, |middle| u64::from_le_bytes(*middle));
+        let not_greater = middle <= word;
+        start = if not_greater { start + half + 1 } else { start };
+        len = if not_greater { len - half - 1 } else { half };
+    }
+    start
+}

@@ -1,0 +1,61 @@
+//! What is kept of a rule beside its words, in one more; encoder beside decoder.
+
+use super::literal::PREFIX_LEN;
+
+/// Where a rule's pattern lies and what it is, in one word.
+///
+/// From the lowest bit: place of the pattern (36 bits), its length (16), what its priority exceeds the length by (4),
+/// literal bytes in the prefix word (4), allow, anchored (1 each).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PackedRule {
+    pub place: u64,
+    pub len: usize,
+    pub extra: usize,
+    pub prefix_len: usize,
+    pub allow: bool,
+    pub anchored: bool,
+}
+
+pub(super) const PLACE_BITS: u32 = 36;
+
+impl PackedRule {
+    pub(super) fn encode(&self) -> u64 {
+        self.place
+            | (self.len as u64) << 36
+            | (self.extra as u64) << 52
+            | (self.prefix_len as u64) << 56
+            | u64::from(self.allow) << 60
+            | u64::from(self.anchored) << 61
+    }
+
+    #[inline]
+    pub(crate) fn decode(word: u64) -> Self {
+        let field = |at: u32, bits: u32| (word >> at) & ((1 << bits) - 1);
+        Self {
+            place: field(0, PLACE_BITS),
+            len: field(36, 16) as usize,
+            extra: field(52, 4) as usize,
+            prefix_len: (field(56, 4) as usize).min(PREFIX_LEN),
+            allow: field(60, 1) == 1,
+            anchored: field(61, 1) == 1,
+        }
+    }
+
+    /// Priority and kind as one number, never 0: the greater decides, and allow beats disallow of the same length.
+    #[inline]
+    pub(crate) fn rank(&self) -> u32 {
+        (self.len + self.extra) as u32 * 2 + u32::from(self.allow)
+    }
+
+    /// Whether a rule of this rank is an allow.
+    #[inline]
+    pub(crate) fn rank_allows(rank: u32) -> bool {
+        rank & 1 == 1
+    }
+
+    /// Whether the prefix word of a literal rule holds the whole pattern, so that nothing is stored elsewhere.
+    #[inline]
+    pub(crate) fn is_inline(&self) -> bool {
+        self.len <= 1 + PREFIX_LEN
+    }
+}
