@@ -18,6 +18,25 @@ pub(crate) fn next_agreeing(words: Words<'_>, masks: Words<'_>, word: u64, from:
     plain::next_agreeing(words, masks, word, from)
 }
 
+/// The first place from `from` on where `words` and `word` agree in all bits of `masks`, and neither of both `subsets` has a bit that
+/// `of` lacks.
+#[inline]
+pub(crate) fn next_agreeing_subset(
+    (words, masks): (Words<'_>, Words<'_>),
+    word: u64,
+    subsets: [Words<'_>; 2],
+    of: [u64; 2],
+    from: usize,
+) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if words.len() >= from + MIN_VECTOR && is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::next_agreeing_subset((words, masks), word, subsets, of, from) };
+    }
+    plain::next_agreeing_subset((words, masks), word, subsets, of, from)
+}
+
 /// The first place from `from` on where neither of both words has a bit that `of` lacks.
 #[inline]
 pub(crate) fn next_subset(words: [Words<'_>; 2], of: [u64; 2], from: usize) -> Option<usize> {
@@ -86,6 +105,22 @@ mod plain {
         let mut pairs = words.get(from..)?.iter().zip(masks.get(from..)?);
         let found = pairs.position(|(a, mask)| (u64::from_le_bytes(*a) ^ word) & u64::from_le_bytes(*mask) == 0)?;
         Some(from + found)
+    }
+
+    pub(super) fn next_agreeing_subset(
+        (words, masks): (Words<'_>, Words<'_>),
+        word: u64,
+        subsets: [Words<'_>; 2],
+        of: [u64; 2],
+        mut from: usize,
+    ) -> Option<usize> {
+        loop {
+            let found = next_agreeing(words, masks, word, from)?;
+            if next_subset(subsets.map(|words| words.get(..=found).unwrap_or_default()), of, found).is_some() {
+                return Some(found);
+            }
+            from = found + 1;
+        }
     }
 
     pub(super) fn next_subset(words: [Words<'_>; 2], of: [u64; 2], from: usize) -> Option<usize> {
@@ -179,6 +214,32 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2")]
+    pub(super) fn next_agreeing_subset(
+        (words, masks): (Words<'_>, Words<'_>),
+        word: u64,
+        subsets: [Words<'_>; 2],
+        of: [u64; 2],
+        from: usize,
+    ) -> Option<usize> {
+        let wanted = _mm256_set1_epi64x(word as i64);
+        let (of_a, of_b) = (_mm256_set1_epi64x(of[0] as i64), _mm256_set1_epi64x(of[1] as i64));
+        let (words4, _) = words.get(from..)?.as_chunks::<4>();
+        let (masks4, _) = masks.get(from..)?.as_chunks::<4>();
+        let (a4, _) = subsets[0].get(from..)?.as_chunks::<4>();
+        let (b4, _) = subsets[1].get(from..)?.as_chunks::<4>();
+        let rows = words4.iter().zip(masks4).zip(a4.iter().zip(b4));
+        for (i, ((chunk, mask), (a, b))) in rows.enumerate() {
+            let differing = _mm256_and_si256(_mm256_xor_si256(load(chunk), wanted), load(mask));
+            let outside = _mm256_or_si256(_mm256_andnot_si256(of_a, load(a)), _mm256_andnot_si256(of_b, load(b)));
+            let zero = zero_lanes(_mm256_or_si256(differing, outside));
+            if zero != 0 {
+                return Some(from + 4 * i + zero.trailing_zeros() as usize);
+            }
+        }
+        plain::next_agreeing_subset((words, masks), word, subsets, of, from + 4 * words4.len())
+    }
+
+    #[target_feature(enable = "avx2")]
     pub(super) fn next_subset(words: [Words<'_>; 2], of: [u64; 2], from: usize) -> Option<usize> {
         let (of_a, of_b) = (_mm256_set1_epi64x(of[0] as i64), _mm256_set1_epi64x(of[1] as i64));
         let (chunks, _) = words[0].get(from..)?.as_chunks::<4>();
@@ -225,6 +286,10 @@ mod tests {
             let (a, b) = (bytes(&a), bytes(&b[..a.len()]));
             prop_assert_eq!(next_agreeing(&a, &b, word, from), plain::next_agreeing(&a, &b, word, from));
             prop_assert_eq!(next_subset([&a, &b], [word, other], from), plain::next_subset([&a, &b], [word, other], from));
+            prop_assert_eq!(
+                next_agreeing_subset((&a, &b), word, [&b, &a], [other, word], from),
+                plain::next_agreeing_subset((&a, &b), word, [&b, &a], [other, word], from)
+            );
         }
     }
 }

@@ -173,7 +173,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     #[inline]
     fn match_rules(&self, path: &[u8], origin: &OriginState, allowed: &mut [u64]) -> Result<()> {
         let subject = Subject::new(path);
-        allowed.copy_from_slice(&origin.free);
+        allowed.iter_mut().zip(&origin.free).for_each(|(word, free)| *word = *free);
         for (place, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
             if self.snapshot.allows(*place, &subject)? {
                 allowed.iter_mut().zip(bits).for_each(|(word, bits)| *word |= bits);

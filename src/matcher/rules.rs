@@ -65,57 +65,47 @@ fn highest(set: &RuleSet<'_>, subject: &Subject<'_>) -> Result<u32> {
     if set.wild_len() == 0 { Ok(rank) } else { highest_floating(set, subject, highest_rooted(set, subject, rank)?) }
 }
 
-/// The rank of the first rooted rule that matches and is higher than `floor`, else `floor`.
+/// The rank of the first rooted rule that matches and is higher than `floor`, else `floor`. The signature is asked for only where a
+/// prefix agrees.
 fn highest_rooted(set: &RuleSet<'_>, subject: &Subject<'_>, floor: u32) -> Result<u32> {
-    let mut from = 0;
-    while let Some(number) = simd::next_agreeing(set.prefixes, set.masks, subject.word, from) {
-        match try_wild(set, number, subject, floor)? {
-            Tried::Matches(rank) => return Ok(rank),
-            Tried::TooLow => break,
-            Tried::Not => from = number + 1,
+    let heads = (set.prefixes, set.masks);
+    match simd::next_agreeing(heads.0, heads.1, subject.word, 0) {
+        None => Ok(floor),
+        Some(first) => {
+            let signature = subject.signature();
+            let next = |from| simd::next_agreeing_subset(heads, subject.word, set.signatures, signature, from);
+            first_match(set, subject, floor, first, next)
         }
     }
-    Ok(floor)
 }
 
 /// The same among the floating rules.
 fn highest_floating(set: &RuleSet<'_>, subject: &Subject<'_>, floor: u32) -> Result<u32> {
-    let mut from = set.prefixes.len();
-    if from == set.wild_len() {
+    let first = set.prefixes.len();
+    if first == set.wild_len() {
         return Ok(floor);
     }
     let signature = subject.signature();
-    while let Some(number) = simd::next_subset(set.signatures, signature, from) {
-        match try_wild(set, number, subject, floor)? {
-            Tried::Matches(rank) => return Ok(rank),
-            Tried::TooLow => break,
-            Tried::Not => from = number + 1,
+    first_match(set, subject, floor, first, |from| simd::next_subset(set.signatures, signature, from))
+}
+
+/// Of the rules that `next` gives, the rank of the first that matches and is higher than `floor`, else `floor`.
+#[inline]
+fn first_match(
+    set: &RuleSet<'_>,
+    subject: &Subject<'_>,
+    floor: u32,
+    mut from: usize,
+    next: impl Fn(usize) -> Option<usize>,
+) -> Result<u32> {
+    while let Some(number) = next(from) {
+        let Some(rule) = set.wild(number).filter(|rule| rule.rank() > floor) else { break };
+        if glob_matches(set.pattern(&rule)?, rule.anchored, subject.path) {
+            return Ok(rule.rank());
         }
+        from = number + 1;
     }
     Ok(floor)
-}
-
-enum Tried {
-    Matches(u32),
-    /// This rule and all behind it rank too low to decide.
-    TooLow,
-    Not,
-}
-
-/// Compares one rule with wildcards, unless its rank or its signature spares that.
-#[inline]
-fn try_wild(set: &RuleSet<'_>, number: usize, subject: &Subject<'_>, floor: u32) -> Result<Tried> {
-    let Some(rule) = set.wild(number) else { return Ok(Tried::TooLow) };
-    if rule.rank() <= floor {
-        return Ok(Tried::TooLow);
-    }
-    let needed = set.signatures.map(|words| words.get(number).map_or(0, |word| u64::from_le_bytes(*word)));
-    let has = subject.signature();
-    if (needed[0] & !has[0]) | (needed[1] & !has[1]) != 0 {
-        return Ok(Tried::Not);
-    }
-    let matches = glob_matches(set.pattern(&rule)?, rule.anchored, subject.path);
-    Ok(if matches { Tried::Matches(rule.rank()) } else { Tried::Not })
 }
 
 #[cfg(test)]

@@ -11,14 +11,15 @@ pub(crate) const PREFIX_LEN: usize = 8;
 /// The first bytes of `text`, at most eight, as a number that compares as they do; zeros behind.
 #[inline]
 pub(crate) fn prefix_word(text: &[u8]) -> u64 {
-    match text.first_chunk::<PREFIX_LEN>() {
-        Some(chunk) => u64::from_be_bytes(*chunk),
-        None => {
-            let mut word = [0; PREFIX_LEN];
-            word[..text.len()].copy_from_slice(text);
-            u64::from_be_bytes(word)
-        }
+    if let Some(chunk) = text.first_chunk::<PREFIX_LEN>() {
+        return u64::from_be_bytes(*chunk);
     }
+    // A copy of so few bytes would be a call. Two reads that overlap give four to seven of them.
+    if let (Some(head), Some(tail)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        let shift = 64 - 8 * text.len();
+        return u64::from(u32::from_be_bytes(*head)) << 32 | u64::from(u32::from_be_bytes(*tail)) << shift;
+    }
+    text.iter().zip([56, 48, 40]).fold(0, |word, (&b, shift)| word | u64::from(b) << shift)
 }
 
 /// A pattern and its packed rule.

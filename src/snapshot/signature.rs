@@ -21,7 +21,8 @@ pub(crate) fn path_signature(path: &[u8]) -> Signature {
         // Four or five instructions a byte: what is done here is done for every byte of most paths.
         pair = (pair & 0xff) << 8 | u32::from(byte);
         let hash = pair_hash(pair);
-        a |= 1 << (hash >> 26) | SINGLES[usize::from(byte)];
+        a |= 1 << (hash >> 26);
+        a |= SINGLES[usize::from(byte)];
         b |= 1 << (hash >> 20 & 63);
     }
     [a, b]
