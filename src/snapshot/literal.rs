@@ -180,16 +180,39 @@ impl<'a> Literals<'a> {
     }
 }
 
-/// How many of the sorted words are not greater than `word`. Without branches to foresee: the halves are chosen by arithmetic.
+/// How many of the sorted words are not greater than `word`. Without branches to foresee: the halves are chosen by arithmetic, and the
+/// number of steps depends on the number of words alone.
 #[inline]
 fn upper_bound(words: &[[u8; 8]], word: u64) -> usize {
+    let not_greater = |at: usize| words.get(at).is_some_and(|other| u64::from_le_bytes(*other) <= word);
     let (mut start, mut len) = (0, words.len());
-    while len > 0 {
+    while len > 1 {
         let half = len / 2;
-        let middle = words.get(start + half).map_or(u64::MAX, |middle| u64::from_le_bytes(*middle));
-        let not_greater = middle <= word;
-        start = if not_greater { start + half + 1 } else { start };
-        len = if not_greater { len - half - 1 } else { half };
+        start += half * usize::from(not_greater(start + half - 1));
+        len -= half;
     }
-    start
+    start + usize::from(not_greater(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_bound_is_that_of_a_linear_look(mut words in vec(0u64..20, 0..40), word in 0u64..22) {
+            words.sort_unstable();
+            let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
+            prop_assert_eq!(upper_bound(&bytes, word), words.iter().filter(|other| **other <= word).count());
+        }
+
+        #[test]
+        fn words_are_the_first_bytes(text in vec(any::<u8>(), 0..12)) {
+            let mut padded = text.clone();
+            padded.resize(12, 0);
+            prop_assert_eq!(&prefix_word(&text).to_be_bytes(), &padded[..8]);
+        }
+    }
 }

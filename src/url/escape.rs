@@ -16,13 +16,19 @@ fn is_plain(path: &[u8]) -> bool {
 /// escaped rule (the reference leaves this to its caller). Profile `Rfc9309` also decodes the escapes of
 /// unreserved characters and `%24` (`$`), and escapes a `*`, which in a rule's normal form is always the wildcard
 /// (RFC 9309 §2.2.2, §2.2.3).
+#[inline]
 pub(crate) fn normalize_path(path: &[u8], profile: Profile) -> Cow<'_, [u8]> {
     if is_plain(path) {
         return Cow::Borrowed(path);
     }
+    Cow::Owned(normalize_odd_path(path, profile))
+}
+
+#[cold]
+fn normalize_odd_path(path: &[u8], profile: Profile) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len() + 16);
     normalize_into(path, profile, Side::Url, &mut out);
-    Cow::Owned(out)
+    out
 }
 
 /// A rule's path in normal form; `anchored` is whether its final `$` stands for the end of the URL.
