@@ -19,21 +19,34 @@ use std::ops::Range;
 /// Lines in a batch: enough to keep the memory busy, few enough that what was fetched for the first is still there for the last.
 const BATCH: usize = 64;
 
-/// A line of a batch, split.
-struct Line<'b> {
-    /// Where it lies in the block, with its line end.
-    range: Range<usize>,
-    url: &'b [u8],
-    split: Split,
+/// A line of a batch, split. Plain numbers: moved as slices and enums it would be put together from its parts at every step.
+#[derive(Clone, Copy)]
+struct Line {
+    /// Where the line lies in the block, and where its URL ends.
+    start: u32,
+    end: u32,
+    url_end: u32,
+    /// The length of the origin, unless the line is odd.
+    origin: u32,
+    /// The origin's hash, if it is another than that of the line before.
+    hash: u64,
+    kind: Kind,
 }
 
-enum Split {
-    /// Of the same plain origin as the line before: where that ends.
-    Same(usize),
-    /// Of another origin, which stands in the line as it is: where it ends, and its hash.
-    Other(usize, u64),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Of the same plain origin as the line before.
+    Same,
+    /// Of another origin, which stands in the line as it is.
+    Other,
     /// Anything else, to be split when it is judged.
     Odd,
+}
+
+impl Line {
+    fn url<'b>(&self, data: &'b [u8]) -> &'b [u8] {
+        data.get(self.start as usize..self.url_end as usize).unwrap_or_default()
+    }
 }
 
 impl<D: AsRef<[u8]>> Judge<'_, D> {
@@ -50,26 +63,28 @@ impl<D: AsRef<[u8]>> Judge<'_, D> {
         if data.last().is_some_and(|&b| b != b'\n') {
             ends.push(data.len());
         }
-        let mut batch: Vec<Line<'_>> = Vec::with_capacity(BATCH);
+        let mut batch: Vec<Line> = Vec::with_capacity(BATCH);
         let mut start = 0;
         for ends in ends.chunks(BATCH) {
+            batch.clear();
             let mut origin: &[u8] = &[];
             for &end in ends {
-                let url = url_of(&data[start..end]);
-                batch.push(Line { range: start..end, url, split: split(url, &data[start..], &mut origin) });
+                batch.push(split(data, start, end, &mut origin));
                 start = end;
             }
             self.touch(&batch, &scratch.states);
-            for line in batch.drain(..) {
-                let verdicts = match line.split {
-                    Split::Same(end) => self.judge_rest(&line.url[end..], scratch)?,
-                    Split::Other(end, hash) => {
-                        self.enter(&line.url[..end], hash, &mut scratch.states, &mut scratch.other_key)?;
-                        self.judge_rest(&line.url[end..], scratch)?
+            for line in &batch {
+                let url = line.url(data);
+                let verdicts = if line.kind == Kind::Odd {
+                    self.judge(url, scratch)?
+                } else {
+                    let (origin, rest) = url.split_at(url.len().min(line.origin as usize));
+                    if line.kind == Kind::Other {
+                        self.enter(origin, line.hash, &mut scratch.states, &mut scratch.other_key)?;
                     }
-                    Split::Odd => self.judge(line.url, scratch)?,
+                    self.judge_rest(rest, scratch)?
                 };
-                each(line.range, verdicts);
+                each(line.start as usize..line.end as usize, verdicts);
             }
         }
         scratch.line_ends = ends;
@@ -78,14 +93,13 @@ impl<D: AsRef<[u8]>> Judge<'_, D> {
 
     /// Loads what the new origins of a batch will need, step by step, for all of them side by side. The values are guesses that
     /// nothing depends on.
-    fn touch(&self, batch: &[Line<'_>], states: &States) {
+    fn touch(&self, batch: &[Line], states: &States) {
         let snapshot = self.snapshot;
         let mut places = [NONE; BATCH];
         let mut count = 0;
-        for line in batch {
-            if let Split::Other(end, hash) = line.split
-                && !states.knows(&line.url[..end], hash)
-                && let Some(place) = snapshot.likely_place(hash)
+        for line in batch.iter().filter(|line| line.kind == Kind::Other) {
+            if !states.seems_known(line.hash)
+                && let Some(place) = snapshot.likely_place(line.hash)
                 && let Some(free) = places.get_mut(count)
             {
                 *free = place;
@@ -101,23 +115,24 @@ impl<D: AsRef<[u8]>> Judge<'_, D> {
     }
 }
 
-/// Splits a URL, if it is a plain one; `text` begins with it. `origin` is that of the line before, empty if that was not plain, and
-/// becomes that of this one.
+/// Splits the line of a block that goes from `start` to `end`, if its URL is a plain one. `last` is the origin of the line before, empty if
+/// that was not plain, and becomes that of this one.
 #[inline]
-fn split<'b>(url: &'b [u8], text: &[u8], origin: &mut &'b [u8]) -> Split {
+fn split<'b>(data: &'b [u8], start: usize, end: usize, last: &mut &'b [u8]) -> Line {
+    let url = url_of(&data[start..end]);
     // A blank at the end would have to be cut off.
     let ends_well = url.last().is_some_and(|&b| b > b' ');
-    if !origin.is_empty() && ends_well && url.get(origin.len()) == Some(&b'/') && url.starts_with(origin) {
-        return Split::Same(origin.len());
-    }
-    match url::plain_origin(url, text).filter(|_| ends_well) {
-        Some(end) => {
-            *origin = &url[..end];
-            Split::Other(end, hash_key(origin))
-        }
-        None => {
-            *origin = &[];
-            Split::Odd
-        }
-    }
+    let same = !last.is_empty() && url.get(last.len()) == Some(&b'/') && url.starts_with(last);
+    let (kind, hash) = if same && ends_well {
+        (Kind::Same, 0)
+    } else if let Some(len) = url::plain_origin(url, &data[start..]).filter(|_| ends_well) {
+        *last = &url[..len];
+        (Kind::Other, hash_key(last))
+    } else {
+        *last = &[];
+        (Kind::Odd, 0)
+    };
+    // No block comes near 4 GiB.
+    let (start, end, url_end) = (start as u32, end as u32, (start + url.len()) as u32);
+    Line { start, end, url_end, origin: last.len() as u32, hash, kind }
 }

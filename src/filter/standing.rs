@@ -37,37 +37,49 @@ pub(super) enum Standing {
 /// States kept: lists in no order come back to the same few hosts again and again.
 const STATES: usize = 256;
 
-/// What holds for the origins judged lately, each at the place that its hash gives, and which of them is the current one.
+/// What holds for the origins judged lately, each at the place that its hash gives, and which of them is the current one. The
+/// place behind the last stands for every origin that the snapshot does not know.
 #[derive(Debug)]
 pub(super) struct States {
+    /// The hash of each state's origin, in one place: most look-ups end here.
+    hashes: [u64; STATES],
     states: Vec<OriginState>,
     current: usize,
 }
 
 impl Default for States {
     fn default() -> Self {
-        Self { states: std::iter::repeat_with(OriginState::default).take(STATES).collect(), current: 0 }
+        let states = std::iter::repeat_with(OriginState::default).take(STATES + 1).collect();
+        Self { hashes: [0; STATES], states, current: STATES }
     }
 }
 
 impl States {
+    fn place(hash: u64) -> usize {
+        (hash >> 48) as usize % STATES
+    }
+
     /// What holds for the origin that was entered last.
     #[inline]
     pub(super) fn current(&self) -> &OriginState {
         &self.states[self.current]
     }
 
-    /// Makes the origin's state the current one; `false` if it must be filled first.
+    /// Whether the state of the origin with this hash seems to be here.
     #[inline]
-    fn turn_to(&mut self, key: &[u8], hash: u64) -> bool {
-        self.current = (hash >> 48) as usize % STATES;
-        self.current().key == key
+    pub(super) fn seems_known(&self, hash: u64) -> bool {
+        self.hashes[Self::place(hash)] == hash
     }
 
-    /// Whether the state of the origin is here.
+    /// Makes the origin's state the current one; `false` if it is not here.
     #[inline]
-    pub(super) fn knows(&self, key: &[u8], hash: u64) -> bool {
-        self.states[(hash >> 48) as usize % STATES].key == key
+    fn turn_to(&mut self, key: &[u8], hash: u64) -> bool {
+        let place = Self::place(hash);
+        let known = self.hashes[place] == hash && self.states[place].key == key;
+        if known {
+            self.current = place;
+        }
+        known
     }
 }
 
@@ -90,18 +102,19 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     fn fill(&self, key: &[u8], hash: u64, states: &mut States, other_key: &mut Vec<u8>) -> Result<()> {
-        let origin = &mut states.states[states.current];
+        let Some((entry, other)) = self.locate(key, hash, other_key)? else {
+            states.current = STATES;
+            return Ok(());
+        };
+        let place = States::place(hash);
+        let origin = &mut states.states[place];
         // Until the end the state belongs to no origin, so that an error leaves no wrong one behind.
         origin.key.clear();
-        origin.via_other_scheme = false;
-        origin.standing = match self.locate(key, hash, other_key)? {
-            None => Standing::Unknown,
-            Some((entry, other)) => {
-                origin.via_other_scheme = other;
-                self.stand(&entry, origin)?
-            }
-        };
+        origin.via_other_scheme = other;
+        origin.standing = self.stand(&entry, origin)?;
         origin.key.extend_from_slice(key);
+        states.hashes[place] = hash;
+        states.current = place;
         Ok(())
     }
 
