@@ -51,7 +51,7 @@ impl Verdicts<'_> {
         }
     }
 
-    /// Whether the other scheme's entry was used ([`JudgeOptions::any_scheme`]).
+    /// Whether the other scheme's entry was used ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
     pub fn via_other_scheme(&self) -> bool {
         self.via_other_scheme
     }
