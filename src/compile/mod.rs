@@ -10,11 +10,12 @@ mod resolve;
 pub use report::CompileReport;
 
 use crate::atomic::AtomicFile;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::write;
 use crate::source::{self, Answer, Capture, Entry, ReadStats, Response};
+use crate::url::Origin;
 use crossbeam_channel::{Receiver, Sender};
 use fetch::Fetch;
 use files::FileStore;
@@ -102,11 +103,11 @@ impl Compiler {
     /// Adds one robots.txt as answered with status 200 at an unknown time; `origin` is a URL on the site.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownSource`](crate::ErrorKind::UnknownSource) if `origin` is not a URL.
+    /// [`ErrorKind::UnknownSource`] if `origin` is not a URL.
     pub fn add_robots(&mut self, origin: &str, body: &[u8]) -> Result<()> {
-        let Some(origin) = crate::url::Origin::of(origin.as_bytes()) else {
+        let Some(origin) = Origin::of(origin.as_bytes()) else {
             let what = format!("{origin:?} is not a URL");
-            return Err(crate::error::ErrorKind::UnknownSource { what }.into());
+            return Err(ErrorKind::UnknownSource { what }.into());
         };
         let response = Response { status: 200, body: body.to_vec(), ..Response::default() };
         let url = format!("{origin}/robots.txt").into_bytes();
@@ -120,7 +121,7 @@ impl Compiler {
     /// Settles every origin's outcome and merges equal robots.txt files and rule sets.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) for more than four billion origins or files.
+    /// [`ErrorKind::TooLarge`] for more than four billion origins or files.
     pub fn finish(self) -> Result<Compiled> {
         let fetches = fetch::Fetches::new(self.fetches);
         let origins = resolve::resolve_all(&fetches);
@@ -174,7 +175,7 @@ struct Reading<'c> {
     /// The next input to be read.
     next: AtomicUsize,
     done: AtomicUsize,
-    failures: Mutex<Vec<(usize, crate::error::Error)>>,
+    failures: Mutex<Vec<(usize, Error)>>,
 }
 
 /// Entries on their way from a reader to the pool: the input's number, and the entries.
@@ -210,7 +211,7 @@ impl Reading<'_> {
         }
     }
 
-    fn fail(&self, input: usize, err: crate::error::Error) {
+    fn fail(&self, input: usize, err: Error) {
         if let Ok(mut failures) = self.failures.lock() {
             failures.push((input, err));
         }

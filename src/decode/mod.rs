@@ -2,7 +2,7 @@
 
 mod gzip;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use gzip::GzipReader;
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Cursor, Read};
 ///
 /// # Errors
 /// What reading the first bytes gives; damage is met when the result is read.
-pub fn decode(input: impl Read) -> crate::error::Result<impl Read> {
+pub fn decode(input: impl Read) -> Result<impl Read> {
     Decoder::new(input).map_err(Error::from_io)
 }
 

@@ -52,8 +52,8 @@ impl Input {
     }
 }
 
-/// Bytes of one input, cut at line ends, and what a worker made of them. Blocks are used again and again: memory that is
-/// handed back and taken anew costs a tenth of the time, for the system clears it.
+/// Bytes of one input, cut at line ends, and what a worker made of them. Blocks are used again and again, and
+/// never cleared: on a sorted list clearing them took a twentieth of the time.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// Filled up to `len`; what lies behind is left from before.

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, AgentMatch};
 use crate::matcher::Verdict;
 use crate::profile::Profile;
-use crate::robots::{Robots, Rule, RuleKind};
+use crate::robots::{AgentLine, Robots, Rule, RuleKind};
 use crate::url;
 use crate::url::escape::normalize_path;
 use std::cmp::Ordering;
@@ -72,8 +72,7 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
     let path = normalize_path(&raw, robots.profile());
     let (groups, named) = robots.groups_for(agent, how);
     let groups: Vec<_> = groups.into_iter().map(|i| &robots.groups()[i]).collect();
-    let names_agent =
-        |line: &&crate::robots::AgentLine<'_>| named.map_or(line.is_global(), |name| line.names(name.as_bytes()));
+    let names_agent = |line: &&AgentLine<'_>| named.map_or(line.is_global(), |name| line.names(name.as_bytes()));
     let agent_lines = groups.iter().flat_map(|group| group.agents()).filter(names_agent);
     let rules: Vec<&Rule<'_>> = groups.iter().flat_map(|group| group.rules()).collect();
     let always = robots.profile() == Profile::Rfc9309 && &*path == b"/robots.txt";

@@ -15,9 +15,7 @@ use std::cell::OnceCell;
 pub(crate) struct Subject<'p> {
     /// The normalised path; begins with `/`.
     path: &'p [u8],
-    /// What follows the `/`.
-    tail: &'p [u8],
-    /// The first bytes of that.
+    /// The first bytes behind the `/`.
     word: u64,
     /// Made when first needed: most paths meet no rule that asks for it.
     signature: OnceCell<Signature>,
@@ -26,8 +24,13 @@ pub(crate) struct Subject<'p> {
 impl<'p> Subject<'p> {
     #[inline]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        let tail = path.get(1..).unwrap_or_default();
-        Self { path, tail, word: prefix_word(tail), signature: OnceCell::new() }
+        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signature: OnceCell::new() }
+    }
+
+    /// What follows the `/`.
+    #[inline]
+    fn tail(&self) -> &'p [u8] {
+        self.path.get(1..).unwrap_or_default()
     }
 
     fn signature(&self) -> Signature {
@@ -61,7 +64,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
 /// `Corrupt` if a rule's pattern lies outside the file.
 #[inline]
 fn highest(set: &RuleSet<'_>, subject: &Subject<'_>) -> Result<u32> {
-    let rank = set.literals.highest(subject.tail, subject.word)?;
+    let rank = set.literals.highest(subject.tail(), subject.word)?;
     if set.wild_len() == 0 { Ok(rank) } else { highest_floating(set, subject, highest_rooted(set, subject, rank)?) }
 }
 

@@ -1,7 +1,6 @@
 //! Rules without wildcards: sorted, searched by halves, linked to their prefixes.
 
 use super::packed::PackedRule;
-use super::wire::bytes;
 use crate::error::{Error, Result};
 use std::cmp::Ordering;
 
@@ -62,11 +61,6 @@ pub(crate) struct Literals<'a> {
 }
 
 impl<'a> Literals<'a> {
-    /// The pattern of a rule that is not all in its word.
-    fn pattern(&self, rule: &PackedRule) -> Result<&'a [u8]> {
-        bytes(self.patterns, rule.place as usize, rule.len, "a rule's pattern")
-    }
-
     fn word(&self, number: usize) -> u64 {
         self.words.get(number).map_or(0, |word| u64::from_le_bytes(*word))
     }
@@ -77,7 +71,11 @@ impl<'a> Literals<'a> {
 
     /// What follows the eight bytes of a literal rule's word.
     fn rest(&self, rule: &PackedRule) -> Result<&'a [u8]> {
-        if rule.is_inline() { Ok(&[]) } else { Ok(self.pattern(rule)?.get(1 + PREFIX_LEN..).unwrap_or_default()) }
+        if rule.is_inline() {
+            Ok(&[])
+        } else {
+            Ok(rule.pattern(self.patterns)?.get(1 + PREFIX_LEN..).unwrap_or_default())
+        }
     }
 
     /// The highest rank among the literal rules that match a path, given what follows its `/` and the word of that; 0 if none
@@ -88,55 +86,38 @@ impl<'a> Literals<'a> {
     /// the rule shares with the path is compared once; the links are followed by lengths alone.
     #[inline]
     pub(crate) fn highest(&self, tail: &[u8], word: u64) -> Result<u32> {
-        let end = upper_bound(self.words, word);
-        if end == 0 {
-            return Ok(0);
-        }
-        let (mut number, mut shared) = (end - 1, PREFIX_LEN);
-        let found = self.word(number);
-        if found != word {
-            shared = ((found ^ word).leading_zeros() / 8) as usize;
-        } else if tail.len() > PREFIX_LEN || !self.rule(number).is_inline() {
-            match self.last_not_behind(word, end, tail.get(PREFIX_LEN..).unwrap_or_default())? {
-                Some((last, more)) => (number, shared) = (last, PREFIX_LEN + more),
-                None => return self.highest_below(word, tail),
-            }
-        }
+        let rest = tail.get(PREFIX_LEN..).unwrap_or_default();
+        let Some(number) = self.last_not_behind(word, rest)? else { return Ok(0) };
+        let shared = self.shared(number, word, rest)?;
         self.follow(number as u32, shared.min(tail.len()), tail.len())
     }
 
-    /// Among the rules before `end` that have this word: the last whose rest does not sort behind `rest`, and how many bytes
-    /// the two share.
-    fn last_not_behind(&self, word: u64, end: usize, rest: &[u8]) -> Result<Option<(usize, usize)>> {
-        let (mut low, mut high) = (end - 1, end);
-        while low > 0 && self.word(low - 1) == word && high - low < 8 {
-            low -= 1;
+    /// The last rule that does not sort behind a path with this word, and this rest behind the word's bytes.
+    #[inline]
+    fn last_not_behind(&self, word: u64, rest: &[u8]) -> Result<Option<usize>> {
+        let mut high = upper_bound(self.words, word);
+        let Some(last) = high.checked_sub(1) else { return Ok(None) };
+        // The rests matter only among rules of the same word, and only if one is longer than that: it is the last.
+        if self.word(last) != word || self.rule(last).is_inline() {
+            return Ok(Some(last));
         }
-        if low > 0 && self.word(low - 1) == word {
-            low = self.words.partition_point(|other| u64::from_le_bytes(*other) < word);
-        }
+        let mut low = self.words.partition_point(|other| u64::from_le_bytes(*other) < word);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.rest(&self.rule(middle))? <= rest { low = middle + 1 } else { high = middle }
         }
-        if low == 0 || self.word(low - 1) != word {
-            return Ok(None);
-        }
-        let own = self.rest(&self.rule(low - 1))?;
-        let shared = own.iter().zip(rest).take_while(|(a, b)| a == b).count();
-        Ok(Some((low - 1, shared)))
+        Ok(low.checked_sub(1))
     }
 
-    /// As [`highest`](Self::highest), from the last rule with a lower word.
-    #[cold]
-    fn highest_below(&self, word: u64, tail: &[u8]) -> Result<u32> {
-        match self.words.partition_point(|other| u64::from_le_bytes(*other) < word).checked_sub(1) {
-            None => Ok(0),
-            Some(number) => {
-                let shared = ((self.word(number) ^ word).leading_zeros() / 8) as usize;
-                self.follow(number as u32, shared.min(tail.len()), tail.len())
-            }
+    /// How many bytes a rule shares with that path; the zeros of short words count as shared.
+    #[inline]
+    fn shared(&self, number: usize, word: u64, rest: &[u8]) -> Result<usize> {
+        let differing = self.word(number) ^ word;
+        if differing != 0 {
+            return Ok((differing.leading_zeros() / 8) as usize);
         }
+        let own = self.rest(&self.rule(number))?;
+        Ok(PREFIX_LEN + own.iter().zip(rest).take_while(|(a, b)| a == b).count())
     }
 
     /// Follows the links from a rule that shares so many bytes with a path of length `len` to one that matches it.
@@ -165,7 +146,7 @@ impl<'a> Literals<'a> {
             let rule = self.rule(number);
             texts.push(match rule.is_inline() {
                 true => [b"/", &self.word(number).to_be_bytes()[..rule.len.saturating_sub(1)]].concat(),
-                false => self.pattern(&rule)?.to_vec(),
+                false => rule.pattern(self.patterns)?.to_vec(),
             });
         }
         let rules: Vec<Literal<'_>> =

@@ -1,6 +1,8 @@
 //! What is kept of a rule beside its words, in one more; encoder beside decoder.
 
 use super::literal::PREFIX_LEN;
+use super::wire::bytes;
+use crate::error::Result;
 
 /// Where a rule's pattern lies and what it is, in one word.
 ///
@@ -39,6 +41,12 @@ impl PackedRule {
             allow: field(60, 1) == 1,
             anchored: field(61, 1) == 1,
         }
+    }
+
+    /// The rule's pattern, in the section `patterns`.
+    #[inline]
+    pub(crate) fn pattern<'a>(&self, patterns: &'a [u8]) -> Result<&'a [u8]> {
+        bytes(patterns, self.place as usize, self.len, "a rule's pattern")
     }
 
     /// Priority and kind as one number, never 0: the greater decides, and allow beats disallow of the same length.

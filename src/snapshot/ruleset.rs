@@ -8,7 +8,7 @@
 
 use super::literal::{self, Literal, Literals, PREFIX_LEN, prefix_word};
 use super::packed::{PLACE_BITS, PackedRule};
-use super::signature::signature;
+use super::signature::{Signature, signature};
 use super::wire::{Fields, array, bytes, u32_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::RuleKind;
@@ -136,8 +136,10 @@ pub(crate) fn encode(rules: &[SetRule], out: &mut Vec<u8>, mut store: impl FnMut
     put(out, rooted, |draft| prefix_word(draft.tail()) & prefix_mask(draft.packed.prefix_len));
     put(out, rooted, |draft| prefix_mask(draft.packed.prefix_len));
     let wild = &drafts[literal_end..];
-    put(out, wild, |draft| signature(draft.text)[0]);
-    put(out, wild, |draft| signature(draft.text)[1]);
+    let signatures: Vec<Signature> = wild.iter().map(|draft| signature(draft.text)).collect();
+    for half in 0..2 {
+        out.extend(signatures.iter().flat_map(|words| words[half].to_le_bytes()));
+    }
     put(out, wild, |draft| draft.packed.encode());
     Ok(())
 }
@@ -245,7 +247,7 @@ impl<'a> RuleSet<'a> {
     /// The pattern of a rule with wildcards.
     #[inline]
     pub(crate) fn pattern(&self, rule: &PackedRule) -> Result<&'a [u8]> {
-        bytes(self.patterns, rule.place as usize, rule.len, "a rule's pattern")
+        rule.pattern(self.patterns)
     }
 
     /// Checks what look-ups rely on: the order of the rules, patterns within bounds, words, links and signatures that belong

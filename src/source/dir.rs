@@ -4,6 +4,7 @@ use super::http::MAX_KEPT;
 use super::{Answer, Capture, Entry, ReadStats, Response, Sink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
+use crate::url::Origin;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,7 @@ fn origins_of(path: &Path) -> Result<Vec<String>> {
     };
     let schemes = scheme.map_or(vec!["https", "http"], |scheme| vec![scheme]);
     let origins: Vec<String> = schemes.iter().map(|scheme| format!("{scheme}://{authority}")).collect();
-    let valid = origins.iter().all(|origin| crate::url::Origin::of(origin.as_bytes()).is_some());
+    let valid = origins.iter().all(|origin| Origin::of(origin.as_bytes()).is_some());
     if valid && !authority.contains(['/', '@', '?', '#', ';']) { Ok(origins) } else { Err(bad()) }
 }
 
