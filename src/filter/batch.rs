@@ -5,6 +5,7 @@
 //! split first; then each step is done for all new origins of the batch, where the misses run side by side; and when the lines are
 //! judged, what they need is there.
 
+use super::Stage;
 use super::judge::{Judge, Scratch};
 use super::record::url_of;
 use super::standing::States;
@@ -50,10 +51,12 @@ impl Line {
 }
 
 impl<D: AsRef<[u8]>> Judge<'_, D> {
-    /// Calls `each` with every line of `data`, line end included, and its verdicts.
+    /// Calls `each` with every line of `data`, line end included, and its verdicts; with an earlier stage than `Match` the work ends
+    /// there, and nothing is called.
     pub(super) fn judge_lines(
         &self,
         data: &[u8],
+        until: Stage,
         scratch: &mut Scratch,
         mut each: impl FnMut(Range<usize>, Verdicts<'_>),
     ) -> Result<()> {
@@ -72,17 +75,23 @@ impl<D: AsRef<[u8]>> Judge<'_, D> {
                 batch.push(split(data, start, end, &mut origin));
                 start = end;
             }
+            if until == Stage::Split {
+                black_box(&batch);
+                continue;
+            }
             self.touch(&batch, &scratch.states);
             for line in &batch {
                 let url = line.url(data);
-                let verdicts = if line.kind == Kind::Odd {
-                    self.judge(url, scratch)?
-                } else {
-                    let (origin, rest) = url.split_at(url.len().min(line.origin as usize));
-                    if line.kind == Kind::Other {
-                        self.enter(origin, line.hash, &mut scratch.states, &mut scratch.other_key)?;
-                    }
-                    self.judge_rest(rest, scratch)?
+                let (origin, rest) = url.split_at(url.len().min(line.origin as usize));
+                if line.kind == Kind::Other {
+                    self.enter(origin, line.hash, &mut scratch.states, &mut scratch.other_key)?;
+                }
+                if until == Stage::Locate {
+                    continue;
+                }
+                let verdicts = match line.kind {
+                    Kind::Odd => self.judge(url, scratch)?,
+                    Kind::Same | Kind::Other => self.judge_rest(rest, scratch)?,
                 };
                 each(line.start as usize..line.end as usize, verdicts);
             }

@@ -42,6 +42,18 @@ pub enum Require {
     Any,
 }
 
+/// The stages of judging, each with all those before it: what a benchmark takes apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Lines found, and their URLs cut into origin and path.
+    Split,
+    /// The origins looked up, and the agents sorted by the rules they obey.
+    Locate,
+    /// The paths matched: everything.
+    #[default]
+    Match,
+}
+
 /// Where the lines of a filter go; `None` throws away. Every line goes to exactly one of them, with its bytes unchanged
 /// and in the order of the input.
 #[derive(Default)]
@@ -85,6 +97,7 @@ impl std::fmt::Debug for Outputs<'_> {
 pub struct Filter<'f, 's, D> {
     judge: &'f Judge<'s, D>,
     criterion: Criterion,
+    until: Stage,
     progress: &'f (dyn Fn(FilterProgress) + Sync),
 }
 
@@ -98,12 +111,19 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
     /// A filter that keeps the lines all agents may fetch.
     pub fn new(judge: &'f Judge<'s, D>) -> Self {
         let criterion = Criterion { keep: Keep::default(), require: Require::default() };
-        Self { judge, criterion, progress: &|_| {} }
+        Self { judge, criterion, until: Stage::default(), progress: &|_| {} }
     }
 
     /// Which lines to keep.
     pub fn keep(mut self, keep: Keep, require: Require) -> Self {
         self.criterion = Criterion { keep, require };
+        self
+    }
+
+    /// Ends the work on every line behind this stage, for a benchmark that takes the time apart: with an earlier stage than
+    /// [`Stage::Match`], [`run`](Self::run) writes no line and counts nothing but bytes.
+    pub fn until(mut self, stage: Stage) -> Self {
+        self.until = stage;
         self
     }
 
@@ -131,7 +151,7 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
             inputs,
             self.progress,
             || self.judge.scratch(),
-            |block, scratch, stats| output::runs(self.judge, self.criterion, block, scratch, stats),
+            |block, scratch, stats| output::runs(self.judge, self.criterion, self.until, block, scratch, stats),
             |block| {
                 let mut start = 0;
                 for &(verdict, end) in &block.runs {

@@ -4,7 +4,7 @@ use super::block::{Block, Part};
 use super::judge::{Judge, Scratch};
 use super::stats::FilterStats;
 use super::verdicts::Verdicts;
-use super::{Keep, Require};
+use super::{Keep, Require, Stage};
 use crate::error::Result;
 use crate::matcher::Verdict;
 use std::io::{self, Write};
@@ -39,6 +39,7 @@ impl Criterion {
 pub(super) fn runs<D: AsRef<[u8]>>(
     judge: &Judge<'_, D>,
     criterion: Criterion,
+    until: Stage,
     block: &mut Block,
     scratch: &mut Scratch,
     stats: &mut FilterStats,
@@ -49,7 +50,7 @@ pub(super) fn runs<D: AsRef<[u8]>>(
     stats.bytes += data.len() as u64;
     if block.part == Part::Lines {
         let agents = judge.agents().len();
-        judge.judge_lines(data, scratch, |line, verdicts| {
+        judge.judge_lines(data, until, scratch, |line, verdicts| {
             let verdict = criterion.line_verdict(&verdicts, agents);
             stats.count(verdict, verdicts.via_other_scheme());
             match runs.last_mut() {
@@ -82,7 +83,7 @@ pub(super) fn annotate<D: AsRef<[u8]>>(
     stats.bytes += data.len() as u64;
     stats.agent_allowed.resize(agents, 0);
     if block.part == Part::Lines {
-        judge.judge_lines(data, scratch, |line, verdicts| {
+        judge.judge_lines(data, Stage::Match, scratch, |line, verdicts| {
             stats.count(criterion.line_verdict(&verdicts, agents), verdicts.via_other_scheme());
             for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
                 *allowed += u64::from(verdict == Verdict::Allowed);
