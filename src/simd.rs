@@ -3,50 +3,58 @@
 //! Which instructions the machine has is found out when running, so one binary serves all of an architecture. Machines
 //! without AVX2, and all that are not x86-64, take the plain code, which the compiler vectorises as far as it can.
 
-/// Words as they lie in a file: little-endian, not aligned.
-type Words<'a> = &'a [[u8; 8]];
+/// How many words are looked at side by side.
+pub(crate) const LANES: usize = 4;
 
-/// The first place from `from` on where `words` and `word` agree in all bits of `masks`.
+/// Four words of eight bytes, little-endian, not aligned: twice, for signatures of two words.
+pub(crate) const FLOATING_LEN: usize = 2 * 8 * LANES;
+
+/// Four prefixes, four masks, and then signatures.
+pub(crate) const ROOTED_LEN: usize = 4 * 8 * LANES;
+
+/// Lanes of a group, one bit each.
+pub(crate) type Lanes = u32;
+
+/// The first group from `from` on in which a prefix agrees with `word` in the bits of its mask, and the signature beside it has no bit
+/// that `signature` lacks; and the lanes where that is so.
 #[inline]
-pub(crate) fn next_agreeing(words: Words<'_>, masks: Words<'_>, word: u64, from: usize) -> Option<usize> {
+pub(crate) fn next_rooted(
+    groups: &[[u8; ROOTED_LEN]],
+    word: u64,
+    signature: [u64; 2],
+    from: usize,
+) -> Option<(usize, Lanes)> {
     #[cfg(target_arch = "x86_64")]
-    if words.len() >= from + MIN_VECTOR && is_x86_feature_detected!("avx2") {
+    if is_x86_feature_detected!("avx2") {
         // SAFETY: the machine has AVX2, which is all that the function asks for.
         #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::next_agreeing(words, masks, word, from) };
+        return unsafe { avx2::next_rooted(groups, word, signature, from) };
     }
-    plain::next_agreeing(words, masks, word, from)
+    plain::next_rooted(groups, word, signature, from)
 }
 
-/// The first place from `from` on where `words` and `word` agree in all bits of `masks`, and neither of both `subsets` has a bit that
-/// `of` lacks.
+/// The same without prefixes.
 #[inline]
-pub(crate) fn next_agreeing_subset(
-    (words, masks): (Words<'_>, Words<'_>),
-    word: u64,
-    subsets: [Words<'_>; 2],
-    of: [u64; 2],
-    from: usize,
-) -> Option<usize> {
+pub(crate) fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
     #[cfg(target_arch = "x86_64")]
-    if words.len() >= from + MIN_VECTOR && is_x86_feature_detected!("avx2") {
+    if is_x86_feature_detected!("avx2") {
         // SAFETY: as above.
         #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::next_agreeing_subset((words, masks), word, subsets, of, from) };
+        return unsafe { avx2::next_floating(groups, signature, from) };
     }
-    plain::next_agreeing_subset((words, masks), word, subsets, of, from)
+    plain::next_floating(groups, signature, from)
 }
 
-/// The first place from `from` on where neither of both words has a bit that `of` lacks.
+/// The first place of `needle` in `text`.
 #[inline]
-pub(crate) fn next_subset(words: [Words<'_>; 2], of: [u64; 2], from: usize) -> Option<usize> {
+pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
-    if words[0].len() >= from + MIN_VECTOR && is_x86_feature_detected!("avx2") {
+    if is_x86_feature_detected!("avx2") {
         // SAFETY: as above.
         #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::next_subset(words, of, from) };
+        return unsafe { avx2::find(text, needle) };
     }
-    plain::next_subset(words, of, from)
+    plain::find(text, needle)
 }
 
 /// Appends the places of all line ends of `text`, counted from `base`.
@@ -83,17 +91,114 @@ pub(crate) fn look_at_host(text: &[u8]) -> Option<HostLook> {
     plain::look_at_host(window)
 }
 
-/// Fewer words than this are looked at one by one.
-#[cfg(target_arch = "x86_64")]
-const MIN_VECTOR: usize = 4;
+/// What a look at a path tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PathLook {
+    /// How long it is up to a `#`.
+    pub len: usize,
+    /// It holds neither `%` nor `*` nor bytes from 0x80 on.
+    pub plain: bool,
+}
 
+/// Looks at the path that `window` begins with, `len` bytes of it at most. What lies behind does not matter, but with 32 bytes to read the
+/// end of the path is seen as fast as the rest.
+#[inline]
+pub(crate) fn look_at_path(window: &[u8], len: usize) -> PathLook {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::look_at_path(window, len) };
+    }
+    plain::look_at_path(window, len)
+}
+
+/// Values of bytes, each made of two: that of its low four bits, and that of its high four bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nibbles {
+    pub low: [u8; 16],
+    pub high: [u8; 16],
+}
+
+impl Nibbles {
+    #[inline]
+    const fn of(&self, byte: u8) -> (u8, u8) {
+        (self.low[(byte & 15) as usize], self.high[(byte >> 4) as usize])
+    }
+}
+
+/// How the bytes of a text become bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BitTables {
+    /// A pair's bit is the exclusive or of the values of its first and of its second byte, each the exclusive or of its halves;
+    /// all below 128.
+    pub first: Nibbles,
+    pub second: Nibbles,
+    /// A byte's classes are the bits that both halves have; that of the byte 0 must be none.
+    pub classes: Nibbles,
+}
+
+/// What a text holds, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TextBits {
+    /// Two neighbouring bytes set one of 128 bits.
+    pub pairs: [u64; 2],
+    /// The classes of all bytes.
+    pub classes: u8,
+    /// How many slashes there are, up to 255.
+    pub slashes: u8,
+}
+
+/// The bits of a text.
+#[inline]
+pub(crate) fn text_bits(text: &[u8], tables: &BitTables) -> TextBits {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+        // SAFETY: the machine has both, which is all that the function asks for.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::text_bits(text, tables) };
+    }
+    plain::text_bits(text, tables)
+}
+
+/// Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 mod plain {
-    use super::{HostLook, Words};
+    use super::{BitTables, FLOATING_LEN, HostLook, LANES, Lanes, PathLook, ROOTED_LEN, TextBits};
 
+    #[inline(never)]
+    pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
+        let text = &window[..len.min(window.len())];
+        let path = &text[..memchr::memchr(b'#', text).unwrap_or(text.len())];
+        // One fold over the bytes without an early exit is what the compiler turns into vector instructions.
+        let odd = path.iter().fold(false, |odd, &b| odd | (b >= 0x80) | (b == b'%') | (b == b'*'));
+        PathLook { len: path.len(), plain: !odd }
+    }
+
+    #[inline(never)]
+    pub(super) fn text_bits(text: &[u8], tables: &BitTables) -> TextBits {
+        let mut bits = TextBits::default();
+        let mut last = None;
+        for &byte in text {
+            let (low, high) = tables.classes.of(byte);
+            bits.classes |= low & high;
+            bits.slashes = bits.slashes.saturating_add(u8::from(byte == b'/'));
+            let (low, high) = tables.second.of(byte);
+            if let Some(first) = last {
+                let bit = (first ^ low ^ high) & 127;
+                bits.pairs[usize::from(bit >> 6)] |= 1u64 << (bit & 63);
+            }
+            let (low, high) = tables.first.of(byte);
+            last = Some(low ^ high);
+        }
+        bits
+    }
+
+    #[inline(never)]
     pub(super) fn line_ends(text: &[u8], base: usize, ends: &mut Vec<usize>) {
         ends.extend(memchr::memchr_iter(b'\n', text).map(|end| base + end));
     }
 
+    #[inline(never)]
     pub(super) fn look_at_host(window: &[u8; 32]) -> Option<HostLook> {
         let plain = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-_".contains(b);
         let len = window.iter().position(|b| !plain(b))?;
@@ -101,58 +206,87 @@ mod plain {
         Some(HostLook { len, label })
     }
 
-    pub(super) fn next_agreeing(words: Words<'_>, masks: Words<'_>, word: u64, from: usize) -> Option<usize> {
-        let mut pairs = words.get(from..)?.iter().zip(masks.get(from..)?);
-        let found = pairs.position(|(a, mask)| (u64::from_le_bytes(*a) ^ word) & u64::from_le_bytes(*mask) == 0)?;
-        Some(from + found)
+    fn lanes(is_wanted: impl Fn(usize) -> bool) -> Lanes {
+        (0..LANES).map(|lane| Lanes::from(is_wanted(lane)) << lane).sum()
     }
 
-    pub(super) fn next_agreeing_subset(
-        (words, masks): (Words<'_>, Words<'_>),
-        word: u64,
-        subsets: [Words<'_>; 2],
-        of: [u64; 2],
-        mut from: usize,
-    ) -> Option<usize> {
-        loop {
-            let found = next_agreeing(words, masks, word, from)?;
-            if next_subset(subsets.map(|words| words.get(..=found).unwrap_or_default()), of, found).is_some() {
-                return Some(found);
+    /// The word at a place, counted in words.
+    fn word(group: &[u8], place: usize) -> u64 {
+        group.as_chunks().0.get(place).map_or(0, |word| u64::from_le_bytes(*word))
+    }
+
+    fn has_all(group: &[u8], place: usize, signature: [u64; 2]) -> bool {
+        (word(group, place) & !signature[0]) | (word(group, LANES + place) & !signature[1]) == 0
+    }
+
+    /// The first group from `from` on that has lanes.
+    fn first<T>(groups: &[T], from: usize, lanes: impl Fn(&T) -> Lanes) -> Option<(usize, Lanes)> {
+        let rest = groups.get(from..)?.iter();
+        rest.enumerate().map(|(i, group)| (from + i, lanes(group))).find(|(_, lanes)| *lanes != 0)
+    }
+
+    #[inline(never)]
+    pub(super) fn next_rooted(
+        groups: &[[u8; ROOTED_LEN]],
+        wanted: u64,
+        signature: [u64; 2],
+        from: usize,
+    ) -> Option<(usize, Lanes)> {
+        first(groups, from, |group| {
+            let (heads, signatures) = group.split_at(ROOTED_LEN - FLOATING_LEN);
+            lanes(|lane| {
+                (word(heads, lane) ^ wanted) & word(heads, LANES + lane) == 0 && has_all(signatures, lane, signature)
+            })
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn next_floating(
+        groups: &[[u8; FLOATING_LEN]],
+        signature: [u64; 2],
+        from: usize,
+    ) -> Option<(usize, Lanes)> {
+        first(groups, from, |group| lanes(|lane| has_all(group, lane, signature)))
+    }
+
+    #[inline(never)]
+    pub(super) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+        // A path has many slashes: what follows one is the better byte to look for.
+        let skip = usize::from(needle.len() > 1 && needle[0] == b'/');
+        let Some(&probe) = needle.get(skip) else { return Some(0) };
+        let mut from = skip;
+        while let Some(at) = memchr::memchr(probe, text.get(from..)?) {
+            let start = from + at - skip;
+            if text[start..].starts_with(needle) {
+                return Some(start);
             }
-            from = found + 1;
+            from += at + 1;
         }
-    }
-
-    pub(super) fn next_subset(words: [Words<'_>; 2], of: [u64; 2], from: usize) -> Option<usize> {
-        let mut pairs = words[0].get(from..)?.iter().zip(words[1].get(from..)?);
-        let outside = |word: &[u8; 8], of: u64| u64::from_le_bytes(*word) & !of;
-        let found = pairs.position(|(a, b)| outside(a, of[0]) | outside(b, of[1]) == 0)?;
-        Some(from + found)
+        None
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{HostLook, Words, plain};
+    use super::{BitTables, FLOATING_LEN, HostLook, Lanes, Nibbles, PathLook, ROOTED_LEN, TextBits, plain};
     use std::arch::x86_64::*;
-
-    /// Four words as a vector.
-    #[target_feature(enable = "avx2")]
-    fn load(words: &[[u8; 8]; 4]) -> __m256i {
-        // SAFETY: 32 bytes are read from a reference to 32 bytes, and the instruction asks for no alignment.
-        #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
-        unsafe {
-            _mm256_loadu_si256(words.as_ptr().cast())
-        }
-    }
 
     /// 32 bytes as a vector.
     #[target_feature(enable = "avx2")]
     fn load_bytes(bytes: &[u8; 32]) -> __m256i {
-        // SAFETY: as above.
+        // SAFETY: 32 bytes are read from a reference to 32 bytes, and the instruction asks for no alignment.
         #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
         unsafe {
             _mm256_loadu_si256(bytes.as_ptr().cast())
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn store_bytes(bytes: &mut [u8; 32], vector: __m256i) {
+        // SAFETY: 32 bytes are written to a reference to 32 bytes, and the instruction asks for no alignment.
+        #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
+        unsafe {
+            _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector);
         }
     }
 
@@ -191,67 +325,212 @@ mod avx2 {
         Some(HostLook { len: len as usize, label: (32 - dots.leading_zeros()) as usize })
     }
 
-    /// The lanes that are zero, as the lowest four bits.
     #[target_feature(enable = "avx2")]
-    fn zero_lanes(lanes: __m256i) -> u32 {
+    pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
+        let mut odd = 0;
+        let mut at = 0;
+        for chunk in window.as_chunks::<32>().0 {
+            if at >= len {
+                break;
+            }
+            let bytes = load_bytes(chunk);
+            let is = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+            let valid = if len - at < 32 { (1 << (len - at)) - 1 } else { u32::MAX };
+            // Bytes from 0x80 on have their sign bit set as they stand.
+            let odd_here =
+                _mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(is(b'%'), is(b'*')), bytes)) as u32 & valid;
+            let end = _mm256_movemask_epi8(is(b'#')) as u32 & valid;
+            if end != 0 {
+                let before = end & end.wrapping_neg();
+                odd |= odd_here & (before - 1);
+                return PathLook { len: at + end.trailing_zeros() as usize, plain: odd == 0 };
+            }
+            odd |= odd_here;
+            at += 32;
+        }
+        if at >= len {
+            return PathLook { len, plain: odd == 0 };
+        }
+        let rest = plain::look_at_path(&window[at..], len - at);
+        PathLook { len: at + rest.len, plain: odd == 0 && rest.plain }
+    }
+
+    /// Both halves of a table, in both lanes of a vector.
+    #[target_feature(enable = "avx2")]
+    fn load_table(table: &[u8; 16]) -> __m256i {
+        // SAFETY: 16 bytes are read from a reference to 16 bytes, and the instruction asks for no alignment.
+        #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
+        unsafe {
+            _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()))
+        }
+    }
+
+    /// The values of the low and of the high halves of 32 bytes.
+    #[target_feature(enable = "avx2")]
+    fn look_up(table: &Nibbles, bytes: __m256i) -> (__m256i, __m256i) {
+        let low_half = _mm256_set1_epi8(15);
+        let low = _mm256_shuffle_epi8(load_table(&table.low), _mm256_and_si256(bytes, low_half));
+        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_half);
+        (low, _mm256_shuffle_epi8(load_table(&table.high), high))
+    }
+
+    #[inline]
+    fn set(flags: &mut [u8; 256], numbers: &[u8]) {
+        numbers.iter().for_each(|number| flags[usize::from(*number)] = 0xff);
+    }
+
+    /// Which of the first 128 flags are set, as bits.
+    #[target_feature(enable = "avx2")]
+    fn flag_bits(flags: &[u8; 256]) -> [u64; 2] {
+        let mut bits = [0; 4];
+        for (bits, flags) in bits.iter_mut().zip(flags.as_chunks::<32>().0) {
+            *bits = u64::from(_mm256_movemask_epi8(load_bytes(flags)) as u32);
+        }
+        [bits[0] | bits[1] << 32, bits[2] | bits[3] << 32]
+    }
+
+    /// All four words of a vector or-ed together.
+    #[target_feature(enable = "avx2")]
+    fn or_words(words: __m256i) -> u64 {
+        let half = _mm_or_si128(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));
+        (_mm_cvtsi128_si64(half) | _mm_extract_epi64::<1>(half)) as u64
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn text_bits(text: &[u8], tables: &BitTables) -> TextBits {
+        let Some((&last, firsts)) = text.split_last() else { return TextBits::default() };
+        // Pairs are taken 32 at once, by their first bytes. A short text is put before zeros; the last pairs of a long one are
+        // taken with some that were taken already.
+        let mut short = [0; 33];
+        let text = if firsts.len() < 32 {
+            short[..text.len()].copy_from_slice(text);
+            &short[..]
+        } else {
+            text
+        };
+        let zero = _mm256_setzero_si256();
+        let (mut classes, mut slashes) = (zero, 0);
+        // A flag for each bit of pairs, and as many that stay unset, so that any byte is a place. Setting flags one by one takes two
+        // instructions each; vectors of bits to be or-ed together were tried and took twice as many.
+        let mut flags = [0; 256];
+        let mut numbers = [0; 32];
+        let mut done = 0;
+        while done < firsts.len() {
+            let at = done.min(text.len() - 33);
+            let (Some(chunk), Some(next)) = (text[at..].first_chunk(), text[at + 1..].first_chunk()) else { break };
+            let (bytes, next) = (load_bytes(chunk), load_bytes(next));
+            let (low, high) = look_up(&tables.first, bytes);
+            let (next_low, next_high) = look_up(&tables.second, next);
+            let values = _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_xor_si256(next_low, next_high));
+            store_bytes(&mut numbers, _mm256_and_si256(values, _mm256_set1_epi8(127)));
+            let pairs = (firsts.len() - at).min(32);
+            if pairs - (done - at) == 32 {
+                // Known to be 32, and so without a loop.
+                numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
+            } else {
+                set(&mut flags, &numbers[done - at..pairs]);
+            }
+            let (low, high) = look_up(&tables.classes, bytes);
+            classes = _mm256_or_si256(classes, _mm256_and_si256(low, high));
+            let is_slash = _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'/' as i8))) as u32;
+            let is_new = (u64::from(u32::MAX) >> (32 - pairs)) as u32 & u32::MAX << (done - at);
+            slashes += (is_slash & is_new).count_ones();
+            done = at + 32;
+        }
+        let classes = or_words(classes);
+        let classes = (classes | classes >> 32) as u32;
+        let classes = (classes | classes >> 16) as u16;
+        let classes = (classes | classes >> 8) as u8;
+        let (low, high) = tables.classes.of(last);
+        TextBits {
+            pairs: flag_bits(&flags),
+            classes: classes | low & high,
+            slashes: (slashes + u32::from(last == b'/')).min(255) as u8,
+        }
+    }
+
+    /// The lanes that are zero.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn zero_lanes(lanes: __m256i) -> Lanes {
         let equal = _mm256_cmpeq_epi64(lanes, _mm256_setzero_si256());
-        _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as u32
+        _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as Lanes
+    }
+
+    /// The bits of four signatures that are not among those given.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn outside(first: &[u8; 32], second: &[u8; 32], [a, b]: [__m256i; 2]) -> __m256i {
+        _mm256_or_si256(_mm256_andnot_si256(a, load_bytes(first)), _mm256_andnot_si256(b, load_bytes(second)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn in_all_lanes([a, b]: [u64; 2]) -> [__m256i; 2] {
+        [_mm256_set1_epi64x(a as i64), _mm256_set1_epi64x(b as i64)]
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn next_agreeing(words: Words<'_>, masks: Words<'_>, word: u64, from: usize) -> Option<usize> {
-        let wanted = _mm256_set1_epi64x(word as i64);
-        let (chunks, _) = words.get(from..)?.as_chunks::<4>();
-        let (mask_chunks, _) = masks.get(from..)?.as_chunks::<4>();
-        for (i, (chunk, mask)) in chunks.iter().zip(mask_chunks).enumerate() {
-            let differing = _mm256_and_si256(_mm256_xor_si256(load(chunk), wanted), load(mask));
-            let zero = zero_lanes(differing);
-            if zero != 0 {
-                return Some(from + 4 * i + zero.trailing_zeros() as usize);
-            }
-        }
-        plain::next_agreeing(words, masks, word, from + 4 * chunks.len())
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn next_agreeing_subset(
-        (words, masks): (Words<'_>, Words<'_>),
+    pub(super) fn next_rooted(
+        groups: &[[u8; ROOTED_LEN]],
         word: u64,
-        subsets: [Words<'_>; 2],
-        of: [u64; 2],
+        signature: [u64; 2],
         from: usize,
-    ) -> Option<usize> {
-        let wanted = _mm256_set1_epi64x(word as i64);
-        let (of_a, of_b) = (_mm256_set1_epi64x(of[0] as i64), _mm256_set1_epi64x(of[1] as i64));
-        let (words4, _) = words.get(from..)?.as_chunks::<4>();
-        let (masks4, _) = masks.get(from..)?.as_chunks::<4>();
-        let (a4, _) = subsets[0].get(from..)?.as_chunks::<4>();
-        let (b4, _) = subsets[1].get(from..)?.as_chunks::<4>();
-        let rows = words4.iter().zip(masks4).zip(a4.iter().zip(b4));
-        for (i, ((chunk, mask), (a, b))) in rows.enumerate() {
-            let differing = _mm256_and_si256(_mm256_xor_si256(load(chunk), wanted), load(mask));
-            let outside = _mm256_or_si256(_mm256_andnot_si256(of_a, load(a)), _mm256_andnot_si256(of_b, load(b)));
-            let zero = zero_lanes(_mm256_or_si256(differing, outside));
-            if zero != 0 {
-                return Some(from + 4 * i + zero.trailing_zeros() as usize);
+    ) -> Option<(usize, Lanes)> {
+        let (wanted, signature) = (_mm256_set1_epi64x(word as i64), in_all_lanes(signature));
+        for (i, group) in groups.get(from..)?.iter().enumerate() {
+            let [prefixes, masks, first, second] = group.as_chunks::<32>().0 else { return None };
+            let differing = _mm256_and_si256(_mm256_xor_si256(load_bytes(prefixes), wanted), load_bytes(masks));
+            let lanes = zero_lanes(_mm256_or_si256(differing, outside(first, second, signature)));
+            if lanes != 0 {
+                return Some((from + i, lanes));
             }
         }
-        plain::next_agreeing_subset((words, masks), word, subsets, of, from + 4 * words4.len())
+        None
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn next_subset(words: [Words<'_>; 2], of: [u64; 2], from: usize) -> Option<usize> {
-        let (of_a, of_b) = (_mm256_set1_epi64x(of[0] as i64), _mm256_set1_epi64x(of[1] as i64));
-        let (chunks, _) = words[0].get(from..)?.as_chunks::<4>();
-        let (more, _) = words[1].get(from..)?.as_chunks::<4>();
-        for (i, (a, b)) in chunks.iter().zip(more).enumerate() {
-            let outside = _mm256_or_si256(_mm256_andnot_si256(of_a, load(a)), _mm256_andnot_si256(of_b, load(b)));
-            let zero = zero_lanes(outside);
-            if zero != 0 {
-                return Some(from + 4 * i + zero.trailing_zeros() as usize);
+    pub(super) fn next_floating(
+        groups: &[[u8; FLOATING_LEN]],
+        signature: [u64; 2],
+        from: usize,
+    ) -> Option<(usize, Lanes)> {
+        let signature = in_all_lanes(signature);
+        for (i, group) in groups.get(from..)?.iter().enumerate() {
+            let [first, second] = group.as_chunks::<32>().0 else { return None };
+            let lanes = zero_lanes(outside(first, second, signature));
+            if lanes != 0 {
+                return Some((from + i, lanes));
             }
         }
-        plain::next_subset(words, of, from + 4 * chunks.len())
+        None
+    }
+
+    /// Looks for the first two bytes of the needle at 32 places at once.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+        let (&[a, b, ..], 33..) = (needle, text.len()) else { return plain::find(text, needle) };
+        let (a, b) = (_mm256_set1_epi8(a as i8), _mm256_set1_epi8(b as i8));
+        let mut at = 0;
+        loop {
+            // The last places are looked at with some before them that were looked at already, and are found not to be it again.
+            let start = at.min(text.len() - 33);
+            let (first, second) = (text[start..].first_chunk()?, text[start + 1..].first_chunk()?);
+            let both =
+                _mm256_and_si256(_mm256_cmpeq_epi8(load_bytes(first), a), _mm256_cmpeq_epi8(load_bytes(second), b));
+            let mut found = _mm256_movemask_epi8(both) as u32;
+            while found != 0 {
+                let place = start + found.trailing_zeros() as usize;
+                if text[place..].starts_with(needle) {
+                    return Some(place);
+                }
+                found &= found - 1;
+            }
+            at += 32;
+            if at + 1 >= text.len() {
+                return None;
+            }
+        }
     }
 }
 
@@ -260,15 +539,52 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use proptest::sample::select;
+
+    /// Values that are as different as they can be.
+    const TABLES: BitTables = {
+        let mut low = [0; 16];
+        let mut high = [0; 16];
+        let mut i = 0;
+        while i < 16 {
+            low[i] = (i as u8).wrapping_mul(37) & 127;
+            high[i] = (i as u8).wrapping_mul(75) & 127;
+            i += 1;
+        }
+        BitTables {
+            first: Nibbles { low, high },
+            second: Nibbles { low: high, high: low },
+            classes: Nibbles { low, high },
+        }
+    };
+
+    #[test]
+    fn many_slashes_count_as_255() {
+        for len in 0..700 {
+            let text = vec![b'/'; len];
+            assert_slashes(&text);
+        }
+        assert_slashes(&[b'/'; 20_000]);
+    }
+
+    fn assert_slashes(text: &[u8]) {
+        assert_eq!(usize::from(text_bits(text, &TABLES).slashes), text.len().min(255));
+        assert_eq!(text_bits(text, &TABLES), plain::text_bits(text, &TABLES));
+    }
 
     proptest! {
         #[test]
-        fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), Just(b'\n'), Just(b'.'), b'a'..=b'z'], 0..200)) {
+        fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), select(b"\n.#%*/".to_vec()), b'a'..=b'z'], 0..200)) {
             let (mut found, mut expected) = (vec![7], vec![7]);
             line_ends(&text, 3, &mut found);
             plain::line_ends(&text, 3, &mut expected);
             prop_assert_eq!(found, expected);
             prop_assert_eq!(look_at_host(&text), text.first_chunk().and_then(plain::look_at_host));
+            prop_assert_eq!(text_bits(&text, &TABLES), plain::text_bits(&text, &TABLES));
+            for len in [0, 1, 31, 32, 33, text.len() / 2, text.len()].into_iter().filter(|len| *len <= text.len()) {
+                prop_assert_eq!(look_at_path(&text, len), plain::look_at_path(&text, len));
+                prop_assert_eq!(text_bits(&text[..len], &TABLES), plain::text_bits(&text[..len], &TABLES));
+            }
         }
 
         #[test]
@@ -279,17 +595,20 @@ mod tests {
         }
 
         #[test]
-        fn the_twins_agree_on_words(
-            a in vec(0u64..8, 0..40), b in vec(0u64..8, 40), word in 0u64..8, other in 0u64..8, from in 0usize..50,
+        fn the_twins_agree_on_groups(
+            words in vec(0u64..8, 0..200), word in 0u64..8, signature in [0u64..8, 0u64..8], from in 0usize..15,
         ) {
-            let bytes = |words: &[u64]| words.iter().map(|word| word.to_le_bytes()).collect::<Vec<_>>();
-            let (a, b) = (bytes(&a), bytes(&b[..a.len()]));
-            prop_assert_eq!(next_agreeing(&a, &b, word, from), plain::next_agreeing(&a, &b, word, from));
-            prop_assert_eq!(next_subset([&a, &b], [word, other], from), plain::next_subset([&a, &b], [word, other], from));
-            prop_assert_eq!(
-                next_agreeing_subset((&a, &b), word, [&b, &a], [other, word], from),
-                plain::next_agreeing_subset((&a, &b), word, [&b, &a], [other, word], from)
-            );
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let (rooted, floating) = (bytes.as_chunks().0, bytes.as_chunks().0);
+            prop_assert_eq!(next_rooted(rooted, word, signature, from), plain::next_rooted(rooted, word, signature, from));
+            prop_assert_eq!(next_floating(floating, signature, from), plain::next_floating(floating, signature, from));
+        }
+
+        #[test]
+        fn the_twins_find_the_same(text in vec(select(b"/ab".to_vec()), 0..120), needle in vec(select(b"/ab".to_vec()), 0..7)) {
+            let expected = (0..=text.len()).find(|at| text[*at..].starts_with(&needle));
+            prop_assert_eq!(find(&text, &needle), expected);
+            prop_assert_eq!(plain::find(&text, &needle), expected);
         }
     }
 }

@@ -284,7 +284,9 @@ fn unions(sets: &[u8]) -> usize {
         at += if literal == UNION {
             8 + (second as usize * 4).next_multiple_of(8)
         } else {
-            16 + (3 * literal + 2 * second + 3 * (second + word(at + 8))) as usize * 8
+            // Literal rules; groups of four rooted and of four floating ones; the packed words of both.
+            let (literal, rooted, floating) = (literal as usize, second as usize, word(at + 8) as usize);
+            16 + 24 * literal + 128 * rooted.div_ceil(4) + 64 * floating.div_ceil(4) + 8 * (rooted + floating)
         };
     }
     assert_eq!(at, sets.len());

@@ -50,14 +50,14 @@ impl Line {
     }
 }
 
-impl<D: AsRef<[u8]>> Judge<'_, D> {
+impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// Calls `each` with every line of `data`, line end included, and its verdicts; with an earlier stage than `Match` the work ends
     /// there, and nothing is called.
     pub(super) fn judge_lines(
         &self,
         data: &[u8],
         until: Stage,
-        scratch: &mut Scratch,
+        scratch: &mut Scratch<'s>,
         mut each: impl FnMut(Range<usize>, Verdicts<'_>),
     ) -> Result<()> {
         let mut ends = std::mem::take(&mut scratch.line_ends);
@@ -91,7 +91,9 @@ impl<D: AsRef<[u8]>> Judge<'_, D> {
                 }
                 let verdicts = match line.kind {
                     Kind::Odd => self.judge(url, scratch)?,
-                    Kind::Same | Kind::Other => self.judge_rest(rest, scratch)?,
+                    Kind::Same | Kind::Other => {
+                        self.judge_rest(&data[line.start as usize + origin.len()..], rest.len(), scratch)?
+                    }
                 };
                 each(line.start as usize..line.end as usize, verdicts);
             }
@@ -102,8 +104,8 @@ impl<D: AsRef<[u8]>> Judge<'_, D> {
 
     /// Loads what the new origins of a batch will need, step by step, for all of them side by side. The values are guesses that
     /// nothing depends on.
-    fn touch(&self, batch: &[Line], states: &States) {
-        let snapshot = self.snapshot;
+    fn touch(&self, batch: &[Line], states: &States<'s>) {
+        let snapshot = self.view;
         let mut places = [NONE; BATCH];
         let mut count = 0;
         for line in batch.iter().filter(|line| line.kind == Kind::Other) {

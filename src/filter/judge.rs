@@ -8,7 +8,9 @@ use crate::matcher::rules::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::profile::Profile;
 use crate::robots::Robots;
+use crate::simd;
 use crate::snapshot::format::hash_key;
+use crate::snapshot::view::View;
 use crate::snapshot::{OriginEntry, Snapshot};
 use crate::url::escape::normalize_path;
 use crate::url::{self, Origin};
@@ -55,7 +57,8 @@ pub enum UnknownOrigin {
 #[derive(Debug)]
 pub struct Judge<'s, D> {
     pub(super) snapshot: &'s Snapshot<D>,
-    profile: Profile,
+    pub(super) view: View<'s>,
+    pub(super) profile: Profile,
     pub(super) policy: StatusPolicy,
     pub(super) options: JudgeOptions,
     agents: Vec<Agent>,
@@ -65,12 +68,12 @@ pub struct Judge<'s, D> {
 
 /// One thread's memory: buffers, and what holds for the origins it judged lately.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct Scratch<'s> {
     key: Vec<u8>,
     pub(super) other_key: Vec<u8>,
     path: Vec<u8>,
     pub(super) line_ends: Vec<usize>,
-    pub(super) states: States,
+    pub(super) states: States<'s>,
     allowed: Vec<u64>,
 }
 
@@ -87,7 +90,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         });
         let chains =
             agents.iter().map(|agent| snapshot.agent_tokens(agent, options.agent_match)).collect::<Result<_>>()?;
-        Ok(Self { snapshot, profile, policy, options, agents: agents.to_vec(), chains })
+        Ok(Self { snapshot, view: snapshot.view(), profile, policy, options, agents: agents.to_vec(), chains })
     }
 
     /// The agents, in the order of the verdicts.
@@ -96,13 +99,13 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     /// Memory for one thread.
-    pub fn scratch(&self) -> Scratch {
+    pub fn scratch(&self) -> Scratch<'s> {
         Scratch {
             key: Vec::new(),
             other_key: Vec::new(),
             path: Vec::new(),
             line_ends: Vec::new(),
-            states: States::default(),
+            states: States::new(Standing::Same(self.unknown_verdict())),
             allowed: vec![0; self.words()],
         }
     }
@@ -117,48 +120,60 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     #[inline]
-    pub fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch) -> Result<Verdicts<'a>> {
-        let agents = self.agents.len();
+    pub fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
         let Some(parts) = url::split(url, &mut scratch.key) else {
+            let agents = self.agents.len();
             return Ok(Verdicts { answer: Answer::Same(Verdict::Invalid), agents, via_other_scheme: false });
         };
         self.enter(parts.origin, hash_key(parts.origin), &mut scratch.states, &mut scratch.other_key)?;
-        self.judge_path((parts.path, parts.slash), scratch.states.current(), &mut scratch.path, &mut scratch.allowed)
+        let (state, buffer) = (scratch.states.current(), &mut scratch.path);
+        self.judge_path(|| normal_path(&parts, buffer, self.profile), state, &mut scratch.allowed)
     }
 
-    /// The verdicts on a URL of the origin entered last, given what follows the origin in it.
-    #[inline]
-    pub(super) fn judge_rest<'a>(&self, rest: &[u8], scratch: &'a mut Scratch) -> Result<Verdicts<'a>> {
-        let state = scratch.states.current();
-        let path = if state.standing == Standing::Unknown { (rest, false) } else { url::path_from(rest) };
-        self.judge_path(path, state, &mut scratch.path, &mut scratch.allowed)
-    }
-
-    /// The verdicts on a path, which may lack its `/`, of the origin entered last.
-    #[inline]
-    fn judge_path<'a>(
+    /// The verdicts on a URL of the origin entered last, given what follows the origin in it: nothing, or a path. That are the first
+    /// `len` bytes of `window`, which may go on behind.
+    #[inline(always)]
+    pub(super) fn judge_rest<'a>(
         &self,
-        path: (&[u8], bool),
-        origin: &OriginState,
-        buffer: &mut Vec<u8>,
+        window: &[u8],
+        len: usize,
+        scratch: &'a mut Scratch<'s>,
+    ) -> Result<Verdicts<'a>> {
+        let path = || {
+            let look = simd::look_at_path(window, len);
+            match window.get(..look.len) {
+                None | Some([]) => Cow::Borrowed(&b"/"[..]),
+                Some(path) if look.plain => Cow::Borrowed(path),
+                Some(path) => normalize_path(path, self.profile),
+            }
+        };
+        self.judge_path(path, scratch.states.current(), &mut scratch.allowed)
+    }
+
+    /// The verdicts on a path of this origin. Its normal form is asked for only where it matters.
+    #[inline(always)]
+    fn judge_path<'a, 'p>(
+        &self,
+        path: impl FnOnce() -> Cow<'p, [u8]>,
+        origin: &OriginState<'s>,
         allowed: &'a mut [u64],
     ) -> Result<Verdicts<'a>> {
         let answer = match origin.standing {
-            Standing::Unknown => Answer::Same(self.unknown_verdict()),
-            Standing::All(true) => Answer::Same(Verdict::Allowed),
-            standing => {
-                let normal = normal_path(path, buffer, self.profile);
-                if self.profile == Profile::Rfc9309 && &*normal == b"/robots.txt" {
-                    Answer::Same(Verdict::Allowed)
-                } else if standing == Standing::ByRules {
-                    self.match_rules(&normal, origin, allowed)?;
-                    Answer::Bits(allowed)
-                } else {
-                    Answer::Same(Verdict::Disallowed)
-                }
-            }
+            Standing::Same(verdict) => Answer::Same(verdict),
+            _ => self.judge_normal(&path(), origin, allowed)?,
         };
         Ok(Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme })
+    }
+
+    fn judge_normal<'a>(&self, path: &[u8], origin: &OriginState<'s>, allowed: &'a mut [u64]) -> Result<Answer<'a>> {
+        if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
+            return Ok(Answer::Same(Verdict::Allowed));
+        }
+        if origin.standing == Standing::AllButRobots {
+            return Ok(Answer::Same(Verdict::Disallowed));
+        }
+        self.match_rules(path, origin, allowed)?;
+        Ok(Answer::Bits(allowed))
     }
 
     fn unknown_verdict(&self) -> Verdict {
@@ -171,11 +186,16 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     #[inline]
-    fn match_rules(&self, path: &[u8], origin: &OriginState, allowed: &mut [u64]) -> Result<()> {
-        let subject = Subject::new(path);
-        allowed.iter_mut().zip(&origin.free).for_each(|(word, free)| *word = *free);
-        for (place, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
-            if self.snapshot.allows(*place, &subject)? {
+    fn match_rules(&self, path: &[u8], origin: &OriginState<'s>, allowed: &mut [u64]) -> Result<()> {
+        let mut subject = Subject::new(path);
+        // The usual case: up to 64 agents, who all obey the same rules.
+        if let ([group], [bits], [free], [allowed]) = (&*origin.groups, &*origin.bits, &*origin.free, &mut *allowed) {
+            *allowed = if self.view.allows(&group.rules, &mut subject)? { free | bits } else { *free };
+            return Ok(());
+        }
+        allowed.copy_from_slice(&origin.free);
+        for (group, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
+            if self.view.allows(&group.rules, &mut subject)? {
                 allowed.iter_mut().zip(bits).for_each(|(word, bits)| *word |= bits);
             }
         }
@@ -225,13 +245,13 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
 }
 
 /// The path in normal form; `buffer` holds it where a `/` had to be put before it.
-fn normal_path<'a>((path, slash): (&'a [u8], bool), buffer: &'a mut Vec<u8>, profile: Profile) -> Cow<'a, [u8]> {
-    if !slash {
-        return normalize_path(path, profile);
+fn normal_path<'a>(parts: &url::Parts<'a>, buffer: &'a mut Vec<u8>, profile: Profile) -> Cow<'a, [u8]> {
+    if !parts.slash {
+        return normalize_path(parts.path, profile);
     }
     buffer.clear();
     buffer.push(b'/');
-    buffer.extend_from_slice(path);
+    buffer.extend_from_slice(parts.path);
     normalize_path(buffer, profile)
 }
 

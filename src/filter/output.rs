@@ -35,13 +35,42 @@ impl Criterion {
     }
 }
 
+/// The run that the line before belongs to.
+#[derive(Default)]
+struct OpenRun {
+    verdict: Option<Verdict>,
+    lines: u64,
+    end: usize,
+}
+
+impl OpenRun {
+    /// Takes a line that ends at `end`: to this run, or to a new one.
+    #[inline]
+    fn take(&mut self, verdict: Verdict, end: usize, stats: &mut FilterStats, runs: &mut Vec<Run>) {
+        if self.verdict != Some(verdict) {
+            self.end_it(stats, runs);
+            *self = Self { verdict: Some(verdict), lines: 0, end };
+        }
+        self.lines += 1;
+        self.end = end;
+    }
+
+    /// Counts the run's lines and adds it to those that have ended.
+    fn end_it(&self, stats: &mut FilterStats, runs: &mut Vec<Run>) {
+        if let Some(verdict) = self.verdict {
+            stats.count(verdict, self.lines);
+            runs.push((verdict, self.end));
+        }
+    }
+}
+
 /// Judges a block's lines and gathers them into runs.
-pub(super) fn runs<D: AsRef<[u8]>>(
-    judge: &Judge<'_, D>,
+pub(super) fn runs<'s, D: AsRef<[u8]>>(
+    judge: &Judge<'s, D>,
     criterion: Criterion,
     until: Stage,
     block: &mut Block,
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<'s>,
     stats: &mut FilterStats,
 ) -> Result<()> {
     let mut runs = std::mem::take(&mut block.runs);
@@ -50,17 +79,15 @@ pub(super) fn runs<D: AsRef<[u8]>>(
     stats.bytes += data.len() as u64;
     if block.part == Part::Lines {
         let agents = judge.agents().len();
+        let mut run = OpenRun::default();
         judge.judge_lines(data, until, scratch, |line, verdicts| {
-            let verdict = criterion.line_verdict(&verdicts, agents);
-            stats.count(verdict, verdicts.via_other_scheme());
-            match runs.last_mut() {
-                Some((last, last_end)) if *last == verdict => *last_end = line.end,
-                _ => runs.push((verdict, line.end)),
-            }
+            stats.via_other_scheme += u64::from(verdicts.via_other_scheme());
+            run.take(criterion.line_verdict(&verdicts, agents), line.end, stats, &mut runs);
         })?;
+        run.end_it(stats, &mut runs);
     } else {
         if block.part == Part::LongStart {
-            stats.count(Verdict::Invalid, false);
+            stats.count(Verdict::Invalid, 1);
         }
         runs.push((Verdict::Invalid, data.len()));
     }
@@ -69,11 +96,11 @@ pub(super) fn runs<D: AsRef<[u8]>>(
 }
 
 /// Judges a block's lines and puts the letters of the verdicts and a TAB before each.
-pub(super) fn annotate<D: AsRef<[u8]>>(
-    judge: &Judge<'_, D>,
+pub(super) fn annotate<'s, D: AsRef<[u8]>>(
+    judge: &Judge<'s, D>,
     criterion: Criterion,
     block: &mut Block,
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<'s>,
     stats: &mut FilterStats,
 ) -> Result<()> {
     let mut out = std::mem::take(&mut block.annotated);
@@ -84,7 +111,8 @@ pub(super) fn annotate<D: AsRef<[u8]>>(
     stats.agent_allowed.resize(agents, 0);
     if block.part == Part::Lines {
         judge.judge_lines(data, Stage::Match, scratch, |line, verdicts| {
-            stats.count(criterion.line_verdict(&verdicts, agents), verdicts.via_other_scheme());
+            stats.count(criterion.line_verdict(&verdicts, agents), 1);
+            stats.via_other_scheme += u64::from(verdicts.via_other_scheme());
             for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
                 *allowed += u64::from(verdict == Verdict::Allowed);
                 out.push(verdict.letter() as u8);
@@ -94,7 +122,7 @@ pub(super) fn annotate<D: AsRef<[u8]>>(
         })?;
     } else {
         if block.part == Part::LongStart {
-            stats.count(Verdict::Invalid, false);
+            stats.count(Verdict::Invalid, 1);
             out.resize(agents, b'I');
             out.push(b'\t');
         }

@@ -2,34 +2,56 @@
 
 use super::judge::Judge;
 use crate::error::Result;
-use crate::matcher::{Ruling, ruling};
+use crate::matcher::{Ruling, Verdict, ruling};
+use crate::profile::Profile;
+use crate::snapshot::OutcomeClass;
 use crate::snapshot::format::{Entry, NONE};
-use crate::snapshot::{OutcomeClass, Snapshot};
+use crate::snapshot::ruleset::Rules;
+use crate::snapshot::view::View;
 use crate::url::Origin;
 
 /// What holds for all URLs of the origin `key`.
-#[derive(Debug, Default)]
-pub(super) struct OriginState {
+#[derive(Debug)]
+pub(super) struct OriginState<'s> {
     /// The canonical key; empty before the first.
     key: Vec<u8>,
     pub standing: Standing,
     pub via_other_scheme: bool,
-    /// The rules of the robots.txt that count: a place, and the bits of the agents that obey them in `bits`.
-    pub groups: Vec<u32>,
+    /// The rules of the robots.txt that count; the bits of the agents that obey them are in `bits`.
+    pub groups: Vec<ObeyedRules<'s>>,
     /// One run of words for each group.
     pub bits: Vec<u64>,
     /// The agents for whom the robots.txt has no group: they may fetch everything.
     pub free: Vec<u64>,
 }
 
+impl OriginState<'_> {
+    fn new(standing: Standing) -> Self {
+        Self {
+            key: Vec::new(),
+            standing,
+            via_other_scheme: false,
+            groups: Vec::new(),
+            bits: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+/// Rules that some agents obey, and their place in the snapshot.
+#[derive(Debug)]
+pub(super) struct ObeyedRules<'s> {
+    place: u32,
+    pub rules: Rules<'s>,
+}
+
 /// What decides about an origin's URLs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing: the snapshot does not know the origin.
-    #[default]
-    Unknown,
-    /// What fetching its robots.txt gave: whether all URLs are allowed.
-    All(bool),
+    /// One verdict holds for all URLs and agents.
+    Same(Verdict),
+    /// All are refused but `/robots.txt` (RFC 9309 §2.2.2 allows it always).
+    AllButRobots,
     /// Rules.
     ByRules,
 }
@@ -40,28 +62,27 @@ const STATES: usize = 256;
 /// What holds for the origins judged lately, each at the place that its hash gives, and which of them is the current one. The
 /// place behind the last stands for every origin that the snapshot does not know.
 #[derive(Debug)]
-pub(super) struct States {
+pub(super) struct States<'s> {
     /// The hash of each state's origin, in one place: most look-ups end here.
     hashes: [u64; STATES],
-    states: Vec<OriginState>,
+    states: Vec<OriginState<'s>>,
     current: usize,
 }
 
-impl Default for States {
-    fn default() -> Self {
-        let states = std::iter::repeat_with(OriginState::default).take(STATES + 1).collect();
+impl<'s> States<'s> {
+    /// No states yet; `unknown` is what holds for origins that the snapshot does not know.
+    pub(super) fn new(unknown: Standing) -> Self {
+        let states = std::iter::repeat_with(|| OriginState::new(unknown)).take(STATES + 1).collect();
         Self { hashes: [0; STATES], states, current: STATES }
     }
-}
 
-impl States {
     fn place(hash: u64) -> usize {
         (hash >> 48) as usize % STATES
     }
 
     /// What holds for the origin that was entered last.
     #[inline]
-    pub(super) fn current(&self) -> &OriginState {
+    pub(super) fn current(&self) -> &OriginState<'s> {
         &self.states[self.current]
     }
 
@@ -86,22 +107,22 @@ impl States {
 impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// Finds an origin's entry, under the other scheme too if that is asked for.
     pub(super) fn locate(&self, key: &[u8], hash: u64, other_key: &mut Vec<u8>) -> Result<Option<(Entry<'s>, bool)>> {
-        if let Some(entry) = self.snapshot.find_hashed(key, hash)? {
+        if let Some(entry) = self.view.find_hashed(key, hash)? {
             return Ok(Some((entry, false)));
         }
         if self.options.any_scheme && Origin::other_scheme(key, other_key) {
-            return Ok(self.snapshot.find(other_key)?.map(|entry| (entry, true)));
+            return Ok(self.view.find(other_key)?.map(|entry| (entry, true)));
         }
         Ok(None)
     }
 
     /// Makes the origin with this key and hash the current one.
     #[inline]
-    pub(super) fn enter(&self, key: &[u8], hash: u64, states: &mut States, other_key: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn enter(&self, key: &[u8], hash: u64, states: &mut States<'s>, other_key: &mut Vec<u8>) -> Result<()> {
         if states.turn_to(key, hash) { Ok(()) } else { self.fill(key, hash, states, other_key) }
     }
 
-    fn fill(&self, key: &[u8], hash: u64, states: &mut States, other_key: &mut Vec<u8>) -> Result<()> {
+    fn fill(&self, key: &[u8], hash: u64, states: &mut States<'s>, other_key: &mut Vec<u8>) -> Result<()> {
         let Some((entry, other)) = self.locate(key, hash, other_key)? else {
             states.current = STATES;
             return Ok(());
@@ -118,51 +139,47 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         Ok(())
     }
 
-    fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState) -> Result<Standing> {
+    fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState<'s>) -> Result<Standing> {
         if entry.class == OutcomeClass::Rules {
             return self.choose_rules(entry.file, origin);
         }
         let facts = self.snapshot.facts(entry.row)?;
         match ruling(self.policy, &facts.outcome, facts.last_good != NONE) {
-            Ruling::Allow => Ok(Standing::All(true)),
-            Ruling::Disallow => Ok(Standing::All(false)),
+            Ruling::Allow => Ok(Standing::Same(Verdict::Allowed)),
+            Ruling::Disallow if self.profile == Profile::Rfc9309 => Ok(Standing::AllButRobots),
+            Ruling::Disallow => Ok(Standing::Same(Verdict::Disallowed)),
             Ruling::LastGood => self.choose_rules(facts.last_good, origin),
             Ruling::Rules => self.choose_rules(entry.file, origin),
         }
     }
 
     /// Sorts the agents by the rules they obey: usually a few rule sets, however many agents.
-    fn choose_rules(&self, file: u32, origin: &mut OriginState) -> Result<Standing> {
+    fn choose_rules(&self, file: u32, origin: &mut OriginState<'s>) -> Result<Standing> {
         let words = self.words();
         origin.groups.clear();
         origin.bits.clear();
         origin.free.clear();
         origin.free.resize(words, 0);
-        let file = self.snapshot.file(file)?;
-        let named = self.snapshot.named(&file)?;
+        let file = self.view.file(file)?;
+        let named = self.view.named(&file)?;
         for (agent, chain) in self.chains.iter().enumerate() {
-            let own = if named.is_empty() { None } else { first_named::<D>(named, chain) };
+            let own = if named.is_empty() { None } else { View::first_named(named, chain) };
             let place = own.unwrap_or(file.global);
             let bits = if place == NONE {
                 &mut origin.free[..]
             } else {
-                let group = origin.groups.iter().position(|&group| group == place).unwrap_or_else(|| {
-                    origin.groups.push(place);
-                    origin.bits.resize(origin.bits.len() + words, 0);
-                    origin.groups.len() - 1
-                });
+                let group = match origin.groups.iter().position(|group| group.place == place) {
+                    Some(group) => group,
+                    None => {
+                        origin.groups.push(ObeyedRules { place, rules: self.view.rules(place)? });
+                        origin.bits.resize(origin.bits.len() + words, 0);
+                        origin.groups.len() - 1
+                    }
+                };
                 &mut origin.bits[group * words..]
             };
             bits[agent / 64] |= 1 << (agent % 64);
         }
         Ok(Standing::ByRules)
     }
-}
-
-/// The rules for the first token of a chain that the robots.txt names.
-fn first_named<D: AsRef<[u8]>>(named: &[[u8; 8]], chain: &[u32]) -> Option<u32> {
-    chain.iter().find_map(|token| {
-        let found = named.binary_search_by_key(token, |row| Snapshot::<D>::named_row(row).token).ok()?;
-        Some(Snapshot::<D>::named_row(&named[found]).rule_set)
-    })
 }

@@ -28,14 +28,14 @@ pub struct FilterStats {
 }
 
 impl FilterStats {
-    pub(super) fn count(&mut self, verdict: Verdict, via_other_scheme: bool) {
-        self.lines += 1;
-        self.via_other_scheme += u64::from(via_other_scheme);
+    /// Counts so many lines of a verdict.
+    pub(super) fn count(&mut self, verdict: Verdict, lines: u64) {
+        self.lines += lines;
         match verdict {
-            Verdict::Allowed => self.allowed += 1,
-            Verdict::Disallowed => self.disallowed += 1,
-            Verdict::Unknown => self.unknown += 1,
-            Verdict::Invalid => self.invalid += 1,
+            Verdict::Allowed => self.allowed += lines,
+            Verdict::Disallowed => self.disallowed += lines,
+            Verdict::Unknown => self.unknown += lines,
+            Verdict::Invalid => self.invalid += lines,
         }
     }
 

@@ -2,13 +2,13 @@
 
 use crate::error::Result;
 use crate::robots::pattern::glob_matches;
-use crate::simd;
-use crate::snapshot::Snapshot;
+use crate::simd::{self, LANES, Lanes};
 use crate::snapshot::literal::prefix_word;
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature};
-use std::cell::OnceCell;
+use crate::snapshot::view::View;
+use crate::snapshot::wild::Wild;
 
 /// A path made ready to be compared with many rules.
 #[derive(Clone, Debug)]
@@ -18,13 +18,13 @@ pub(crate) struct Subject<'p> {
     /// The first bytes behind the `/`.
     word: u64,
     /// Made when first needed: most paths meet no rule that asks for it.
-    signature: OnceCell<Signature>,
+    signature: Option<Signature>,
 }
 
 impl<'p> Subject<'p> {
     #[inline]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signature: OnceCell::new() }
+        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signature: None }
     }
 
     /// What follows the `/`.
@@ -33,24 +33,25 @@ impl<'p> Subject<'p> {
         self.path.get(1..).unwrap_or_default()
     }
 
-    fn signature(&self) -> Signature {
-        *self.signature.get_or_init(|| path_signature(self.path))
+    #[inline]
+    fn signature(&mut self) -> Signature {
+        *self.signature.get_or_insert_with(|| path_signature(self.path))
     }
 }
 
-impl<D: AsRef<[u8]>> Snapshot<D> {
-    /// Whether the rules at `place` let the URL with this path be fetched; what no rule matches is allowed.
+impl View<'_> {
+    /// Whether the rules let the URL with this path be fetched; what no rule matches is allowed.
     #[inline]
-    pub(crate) fn allows(&self, place: u32, subject: &Subject<'_>) -> Result<bool> {
-        let rank = match self.rules(place)? {
-            Rules::Set(set) => highest(&set, subject)?,
+    pub(crate) fn allows(&self, rules: &Rules<'_>, subject: &mut Subject<'_>) -> Result<bool> {
+        let rank = match rules {
+            Rules::Set(set) => highest(set, subject)?,
             Rules::Union(places) => self.highest_of_union(places, subject)?,
         };
         Ok(rank == 0 || PackedRule::rank_allows(rank))
     }
 
     #[cold]
-    fn highest_of_union(&self, places: &[[u8; 4]], subject: &Subject<'_>) -> Result<u32> {
+    fn highest_of_union(&self, places: &[[u8; 4]], subject: &mut Subject<'_>) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
             Ok(rank.max(highest(&set, subject)?))
@@ -63,50 +64,46 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
 /// # Errors
 /// `Corrupt` if a rule's pattern lies outside the file.
 #[inline]
-fn highest(set: &RuleSet<'_>, subject: &Subject<'_>) -> Result<u32> {
+fn highest(set: &RuleSet<'_>, subject: &mut Subject<'_>) -> Result<u32> {
     let rank = set.literals.highest(subject.tail(), subject.word)?;
-    if set.wild_len() == 0 { Ok(rank) } else { highest_floating(set, subject, highest_rooted(set, subject, rank)?) }
+    if set.wild.is_empty() { Ok(rank) } else { highest_wild(&set.wild, subject, rank) }
 }
 
-/// The rank of the first rooted rule that matches and is higher than `floor`, else `floor`. The signature is asked for only where a
-/// prefix agrees.
-fn highest_rooted(set: &RuleSet<'_>, subject: &Subject<'_>, floor: u32) -> Result<u32> {
-    let heads = (set.prefixes, set.masks);
-    match simd::next_agreeing(heads.0, heads.1, subject.word, 0) {
-        None => Ok(floor),
-        Some(first) => {
-            let signature = subject.signature();
-            let next = |from| simd::next_agreeing_subset(heads, subject.word, set.signatures, signature, from);
-            first_match(set, subject, floor, first, next)
-        }
-    }
-}
-
-/// The same among the floating rules.
-fn highest_floating(set: &RuleSet<'_>, subject: &Subject<'_>, floor: u32) -> Result<u32> {
-    let first = set.prefixes.len();
-    if first == set.wild_len() {
+/// The rank of the highest rule with wildcards that matches, if it is higher than `floor`, else `floor`.
+fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32) -> Result<u32> {
+    // Where all rules are rooted the signature is asked for only if a prefix agrees: all signatures agree with one that has all bits.
+    let all = [u64::MAX; 2];
+    if wild.floating.is_empty() && simd::next_rooted(wild.rooted, subject.word, all, 0).is_none() {
         return Ok(floor);
     }
-    let signature = subject.signature();
-    first_match(set, subject, floor, first, |from| simd::next_subset(set.signatures, signature, from))
+    let (signature, word) = (subject.signature(), subject.word);
+    let floor =
+        first_match(wild, subject.path, floor, 0, |from| simd::next_rooted(wild.rooted, word, signature, from))?;
+    let next = |from| simd::next_floating(wild.floating, signature, from);
+    first_match(wild, subject.path, floor, wild.first_floating(), next)
 }
 
-/// Of the rules that `next` gives, the rank of the first that matches and is higher than `floor`, else `floor`.
+/// Of the rules in the groups that `next` gives, `first` being the number of the first, the rank of the first that matches
+/// and is higher than `floor`, else `floor`.
 #[inline]
 fn first_match(
-    set: &RuleSet<'_>,
-    subject: &Subject<'_>,
+    wild: &Wild<'_>,
+    path: &[u8],
     floor: u32,
-    mut from: usize,
-    next: impl Fn(usize) -> Option<usize>,
+    first: usize,
+    next: impl Fn(usize) -> Option<(usize, Lanes)>,
 ) -> Result<u32> {
-    while let Some(number) = next(from) {
-        let Some(rule) = set.wild(number).filter(|rule| rule.rank() > floor) else { break };
-        if glob_matches(set.pattern(&rule)?, rule.anchored, subject.path) {
-            return Ok(rule.rank());
+    let mut from = 0;
+    while let Some((group, mut lanes)) = next(from) {
+        while lanes != 0 {
+            let number = first + group * LANES + lanes.trailing_zeros() as usize;
+            let Some(rule) = wild.rule(number).filter(|rule| rule.rank() > floor) else { return Ok(floor) };
+            if glob_matches(wild.pattern(&rule)?, rule.anchored, path) {
+                return Ok(rule.rank());
+            }
+            lanes &= lanes - 1;
         }
-        from = number + 1;
+        from = group + 1;
     }
     Ok(floor)
 }
@@ -139,7 +136,7 @@ mod tests {
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         set.verify().unwrap();
         {
-            let rank = highest(&set, &Subject::new(path.as_bytes())).unwrap();
+            let rank = highest(&set, &mut Subject::new(path.as_bytes())).unwrap();
             rank == 0 || PackedRule::rank_allows(rank)
         }
     }
@@ -168,7 +165,7 @@ mod tests {
     fn damage_is_an_error() {
         let (sets, patterns) = set(&[("/a/long/pattern/of/more/than/eight", RuleKind::Disallow)]);
         let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
-        assert!(highest(&cut, &Subject::new(b"/a/long/pattern/of/more/than/eight")).is_err());
+        assert!(highest(&cut, &mut Subject::new(b"/a/long/pattern/of/more/than/eight")).is_err());
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
         assert!(RuleSet::decode(&sets, u32::MAX, &patterns).is_err());
     }

@@ -370,9 +370,10 @@ pub(super) fn slot_place(slot: u64, hash: u64) -> Option<u32> {
     ((slot ^ (hash << 33)) >> 33 == 0).then(|| ((slot & ((1 << 33) - 1)) as u32).wrapping_sub(1))
 }
 
-/// The number of slots for `origins` keys: a load of at most 0.8, and never full.
+/// The number of slots for `origins` keys: half of them stay empty. A look-up of an origin that is not there ends at the first empty
+/// slot, after 2.5 slots then; at a load of 0.8 it took 13, for a fiftieth of the file less.
 pub(super) fn index_len(origins: usize) -> usize {
-    origins + origins / 4 + 1
+    origins * 2 + 1
 }
 
 /// The slot at which the search for a key begins. The high bits of the product spread over any number of slots.

@@ -1,7 +1,8 @@
 //! The snapshot: one file that holds every origin's robots.txt, ready to be judged from where it lies.
 //!
 //! `docs/FORMAT.md` describes every byte. `format` has the layout's constants and fixed rows, each with its encoder
-//! beside its decoder; `write` streams a snapshot out, `read` looks things up in one, `verify` walks all of it.
+//! beside its decoder; `write` streams a snapshot out, `read` opens one and looks things up, `view` is what judging needs
+//! of it, `verify` walks all of it.
 
 pub(crate) mod format;
 pub(crate) mod literal;
@@ -13,6 +14,8 @@ pub(crate) mod ruleset;
 pub(crate) mod signature;
 pub(crate) mod text;
 mod verify;
+pub(crate) mod view;
+pub(crate) mod wild;
 mod wire;
 pub(crate) mod write;
 

@@ -1,12 +1,9 @@
 //! Looks things up in a snapshot's bytes, wherever they lie; every access is bounds-checked.
 
-use super::format::{
-    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, Section, Table, decode_head,
-    hash_key, index_start, slot_place,
-};
+use super::format::{Entry, FACTS_LEN, FILE_LEN, Facts, Metadata, NONE, Section, Table, decode_head};
 use super::outcome::{Outcome, OutcomeClass};
-use super::ruleset::{RuleSet, Rules};
 use super::text::Unpacker;
+use super::view::View;
 use super::wire::{bytes, u64_at};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
@@ -109,6 +106,19 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         self.data.as_ref().len() as u64
     }
 
+    /// What judging URLs looks at.
+    #[inline]
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            index: self.section(Section::Index).as_chunks().0,
+            origins: self.section(Section::Origins),
+            files: self.section(Section::Files),
+            named: self.section(Section::Named),
+            rule_sets: self.section(Section::RuleSets),
+            patterns: self.section(Section::Patterns),
+        }
+    }
+
     /// Name and length in bytes of every section, in the order of the file.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         Section::ALL.iter().zip(&self.table).map(|(section, extent)| (section.name(), extent.len))
@@ -136,7 +146,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) where the bytes contradict each other.
     pub fn origin(&self, origin: &Origin) -> Result<Option<OriginEntry<'_>>> {
-        match self.find(origin.as_str().as_bytes())? {
+        match self.view().find(origin.as_str().as_bytes())? {
             Some(entry) => self.origin_at(entry.row).map(Some),
             None => Ok(None),
         }
@@ -172,106 +182,14 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         Facts::decode(self.section(Section::Facts), row)
     }
 
-    /// The entry of a canonical key.
-    #[inline]
-    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Entry<'_>>> {
-        self.find_hashed(key, hash_key(key))
-    }
-
-    /// The entry of a canonical key whose hash is known. Expected cost: one slot, one entry.
-    #[inline]
-    pub(crate) fn find_hashed(&self, key: &[u8], hash: u64) -> Result<Option<Entry<'_>>> {
-        let index = self.section(Section::Index).as_chunks::<8>().0;
-        let mut at = index_start(hash, index.len());
-        for _ in 0..index.len() {
-            let slot = index.get(at).map_or(0, |slot| u64::from_le_bytes(*slot));
-            if slot == 0 {
-                return Ok(None);
-            }
-            if let Some(place) = slot_place(slot, hash) {
-                let entry = Entry::decode(self.section(Section::Origins), place)?;
-                if entry.key == key {
-                    return Ok(Some(entry));
-                }
-            }
-            at = if at + 1 == index.len() { 0 } else { at + 1 };
-        }
-        Ok(None)
-    }
-
-    /// The place of the entry that a key with this hash most likely has, and that has to be compared with the key.
-    #[inline]
-    pub(crate) fn likely_place(&self, hash: u64) -> Option<u32> {
-        let index = self.section(Section::Index).as_chunks::<8>().0;
-        let slot = u64::from_le_bytes(*index.get(index_start(hash, index.len()))?);
-        if slot == 0 { None } else { slot_place(slot, hash) }
-    }
-
-    /// The robots.txt of the entry at a place that may be no entry's; [`NONE`] for none.
-    #[inline]
-    pub(crate) fn likely_file(&self, place: u32) -> u32 {
-        self.section(Section::Origins)
-            .as_chunks::<8>()
-            .0
-            .get(place as usize)
-            .map_or(NONE, |word| u64::from_le_bytes(*word) as u32)
-    }
-
-    /// The place of the global rules of a robots.txt that may be none; [`NONE`] for none.
-    #[inline]
-    pub(crate) fn likely_rules(&self, file: u32) -> u32 {
-        self.file(file).map_or(NONE, |row| row.global)
-    }
-
-    /// The first word of the rules at a place that may be none.
-    #[inline]
-    pub(crate) fn likely_head(&self, place: u32) -> u64 {
-        let sets = self.section(Section::RuleSets).as_chunks::<8>().0;
-        sets.get(place as usize).map_or(0, |word| u64::from_le_bytes(*word))
-    }
-
     /// The number of distinct robots.txt files.
     pub(crate) fn file_count(&self) -> u32 {
         (self.section(Section::Files).len() / FILE_LEN) as u32
     }
 
-    #[inline]
-    pub(crate) fn file(&self, file: u32) -> Result<FileRow> {
-        FileRow::decode(self.section(Section::Files), file)
-    }
-
-    /// What a robots.txt says to the names it names, sorted by token.
-    #[inline]
-    pub(crate) fn named(&self, file: &FileRow) -> Result<&[[u8; NAMED_LEN]]> {
-        let start = usize::try_from(file.named_start).ok().and_then(|start| start.checked_mul(NAMED_LEN));
-        let start = start.ok_or_else(|| Error::corrupt("a robots.txt's first named agent"))?;
-        let rows = bytes(
-            self.section(Section::Named),
-            start,
-            file.named_len as usize * NAMED_LEN,
-            "a robots.txt's named agents",
-        )?;
-        Ok(rows.as_chunks().0)
-    }
-
-    #[inline]
-    pub(crate) fn named_row(row: &[u8; NAMED_LEN]) -> NamedRow {
-        NamedRow::decode(row)
-    }
-
-    #[inline]
-    pub(crate) fn rules(&self, place: u32) -> Result<Rules<'_>> {
-        Rules::decode(self.section(Section::RuleSets), place, self.section(Section::Patterns))
-    }
-
-    /// The rule set at `place`, which is not a union.
-    pub(crate) fn rule_set(&self, place: u32) -> Result<RuleSet<'_>> {
-        RuleSet::decode(self.section(Section::RuleSets), place, self.section(Section::Patterns))
-    }
-
     /// The condensed text of a robots.txt: the lines that say something, on their own line numbers.
     pub(crate) fn text(&self, file: u32) -> Result<Vec<u8>> {
-        let row = self.file(file)?;
+        let row = self.view().file(file)?;
         let start = usize::try_from(row.text_start).unwrap_or(usize::MAX);
         let frame = bytes(self.section(Section::Texts), start, row.text_len as usize, "a robots.txt's text")?;
         Unpacker::new(self.section(Section::Dictionary))?.unpack(frame, row.raw_len as usize)

@@ -4,14 +4,15 @@
 //! match, so the cost hardly grows with their number. Rules with wildcards stand by priority (longest first, allow before
 //! disallow), so that the first hit decides. *Rooted* ones begin with literal bytes behind the first `/`; the first eight lie
 //! side by side, and comparing them dismisses nearly every rule without touching its pattern. *Floating* ones begin with `*` or
-//! `/*`; for them a signature of the byte pairs they need takes that place.
+//! `/*`; for them, and for the rooted ones that are left, signatures are compared.
 
 use super::literal::{self, Literal, Literals, PREFIX_LEN, prefix_word};
 use super::packed::{PLACE_BITS, PackedRule};
-use super::signature::{Signature, signature};
+use super::wild::{self, Wild};
 use super::wire::{Fields, array, bytes, u32_at};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::robots::RuleKind;
+use crate::simd::LANES;
 use std::cmp::Ordering;
 
 /// One rule of a canonical rule set, before it is packed.
@@ -33,9 +34,9 @@ impl SetRule {
 const HEAD_LEN: usize = 16;
 
 /// A rule on its way into the file.
-struct Draft<'a> {
+pub(super) struct Draft<'a> {
     /// The pattern without redundant stars at its end.
-    text: &'a [u8],
+    pub text: &'a [u8],
     packed: PackedRule,
     run: Run,
 }
@@ -76,6 +77,21 @@ impl<'a> Draft<'a> {
         Self { text, packed, run }
     }
 
+    /// A rule with wildcards as it came out of a file.
+    pub(super) fn of_packed(text: &'a [u8], packed: PackedRule) -> Self {
+        Self { text, packed, run: if packed.prefix_len > 0 { Run::Rooted } else { Run::Floating } }
+    }
+
+    pub(super) fn rank(&self) -> u32 {
+        self.packed.rank()
+    }
+
+    /// The first literal bytes behind the `/`, and which bits of them count.
+    pub(super) fn prefix(&self) -> (u64, u64) {
+        let mask = prefix_mask(self.packed.prefix_len);
+        (prefix_word(self.tail()) & mask, mask)
+    }
+
     /// What follows the first `/`.
     fn tail(&self) -> &'a [u8] {
         self.text.get(1..).unwrap_or_default()
@@ -95,7 +111,6 @@ impl<'a> Draft<'a> {
 }
 
 /// The bits of a prefix word that `len` bytes fill.
-#[inline]
 fn prefix_mask(len: usize) -> u64 {
     if len == 0 { 0 } else { u64::MAX << (64 - 8 * len.min(PREFIX_LEN)) }
 }
@@ -133,14 +148,8 @@ pub(crate) fn encode(rules: &[SetRule], out: &mut Vec<u8>, mut store: impl FnMut
     put(out, literal, |draft| draft.packed.encode());
     let linked: Vec<Literal<'_>> = literal.iter().map(Draft::literal).collect();
     out.extend(literal::links(&linked).into_iter().flat_map(u64::to_le_bytes));
-    put(out, rooted, |draft| prefix_word(draft.tail()) & prefix_mask(draft.packed.prefix_len));
-    put(out, rooted, |draft| prefix_mask(draft.packed.prefix_len));
-    let wild = &drafts[literal_end..];
-    let signatures: Vec<Signature> = wild.iter().map(|draft| signature(draft.text)).collect();
-    for half in 0..2 {
-        out.extend(signatures.iter().flat_map(|words| words[half].to_le_bytes()));
-    }
-    put(out, wild, |draft| draft.packed.encode());
+    wild::encode_groups(rooted, &drafts[rooted_end..], out);
+    put(out, &drafts[literal_end..], |draft| draft.packed.encode());
     Ok(())
 }
 
@@ -186,7 +195,9 @@ impl<'a> Rules<'a> {
     pub(super) fn encoded_len(&self) -> usize {
         match self {
             Self::Set(set) => {
-                HEAD_LEN + (set.literals.words.len() * 3 + set.prefixes.len() * 2 + set.wild.len() * 3) * 8
+                let (literal, wild) = (set.literals.words.len(), set.wild.packed.len());
+                let rooted = set.wild.first_floating();
+                HEAD_LEN + literal * 24 + wild::groups_len(rooted, wild - rooted) + wild * 8
             }
             Self::Union(places) => UNION_HEAD_LEN + (places.len() * 4).next_multiple_of(8),
         }
@@ -197,13 +208,7 @@ impl<'a> Rules<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleSet<'a> {
     pub literals: Literals<'a>,
-    /// Of the rooted rules: the first literal bytes, and which bits of them count.
-    pub prefixes: &'a [[u8; 8]],
-    pub masks: &'a [[u8; 8]],
-    /// Of the rooted rules and then of the floating ones: both words of the signatures, and the packed rules.
-    pub signatures: [&'a [[u8; 8]]; 2],
-    wild: &'a [[u8; 8]],
-    patterns: &'a [u8],
+    pub wild: Wild<'a>,
 }
 
 impl<'a> RuleSet<'a> {
@@ -214,67 +219,36 @@ impl<'a> RuleSet<'a> {
         let head: [u8; HEAD_LEN] = array(sets, at, "a rule set's head")?;
         let mut head = Fields(&head);
         let (literal, rooted, floating) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
-        let wild = rooted + floating;
-        let len = (literal * 3 + rooted * 2 + wild * 3) * 8;
-        let mut rest = bytes(sets, at + HEAD_LEN, len, "a rule set's rules")?.as_chunks().0;
-        let mut run = |len: usize| {
-            let (head, tail) = rest.split_at(len);
-            rest = tail;
-            head
-        };
-        Ok(Self {
-            literals: Literals { words: run(literal), packed: run(literal), links: run(literal), patterns },
-            prefixes: run(rooted),
-            masks: run(rooted),
-            signatures: [run(wild), run(wild)],
-            wild: run(wild),
+        let len = literal * 24 + wild::groups_len(rooted, floating) + (rooted + floating) * 8;
+        let mut rest = bytes(sets, at + HEAD_LEN, len, "a rule set's rules")?;
+        let literals = Literals {
+            words: run(&mut rest, literal),
+            packed: run(&mut rest, literal),
+            links: run(&mut rest, literal),
             patterns,
-        })
-    }
-
-    /// The packed rule of a number, rooted rules before floating ones.
-    #[inline]
-    pub(crate) fn wild(&self, number: usize) -> Option<PackedRule> {
-        self.wild.get(number).map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
-    }
-
-    /// The number of rules with wildcards.
-    #[inline]
-    pub(crate) fn wild_len(&self) -> usize {
-        self.wild.len()
-    }
-
-    /// The pattern of a rule with wildcards.
-    #[inline]
-    pub(crate) fn pattern(&self, rule: &PackedRule) -> Result<&'a [u8]> {
-        rule.pattern(self.patterns)
+        };
+        let wild = Wild {
+            rooted: run(&mut rest, rooted.div_ceil(LANES)),
+            floating: run(&mut rest, floating.div_ceil(LANES)),
+            rooted_count: rooted,
+            packed: run(&mut rest, rooted + floating),
+            patterns,
+        };
+        Ok(Self { literals, wild })
     }
 
     /// Checks what look-ups rely on: the order of the rules, patterns within bounds, words, links and signatures that belong
     /// to their patterns.
     pub(crate) fn verify(&self) -> Result<()> {
         self.literals.verify()?;
-        let mut last = u32::MAX;
-        for number in 0..self.wild.len() {
-            let rule = self.wild(number).ok_or_else(|| Error::corrupt("a rule"))?;
-            let text = self.pattern(&rule)?;
-            if number == self.prefixes.len() {
-                last = u32::MAX;
-            }
-            if rule.rank() > last {
-                return Err(Error::corrupt("a rule set whose rules are out of order"));
-            }
-            last = rule.rank();
-            let word = |words: &[[u8; 8]]| words.get(number).map(|word| u64::from_le_bytes(*word));
-            let mask = prefix_mask(rule.prefix_len);
-            let rooted = number < self.prefixes.len();
-            let prefix_fits = !rooted
-                || (word(self.prefixes) == Some(prefix_word(text.get(1..).unwrap_or_default()) & mask)
-                    && word(self.masks) == Some(mask));
-            if !prefix_fits || self.signatures.map(word) != signature(text).map(Some) {
-                return Err(Error::corrupt("a rule whose prefix or signature is not that of its pattern"));
-            }
-        }
-        Ok(())
+        self.wild.verify()
     }
+}
+
+/// Takes so many items of a length from the front; none if there are fewer.
+#[inline]
+fn run<'a, const LEN: usize>(rest: &mut &'a [u8], count: usize) -> &'a [[u8; LEN]] {
+    let (items, tail) = rest.split_at_checked(count * LEN).unwrap_or_default();
+    *rest = tail;
+    items.as_chunks().0
 }

@@ -1,6 +1,6 @@
 //! Checks a whole snapshot: every checksum, and every reference from one part to another.
 
-use super::format::{NONE, SECTION_ALIGN, Section, head_len};
+use super::format::{NONE, NamedRow, SECTION_ALIGN, Section, head_len};
 use super::outcome::OutcomeClass;
 use super::read::Snapshot;
 use super::ruleset::Rules;
@@ -73,7 +73,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
             let origin = self.origin_at(row)?;
             let key = origin.origin();
             let class = origin.outcome().class;
-            let found = self.find(key.as_bytes())?.filter(|entry| entry.row == row && entry.class == class);
+            let found = self.view().find(key.as_bytes())?.filter(|entry| entry.row == row && entry.class == class);
             let Some(entry) = found else {
                 return Err(Error::corrupt(format!("the index does not lead to {key}")));
             };
@@ -93,7 +93,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
         let (mut sets, mut unions, mut at) = (HashSet::new(), HashSet::new(), 0);
         while at < total {
             let place = u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
-            let rules = self.rules(place)?;
+            let rules = self.view().rules(place)?;
             at += rules.encoded_len();
             match rules {
                 Rules::Set(set) => {
@@ -124,8 +124,8 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
         let dictionary = self.section(Section::Dictionary);
         let unpacker = || Unpacker::new(dictionary);
         (0..self.file_count()).into_par_iter().try_for_each_init(unpacker, |unpacker, number| {
-            let file = self.file(number)?;
-            let named = self.named(&file)?.iter().map(Self::named_row);
+            let file = self.view().file(number)?;
+            let named = self.view().named(&file)?.iter().map(NamedRow::decode);
             let mut last = None;
             for row in named {
                 if last >= Some(row.token) || u64::from(row.token) >= tokens || !starts.contains(&row.rule_set) {

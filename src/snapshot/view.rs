@@ -1,0 +1,118 @@
+//! The sections that judging URLs looks at, at hand: from a key to an entry, a robots.txt, rules.
+
+use super::format::{Entry, FileRow, NAMED_LEN, NONE, NamedRow, hash_key, index_start, slot_place};
+use super::ruleset::{RuleSet, Rules};
+use super::wire::bytes;
+use crate::error::{Error, Result};
+
+/// Sections of a snapshot; every access is bounds-checked.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(super) index: &'a [[u8; 8]],
+    pub(super) origins: &'a [u8],
+    pub(super) files: &'a [u8],
+    pub(super) named: &'a [u8],
+    pub(super) rule_sets: &'a [u8],
+    pub(super) patterns: &'a [u8],
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").finish_non_exhaustive()
+    }
+}
+
+impl<'a> View<'a> {
+    /// The entry of a canonical key.
+    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Entry<'a>>> {
+        self.find_hashed(key, hash_key(key))
+    }
+
+    /// The entry of a canonical key whose hash is known. Expected cost: a few slots side by side, one entry.
+    #[inline]
+    pub(crate) fn find_hashed(&self, key: &[u8], hash: u64) -> Result<Option<Entry<'a>>> {
+        let start = index_start(hash, self.index.len());
+        let (before, behind) = self.index.split_at_checked(start).unwrap_or_default();
+        for slots in [behind, before] {
+            for slot in slots {
+                let slot = u64::from_le_bytes(*slot);
+                if slot == 0 {
+                    return Ok(None);
+                }
+                if let Some(place) = slot_place(slot, hash) {
+                    let entry = Entry::decode(self.origins, place)?;
+                    if entry.key == key {
+                        return Ok(Some(entry));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The place of the entry that a key with this hash most likely has, and that has to be compared with the key.
+    #[inline]
+    pub(crate) fn likely_place(&self, hash: u64) -> Option<u32> {
+        let slot = u64::from_le_bytes(*self.index.get(index_start(hash, self.index.len()))?);
+        if slot == 0 { None } else { slot_place(slot, hash) }
+    }
+
+    /// The robots.txt of the entry at a place that may be no entry's; [`NONE`] for none.
+    #[inline]
+    pub(crate) fn likely_file(&self, place: u32) -> u32 {
+        word(self.origins, place).map_or(NONE, |word| word as u32)
+    }
+
+    /// The place of the global rules of a robots.txt that may be none; [`NONE`] for none.
+    #[inline]
+    pub(crate) fn likely_rules(&self, file: u32) -> u32 {
+        self.file(file).map_or(NONE, |row| row.global)
+    }
+
+    /// The first word of the rules at a place that may be none.
+    #[inline]
+    pub(crate) fn likely_head(&self, place: u32) -> u64 {
+        word(self.rule_sets, place).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(crate) fn file(&self, file: u32) -> Result<FileRow> {
+        FileRow::decode(self.files, file)
+    }
+
+    /// What a robots.txt says to the names it names, sorted by token.
+    #[inline]
+    pub(crate) fn named(&self, file: &FileRow) -> Result<&'a [[u8; NAMED_LEN]]> {
+        if file.named_len == 0 {
+            return Ok(&[]);
+        }
+        let start = usize::try_from(file.named_start).ok().and_then(|start| start.checked_mul(NAMED_LEN));
+        let start = start.ok_or_else(|| Error::corrupt("a robots.txt's first named agent"))?;
+        let rows = bytes(self.named, start, file.named_len as usize * NAMED_LEN, "a robots.txt's named agents")?;
+        Ok(rows.as_chunks().0)
+    }
+
+    /// The place of the rules for the first of some tokens that is among the named.
+    pub(crate) fn first_named(named: &[[u8; NAMED_LEN]], tokens: &[u32]) -> Option<u32> {
+        tokens.iter().find_map(|token| {
+            let found = named.binary_search_by_key(token, |row| NamedRow::decode(row).token).ok()?;
+            Some(NamedRow::decode(&named[found]).rule_set)
+        })
+    }
+
+    #[inline]
+    pub(crate) fn rules(&self, place: u32) -> Result<Rules<'a>> {
+        Rules::decode(self.rule_sets, place, self.patterns)
+    }
+
+    /// The rule set at `place`, which is not a union.
+    pub(crate) fn rule_set(&self, place: u32) -> Result<RuleSet<'a>> {
+        RuleSet::decode(self.rule_sets, place, self.patterns)
+    }
+}
+
+/// The word at a place in units of eight bytes.
+#[inline]
+fn word(section: &[u8], place: u32) -> Option<u64> {
+    section.as_chunks().0.get(place as usize).map(|word| u64::from_le_bytes(*word))
+}
