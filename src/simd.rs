@@ -127,43 +127,50 @@ impl Nibbles {
     }
 }
 
-/// How the bytes of a text become bits.
+/// How two neighbouring bytes become the number of a bit: the exclusive or of the values of the first and of the second, each the
+/// exclusive or of its halves; all below 128.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BitTables {
-    /// A pair's bit is the exclusive or of the values of its first and of its second byte, each the exclusive or of its halves;
-    /// all below 128.
+pub(crate) struct PairTables {
     pub first: Nibbles,
     pub second: Nibbles,
-    /// A byte's classes are the bits that both halves have; that of the byte 0 must be none.
-    pub classes: Nibbles,
 }
 
-/// What a text holds, as bits.
+/// The bits of all pairs of neighbouring bytes.
+#[inline]
+pub(crate) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::pair_bits(text, tables) };
+    }
+    plain::pair_bits(text, tables)
+}
+
+/// Which signs a text holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TextBits {
-    /// Two neighbouring bytes set one of 128 bits.
-    pub pairs: [u64; 2],
-    /// The classes of all bytes.
-    pub classes: u8,
-    /// How many slashes there are, up to 255.
+pub(crate) struct Signs {
+    /// The kinds of all bytes; a byte's kinds are the bits that both its halves have, and those of the byte 0 must be none.
+    pub kinds: u8,
+    /// How many slashes, up to 255.
     pub slashes: u8,
 }
 
-/// The bits of a text.
+/// The signs of a text.
 #[inline]
-pub(crate) fn text_bits(text: &[u8], tables: &BitTables) -> TextBits {
+pub(crate) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
         // SAFETY: the machine has both, which is all that the function asks for.
         #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::text_bits(text, tables) };
+        return unsafe { avx2::signs(text, kinds) };
     }
-    plain::text_bits(text, tables)
+    plain::signs(text, kinds)
 }
 
 /// Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 mod plain {
-    use super::{BitTables, FLOATING_LEN, HostLook, LANES, Lanes, PathLook, ROOTED_LEN, TextBits};
+    use super::{FLOATING_LEN, HostLook, LANES, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs};
 
     #[inline(never)]
     pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
@@ -175,22 +182,23 @@ mod plain {
     }
 
     #[inline(never)]
-    pub(super) fn text_bits(text: &[u8], tables: &BitTables) -> TextBits {
-        let mut bits = TextBits::default();
-        let mut last = None;
-        for &byte in text {
-            let (low, high) = tables.classes.of(byte);
-            bits.classes |= low & high;
-            bits.slashes = bits.slashes.saturating_add(u8::from(byte == b'/'));
-            let (low, high) = tables.second.of(byte);
-            if let Some(first) = last {
-                let bit = (first ^ low ^ high) & 127;
-                bits.pairs[usize::from(bit >> 6)] |= 1u64 << (bit & 63);
-            }
-            let (low, high) = tables.first.of(byte);
-            last = Some(low ^ high);
+    pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
+        let mut bits = [0; 2];
+        for pair in text.windows(2) {
+            let ((a, b), (c, d)) = (tables.first.of(pair[0]), tables.second.of(pair[1]));
+            let bit = (a ^ b ^ c ^ d) & 127;
+            bits[usize::from(bit >> 6)] |= 1u64 << (bit & 63);
         }
         bits
+    }
+
+    #[inline(never)]
+    pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
+        text.iter().fold(Signs::default(), |signs, &byte| {
+            let (low, high) = kinds.of(byte);
+            let slashes = signs.slashes.saturating_add(u8::from(byte == b'/'));
+            Signs { kinds: signs.kinds | low & high, slashes }
+        })
     }
 
     #[inline(never)]
@@ -268,7 +276,7 @@ mod plain {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BitTables, FLOATING_LEN, HostLook, Lanes, Nibbles, PathLook, ROOTED_LEN, TextBits, plain};
+    use super::{FLOATING_LEN, HostLook, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs, plain};
     use std::arch::x86_64::*;
 
     /// 32 bytes as a vector.
@@ -389,64 +397,89 @@ mod avx2 {
         [bits[0] | bits[1] << 32, bits[2] | bits[3] << 32]
     }
 
-    /// All four words of a vector or-ed together.
+    /// All bytes of a vector or-ed together.
+    #[inline]
     #[target_feature(enable = "avx2")]
-    fn or_words(words: __m256i) -> u64 {
-        let half = _mm_or_si128(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));
-        (_mm_cvtsi128_si64(half) | _mm_extract_epi64::<1>(half)) as u64
+    fn or_bytes(bytes: __m256i) -> u8 {
+        let half = _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
+        let word = (_mm_cvtsi128_si64(half) | _mm_extract_epi64::<1>(half)) as u64;
+        let word = (word | word >> 32) as u32;
+        let word = (word | word >> 16) as u16;
+        (word | word >> 8) as u8
     }
 
-    #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn text_bits(text: &[u8], tables: &BitTables) -> TextBits {
-        let Some((&last, firsts)) = text.split_last() else { return TextBits::default() };
+    #[target_feature(enable = "avx2")]
+    pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
         // Pairs are taken 32 at once, by their first bytes. A short text is put before zeros; the last pairs of a long one are
         // taken with some that were taken already.
+        let pairs = text.len().saturating_sub(1);
         let mut short = [0; 33];
-        let text = if firsts.len() < 32 {
+        let text = if text.len() < 33 {
             short[..text.len()].copy_from_slice(text);
             &short[..]
         } else {
             text
         };
-        let zero = _mm256_setzero_si256();
-        let (mut classes, mut slashes) = (zero, 0);
-        // A flag for each bit of pairs, and as many that stay unset, so that any byte is a place. Setting flags one by one takes two
+        // A flag for each bit, and as many that stay unset, so that any byte is a place. Setting flags one by one takes two
         // instructions each; vectors of bits to be or-ed together were tried and took twice as many.
         let mut flags = [0; 256];
         let mut numbers = [0; 32];
         let mut done = 0;
-        while done < firsts.len() {
+        while done < pairs {
             let at = done.min(text.len() - 33);
             let (Some(chunk), Some(next)) = (text[at..].first_chunk(), text[at + 1..].first_chunk()) else { break };
-            let (bytes, next) = (load_bytes(chunk), load_bytes(next));
-            let (low, high) = look_up(&tables.first, bytes);
-            let (next_low, next_high) = look_up(&tables.second, next);
+            let (low, high) = look_up(&tables.first, load_bytes(chunk));
+            let (next_low, next_high) = look_up(&tables.second, load_bytes(next));
             let values = _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_xor_si256(next_low, next_high));
             store_bytes(&mut numbers, _mm256_and_si256(values, _mm256_set1_epi8(127)));
-            let pairs = (firsts.len() - at).min(32);
-            if pairs - (done - at) == 32 {
+            let new = &numbers[done - at..(pairs - at).min(32)];
+            match new.first_chunk::<32>() {
                 // Known to be 32, and so without a loop.
-                numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
-            } else {
-                set(&mut flags, &numbers[done - at..pairs]);
+                Some(new) => new.as_chunks::<8>().0.iter().for_each(|new| set(&mut flags, new)),
+                None => set(&mut flags, new),
             }
-            let (low, high) = look_up(&tables.classes, bytes);
-            classes = _mm256_or_si256(classes, _mm256_and_si256(low, high));
-            let is_slash = _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'/' as i8))) as u32;
-            let is_new = (u64::from(u32::MAX) >> (32 - pairs)) as u32 & u32::MAX << (done - at);
-            slashes += (is_slash & is_new).count_ones();
             done = at + 32;
         }
-        let classes = or_words(classes);
-        let classes = (classes | classes >> 32) as u32;
-        let classes = (classes | classes >> 16) as u16;
-        let classes = (classes | classes >> 8) as u8;
-        let (low, high) = tables.classes.of(last);
-        TextBits {
-            pairs: flag_bits(&flags),
-            classes: classes | low & high,
-            slashes: (slashes + u32::from(last == b'/')).min(255) as u8,
+        flag_bits(&flags)
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
+        let Some(last) = text.last_chunk::<32>() else { return short_signs(text, kinds) };
+        let (chunks, rest) = text.as_chunks::<32>();
+        let (mut all, mut slashes) = (_mm256_setzero_si256(), 0);
+        for chunk in chunks {
+            let bytes = load_bytes(chunk);
+            all = _mm256_or_si256(all, kinds_of(bytes, kinds));
+            slashes += slash_lanes(bytes).count_ones();
         }
+        // The last bytes are looked at with some before them, whose slashes were counted.
+        let bytes = load_bytes(last);
+        all = _mm256_or_si256(all, kinds_of(bytes, kinds));
+        slashes += (u64::from(slash_lanes(bytes)) >> (32 - rest.len())).count_ones();
+        Signs { kinds: or_bytes(all), slashes: slashes.min(255) as u8 }
+    }
+
+    /// The signs of a text of fewer than 32 bytes.
+    #[target_feature(enable = "avx2,popcnt")]
+    fn short_signs(text: &[u8], kinds: &Nibbles) -> Signs {
+        let mut short = [0; 32];
+        short[..text.len()].copy_from_slice(text);
+        let bytes = load_bytes(&short);
+        Signs { kinds: or_bytes(kinds_of(bytes, kinds)), slashes: slash_lanes(bytes).count_ones() as u8 }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn kinds_of(bytes: __m256i, kinds: &Nibbles) -> __m256i {
+        let (low, high) = look_up(kinds, bytes);
+        _mm256_and_si256(low, high)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn slash_lanes(bytes: __m256i) -> u32 {
+        _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'/' as i8))) as u32
     }
 
     /// The lanes that are zero.
@@ -542,7 +575,7 @@ mod tests {
     use proptest::sample::select;
 
     /// Values that are as different as they can be.
-    const TABLES: BitTables = {
+    const TABLES: PairTables = {
         let mut low = [0; 16];
         let mut high = [0; 16];
         let mut i = 0;
@@ -551,11 +584,7 @@ mod tests {
             high[i] = (i as u8).wrapping_mul(75) & 127;
             i += 1;
         }
-        BitTables {
-            first: Nibbles { low, high },
-            second: Nibbles { low: high, high: low },
-            classes: Nibbles { low, high },
-        }
+        PairTables { first: Nibbles { low, high }, second: Nibbles { low: high, high: low } }
     };
 
     #[test]
@@ -568,8 +597,8 @@ mod tests {
     }
 
     fn assert_slashes(text: &[u8]) {
-        assert_eq!(usize::from(text_bits(text, &TABLES).slashes), text.len().min(255));
-        assert_eq!(text_bits(text, &TABLES), plain::text_bits(text, &TABLES));
+        assert_eq!(usize::from(signs(text, &TABLES.first).slashes), text.len().min(255));
+        assert_eq!(usize::from(plain::signs(text, &TABLES.first).slashes), text.len().min(255));
     }
 
     proptest! {
@@ -580,10 +609,11 @@ mod tests {
             plain::line_ends(&text, 3, &mut expected);
             prop_assert_eq!(found, expected);
             prop_assert_eq!(look_at_host(&text), text.first_chunk().and_then(plain::look_at_host));
-            prop_assert_eq!(text_bits(&text, &TABLES), plain::text_bits(&text, &TABLES));
+            prop_assert_eq!(pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
             for len in [0, 1, 31, 32, 33, text.len() / 2, text.len()].into_iter().filter(|len| *len <= text.len()) {
                 prop_assert_eq!(look_at_path(&text, len), plain::look_at_path(&text, len));
-                prop_assert_eq!(text_bits(&text[..len], &TABLES), plain::text_bits(&text[..len], &TABLES));
+                prop_assert_eq!(pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
+                prop_assert_eq!(signs(&text[..len], &TABLES.first), plain::signs(&text[..len], &TABLES.first));
             }
         }
 

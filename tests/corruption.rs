@@ -286,7 +286,7 @@ fn unions(sets: &[u8]) -> usize {
         } else {
             // Literal rules; groups of four rooted and of four floating ones; the packed words of both.
             let (literal, rooted, floating) = (literal as usize, second as usize, word(at + 8) as usize);
-            16 + 24 * literal + 128 * rooted.div_ceil(4) + 64 * floating.div_ceil(4) + 8 * (rooted + floating)
+            32 + 24 * literal + 128 * rooted.div_ceil(4) + 64 * floating.div_ceil(4) + 8 * (rooted + floating)
         };
     }
     assert_eq!(at, sets.len());

@@ -6,7 +6,7 @@ use crate::simd::{self, LANES, Lanes};
 use crate::snapshot::literal::prefix_word;
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
-use crate::snapshot::signature::{Signature, path_signature};
+use crate::snapshot::signature::{Signature, path_signature, path_signs};
 use crate::snapshot::view::View;
 use crate::snapshot::wild::Wild;
 
@@ -17,14 +17,15 @@ pub(crate) struct Subject<'p> {
     path: &'p [u8],
     /// The first bytes behind the `/`.
     word: u64,
-    /// Made when first needed: most paths meet no rule that asks for it.
+    /// Made when first needed: most paths meet no rule that asks for them.
+    signs: Option<Signature>,
     signature: Option<Signature>,
 }
 
 impl<'p> Subject<'p> {
     #[inline]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signature: None }
+        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signs: None, signature: None }
     }
 
     /// What follows the `/`.
@@ -34,8 +35,14 @@ impl<'p> Subject<'p> {
     }
 
     #[inline]
+    fn signs(&mut self) -> Signature {
+        *self.signs.get_or_insert_with(|| path_signs(self.path))
+    }
+
+    #[inline]
     fn signature(&mut self) -> Signature {
-        *self.signature.get_or_insert_with(|| path_signature(self.path))
+        let signs = self.signs();
+        *self.signature.get_or_insert_with(|| path_signature(self.path, signs))
     }
 }
 
@@ -70,30 +77,44 @@ fn highest(set: &RuleSet<'_>, subject: &mut Subject<'_>) -> Result<u32> {
 }
 
 /// The rank of the highest rule with wildcards that matches, if it is higher than `floor`, else `floor`.
+///
+/// Prefixes, signs and signature are compared one after the other, as each costs more than the one before and dismisses most of
+/// what came so far.
 fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32) -> Result<u32> {
-    // Where all rules are rooted the signature is asked for only if a prefix agrees: all signatures agree with one that has all bits.
-    let all = [u64::MAX; 2];
-    if wild.floating.is_empty() && simd::next_rooted(wild.rooted, subject.word, all, 0).is_none() {
+    let word = subject.word;
+    if wild.floating.is_empty() && simd::next_rooted(wild.rooted, word, [u64::MAX; 2], 0).is_none() {
         return Ok(floor);
     }
-    let (signature, word) = (subject.signature(), subject.word);
-    let floor =
-        first_match(wild, subject.path, floor, 0, |from| simd::next_rooted(wild.rooted, word, signature, from))?;
-    let next = |from| simd::next_floating(wild.floating, signature, from);
-    first_match(wild, subject.path, floor, wild.first_floating(), next)
+    let signs = subject.signs();
+    let rooted = simd::next_rooted(wild.rooted, word, signs, 0);
+    let floating = simd::next_floating(wild.floating, signs, 0);
+    if rooted.is_none() && floating.is_none() {
+        return Ok(floor);
+    }
+    let signature = subject.signature();
+    let mut rank = floor;
+    if let Some((group, _)) = rooted {
+        let next = |from| simd::next_rooted(wild.rooted, word, signature, from);
+        rank = first_match(wild, subject.path, rank, 0, group, next)?;
+    }
+    if let Some((group, _)) = floating {
+        let next = |from| simd::next_floating(wild.floating, signature, from);
+        rank = first_match(wild, subject.path, rank, wild.first_floating(), group, next)?;
+    }
+    Ok(rank)
 }
 
-/// Of the rules in the groups that `next` gives, `first` being the number of the first, the rank of the first that matches
-/// and is higher than `floor`, else `floor`.
+/// Of the rules in the groups that `next` gives, beginning with group `from`, the rank of the first that matches and is higher
+/// than `floor`, else `floor`. `first` is the number of the first rule of group 0.
 #[inline]
 fn first_match(
     wild: &Wild<'_>,
     path: &[u8],
     floor: u32,
     first: usize,
+    mut from: usize,
     next: impl Fn(usize) -> Option<(usize, Lanes)>,
 ) -> Result<u32> {
-    let mut from = 0;
     while let Some((group, mut lanes)) = next(from) {
         while lanes != 0 {
             let number = first + group * LANES + lanes.trailing_zeros() as usize;

@@ -50,9 +50,52 @@ pub(super) fn links(rules: &[Literal<'_>]) -> Vec<u64> {
     out
 }
 
+/// What dismisses most paths without a search: which bytes the literal rules have at the first and at the second place behind
+/// the `/`, each as one of 64 bits, and the rank of the rule `/`, which matches everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Starts {
+    pub root: u32,
+    pub firsts: u64,
+    pub seconds: u64,
+}
+
+impl Starts {
+    pub(super) fn of(rules: &[Literal<'_>]) -> Self {
+        let mut starts = Self::default();
+        for (text, packed) in rules {
+            match text.get(1..).unwrap_or_default() {
+                [] if !packed.anchored => starts.root = packed.rank(),
+                // `/$` begins as the path `/` does, which has zeros there.
+                [] => starts = starts.with(start_bit(0), start_bit(0)),
+                // Any byte may follow in a path.
+                [first] => starts = starts.with(start_bit(*first), u64::MAX),
+                [first, second, ..] => starts = starts.with(start_bit(*first), start_bit(*second)),
+            }
+        }
+        starts
+    }
+
+    fn with(self, first: u64, second: u64) -> Self {
+        Self { firsts: self.firsts | first, seconds: self.seconds | second, ..self }
+    }
+
+    /// Whether a literal rule other than `/` might match a path with this word.
+    #[inline]
+    fn might_match(&self, word: u64) -> bool {
+        self.firsts & start_bit((word >> 56) as u8) != 0 && self.seconds & start_bit((word >> 48) as u8) != 0
+    }
+}
+
+/// The bit of a byte. A quarter is added so that `/` and digits do not fall on the most frequent letters.
+#[inline]
+fn start_bit(byte: u8) -> u64 {
+    1 << (byte.wrapping_add(byte / 4) & 63)
+}
+
 /// The literal rules of a rule set where they lie in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Literals<'a> {
+    pub(super) starts: Starts,
     /// The first bytes of each pattern behind its `/`.
     pub(super) words: &'a [[u8; 8]],
     pub(super) packed: &'a [[u8; 8]],
@@ -86,6 +129,9 @@ impl<'a> Literals<'a> {
     /// the rule shares with the path is compared once; the links are followed by lengths alone.
     #[inline]
     pub(crate) fn highest(&self, tail: &[u8], word: u64) -> Result<u32> {
+        if !self.starts.might_match(word) {
+            return Ok(self.starts.root);
+        }
         let rest = tail.get(PREFIX_LEN..).unwrap_or_default();
         let Some(number) = self.last_not_behind(word, rest)? else { return Ok(0) };
         let shared = self.shared(number, word, rest)?;
@@ -157,7 +203,11 @@ impl<'a> Literals<'a> {
         };
         let words = rules.iter().zip(self.words).all(|(rule, word)| is_word(rule, word));
         let links = links(&rules).iter().zip(self.links).all(|(link, stored)| link.to_le_bytes() == *stored);
-        if sorted && words && links { Ok(()) } else { Err(Error::corrupt("a rule set's literal rules")) }
+        if sorted && words && links && self.starts == Starts::of(&rules) {
+            Ok(())
+        } else {
+            Err(Error::corrupt("a rule set's literal rules"))
+        }
     }
 }
 

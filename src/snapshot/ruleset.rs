@@ -6,7 +6,7 @@
 //! side by side, and comparing them dismisses nearly every rule without touching its pattern. *Floating* ones begin with `*` or
 //! `/*`; for them, and for the rooted ones that are left, signatures are compared.
 
-use super::literal::{self, Literal, Literals, PREFIX_LEN, prefix_word};
+use super::literal::{self, Literal, Literals, PREFIX_LEN, Starts, prefix_word};
 use super::packed::{PLACE_BITS, PackedRule};
 use super::wild::{self, Wild};
 use super::wire::{Fields, array, bytes, u32_at};
@@ -31,7 +31,7 @@ impl SetRule {
     }
 }
 
-const HEAD_LEN: usize = 16;
+const HEAD_LEN: usize = 32;
 
 /// A rule on its way into the file.
 pub(super) struct Draft<'a> {
@@ -141,13 +141,15 @@ pub(crate) fn encode(rules: &[SetRule], out: &mut Vec<u8>, mut store: impl FnMut
     let literal_end = drafts.partition_point(|draft| draft.run == Run::Literal);
     let rooted_end = drafts.partition_point(|draft| draft.run <= Run::Rooted);
     let (literal, rooted) = (&drafts[..literal_end], &drafts[literal_end..rooted_end]);
-    for len in [literal.len(), rooted.len(), drafts.len() - rooted_end, 0] {
-        out.extend_from_slice(&(len as u32).to_le_bytes());
+    let literals: Vec<Literal<'_>> = literal.iter().map(Draft::literal).collect();
+    let starts = Starts::of(&literals);
+    for number in [literal.len() as u32, rooted.len() as u32, (drafts.len() - rooted_end) as u32, starts.root] {
+        out.extend_from_slice(&number.to_le_bytes());
     }
+    out.extend([starts.firsts, starts.seconds].into_iter().flat_map(u64::to_le_bytes));
     put(out, literal, |draft| prefix_word(draft.tail()));
     put(out, literal, |draft| draft.packed.encode());
-    let linked: Vec<Literal<'_>> = literal.iter().map(Draft::literal).collect();
-    out.extend(literal::links(&linked).into_iter().flat_map(u64::to_le_bytes));
+    out.extend(literal::links(&literals).into_iter().flat_map(u64::to_le_bytes));
     wild::encode_groups(rooted, &drafts[rooted_end..], out);
     put(out, &drafts[literal_end..], |draft| draft.packed.encode());
     Ok(())
@@ -219,9 +221,11 @@ impl<'a> RuleSet<'a> {
         let head: [u8; HEAD_LEN] = array(sets, at, "a rule set's head")?;
         let mut head = Fields(&head);
         let (literal, rooted, floating) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
+        let starts = Starts { root: head.u32(), firsts: head.u64(), seconds: head.u64() };
         let len = literal * 24 + wild::groups_len(rooted, floating) + (rooted + floating) * 8;
         let mut rest = bytes(sets, at + HEAD_LEN, len, "a rule set's rules")?;
         let literals = Literals {
+            starts,
             words: run(&mut rest, literal),
             packed: run(&mut rest, literal),
             links: run(&mut rest, literal),
