@@ -168,9 +168,71 @@ pub(crate) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
     plain::signs(text, kinds)
 }
 
+/// Buckets that [`Fingerprints`] has.
+pub(crate) const BUCKETS: usize = 16;
+
+/// Pieces of text of one to three bytes, each in a bucket, laid out so that all are looked for at once.
+///
+/// For each bucket and each of three places there stands which low and which high halves of bytes its pieces have there. So a bucket
+/// may be found though the text has none of its pieces, but not the other way round. This is the first half of the algorithm Teddy
+/// (of Hyperscan, and of the crate aho-corasick).
+#[derive(Clone, Debug)]
+pub(crate) struct Fingerprints {
+    /// Eight buckets each, a bit for each bucket.
+    halves: [[Nibbles; 3]; 2],
+}
+
+impl Fingerprints {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self { halves: [[Nibbles { low: [0; 16], high: [0; 16] }; 3]; 2] }
+    }
+
+    /// Puts the first three bytes of a piece, which is not empty, into a bucket.
+    pub(crate) fn add(&mut self, bucket: usize, piece: &[u8]) {
+        let (half, bit) = (&mut self.halves[bucket / 8 % 2], 1 << (bucket % 8));
+        for (place, nibbles) in half.iter_mut().enumerate() {
+            match piece.get(place) {
+                Some(&byte) => {
+                    nibbles.low[usize::from(byte & 15)] |= bit;
+                    nibbles.high[usize::from(byte >> 4)] |= bit;
+                }
+                // Behind a short piece anything may stand, also the zeros behind the end of a text.
+                None => {
+                    nibbles.low.iter_mut().for_each(|bits| *bits |= bit);
+                    nibbles.high.iter_mut().for_each(|bits| *bits |= bit);
+                }
+            }
+        }
+    }
+}
+
+/// What was found in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The buckets of which a piece may be there, one bit each.
+    pub buckets: u16,
+    /// How many slashes, up to 255.
+    pub slashes: u8,
+}
+
+/// Looks for all fingerprints in a text.
+#[inline]
+pub(crate) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+        // SAFETY: the machine has both, which is all that the function asks for.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::look_for(fingerprints, text) };
+    }
+    plain::look_for(fingerprints, text)
+}
+
 /// Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 mod plain {
-    use super::{FLOATING_LEN, HostLook, LANES, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs};
+    use super::{
+        FLOATING_LEN, Fingerprints, Found, HostLook, LANES, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs,
+    };
 
     #[inline(never)]
     pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
@@ -212,6 +274,23 @@ mod plain {
         let len = window.iter().position(|b| !plain(b))?;
         let label = window[..len].iter().rposition(|&b| b == b'.').map_or(0, |dot| dot + 1);
         Some(HostLook { len, label })
+    }
+
+    #[inline(never)]
+    pub(super) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+        let mut found = Found::default();
+        for at in 0..text.len() {
+            let byte = |place: usize| text.get(at + place).copied().unwrap_or_default();
+            let buckets = fingerprints.halves.map(|half| {
+                half.iter().enumerate().fold(u8::MAX, |all, (place, nibbles)| {
+                    let (low, high) = nibbles.of(byte(place));
+                    all & low & high
+                })
+            });
+            found.buckets |= u16::from_le_bytes(buckets);
+            found.slashes = found.slashes.saturating_add(u8::from(byte(0) == b'/'));
+        }
+        found
     }
 
     fn lanes(is_wanted: impl Fn(usize) -> bool) -> Lanes {
@@ -276,7 +355,9 @@ mod plain {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{FLOATING_LEN, HostLook, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs, plain};
+    use super::{
+        FLOATING_LEN, Fingerprints, Found, HostLook, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs, plain,
+    };
     use std::arch::x86_64::*;
 
     /// 32 bytes as a vector.
@@ -476,6 +557,48 @@ mod avx2 {
         _mm256_and_si256(low, high)
     }
 
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+        let mut seen = [_mm256_setzero_si256(); 2];
+        let mut slashes = 0;
+        // 32 places and the two bytes behind them, while there are as many; then the same with zeros behind the end.
+        let mut rest = text;
+        while let Some(window) = rest.first_chunk::<34>() {
+            slashes += look_at_window(fingerprints, window, &mut seen);
+            rest = &rest[32..];
+        }
+        let mut padded = [0; 66];
+        padded[..rest.len()].copy_from_slice(rest);
+        let mut at = 0;
+        while at < rest.len()
+            && let Some(window) = padded[at..].first_chunk()
+        {
+            slashes += look_at_window(fingerprints, window, &mut seen);
+            at += 32;
+        }
+        let buckets = u16::from_le_bytes([or_bytes(seen[0]), or_bytes(seen[1])]);
+        Found { buckets, slashes: slashes.min(255) as u8 }
+    }
+
+    /// Looks at 32 places; how many slashes are there.
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    fn look_at_window(fingerprints: &Fingerprints, window: &[u8; 34], seen: &mut [__m256i; 2]) -> u32 {
+        let (Some(first), Some(second), Some(third)) =
+            (window.first_chunk(), window[1..].first_chunk(), window.last_chunk())
+        else {
+            return 0;
+        };
+        let bytes = load_bytes(first);
+        let places = [bytes, load_bytes(second), load_bytes(third)];
+        for (seen, half) in seen.iter_mut().zip(&fingerprints.halves) {
+            let [a, b, c] = half;
+            let ab = _mm256_and_si256(kinds_of(places[0], a), kinds_of(places[1], b));
+            *seen = _mm256_or_si256(*seen, _mm256_and_si256(ab, kinds_of(places[2], c)));
+        }
+        slash_lanes(bytes).count_ones()
+    }
+
     #[inline]
     #[target_feature(enable = "avx2")]
     fn slash_lanes(bytes: __m256i) -> u32 {
@@ -632,6 +755,20 @@ mod tests {
             let (rooted, floating) = (bytes.as_chunks().0, bytes.as_chunks().0);
             prop_assert_eq!(next_rooted(rooted, word, signature, from), plain::next_rooted(rooted, word, signature, from));
             prop_assert_eq!(next_floating(floating, signature, from), plain::next_floating(floating, signature, from));
+        }
+
+        #[test]
+        fn fingerprints_are_found(
+            pieces in vec((0..BUCKETS, vec(select(b"/ab.z".to_vec()), 1..5)), 0..30), text in vec(select(b"/ab.z".to_vec()), 0..110),
+        ) {
+            let mut fingerprints = Fingerprints::new();
+            pieces.iter().for_each(|(bucket, piece)| fingerprints.add(*bucket, piece));
+            let found = look_for(&fingerprints, &text);
+            prop_assert_eq!(found, plain::look_for(&fingerprints, &text));
+            for (bucket, piece) in &pieces {
+                let is_there = find(&text, piece).is_some();
+                prop_assert!(!is_there || found.buckets >> bucket & 1 == 1, "{:?} in {:?}", piece, text);
+            }
         }
 
         #[test]

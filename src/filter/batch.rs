@@ -60,6 +60,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         scratch: &mut Scratch<'s>,
         mut each: impl FnMut(Range<usize>, Verdicts<'_>),
     ) -> Result<()> {
+        self.own(scratch);
         let mut ends = std::mem::take(&mut scratch.line_ends);
         ends.clear();
         simd::line_ends(data, 1, &mut ends);

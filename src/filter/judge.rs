@@ -4,6 +4,7 @@ use super::standing::{OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
+use crate::matcher::hot::HotSets;
 use crate::matcher::rules::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::profile::Profile;
@@ -15,6 +16,7 @@ use crate::snapshot::{OriginEntry, Snapshot};
 use crate::url::escape::normalize_path;
 use crate::url::{self, Origin};
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How verdicts are reached, beyond what the snapshot says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub enum UnknownOrigin {
 
 /// Judges URLs by a snapshot, for any number of agents at once.
 ///
-/// A judge is shared between threads; each thread brings its own [`Scratch`].
+/// A judge is shared between threads; each thread brings its own [`Scratch`]. (One of another judge is emptied first.)
 ///
 /// ```
 /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
@@ -62,18 +64,26 @@ pub struct Judge<'s, D> {
     pub(super) policy: StatusPolicy,
     pub(super) options: JudgeOptions,
     agents: Vec<Agent>,
+    /// Tells this judge from all others of the process.
+    id: u64,
     /// For each agent the tokens of its chain that any robots.txt names.
     pub(super) chains: Vec<Vec<u32>>,
 }
 
+/// How many judges were made.
+static JUDGES: AtomicU64 = AtomicU64::new(0);
+
 /// One thread's memory: buffers, and what holds for the origins it judged lately.
 #[derive(Debug)]
 pub struct Scratch<'s> {
+    /// The judge whose origins and rules these are.
+    judge: u64,
     key: Vec<u8>,
     pub(super) other_key: Vec<u8>,
     path: Vec<u8>,
     pub(super) line_ends: Vec<usize>,
     pub(super) states: States<'s>,
+    hot: HotSets,
     allowed: Vec<u64>,
 }
 
@@ -90,7 +100,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         });
         let chains =
             agents.iter().map(|agent| snapshot.agent_tokens(agent, options.agent_match)).collect::<Result<_>>()?;
-        Ok(Self { snapshot, view: snapshot.view(), profile, policy, options, agents: agents.to_vec(), chains })
+        let id = JUDGES.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { snapshot, view: snapshot.view(), profile, policy, options, agents: agents.to_vec(), id, chains })
     }
 
     /// The agents, in the order of the verdicts.
@@ -101,12 +112,22 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// Memory for one thread.
     pub fn scratch(&self) -> Scratch<'s> {
         Scratch {
+            judge: self.id,
             key: Vec::new(),
             other_key: Vec::new(),
             path: Vec::new(),
             line_ends: Vec::new(),
             states: States::new(Standing::Same(self.unknown_verdict())),
+            hot: HotSets::default(),
             allowed: vec![0; self.words()],
+        }
+    }
+
+    /// Makes sure that a thread's memory is of this judge.
+    #[inline]
+    pub(super) fn own(&self, scratch: &mut Scratch<'s>) {
+        if scratch.judge != self.id {
+            *scratch = self.scratch();
         }
     }
 
@@ -121,13 +142,14 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     #[inline]
     pub fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
+        self.own(scratch);
         let Some(parts) = url::split(url, &mut scratch.key) else {
             let agents = self.agents.len();
             return Ok(Verdicts { answer: Answer::Same(Verdict::Invalid), agents, via_other_scheme: false });
         };
         self.enter(parts.origin, hash_key(parts.origin), &mut scratch.states, &mut scratch.other_key)?;
         let (state, buffer) = (scratch.states.current(), &mut scratch.path);
-        self.judge_path(|| normal_path(&parts, buffer, self.profile), state, &mut scratch.allowed)
+        self.judge_path(|| normal_path(&parts, buffer, self.profile), state, &mut scratch.hot, &mut scratch.allowed)
     }
 
     /// The verdicts on a URL of the origin entered last, given what follows the origin in it: nothing, or a path. That are the first
@@ -147,7 +169,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
                 Some(path) => normalize_path(path, self.profile),
             }
         };
-        self.judge_path(path, scratch.states.current(), &mut scratch.allowed)
+        self.judge_path(path, scratch.states.current(), &mut scratch.hot, &mut scratch.allowed)
     }
 
     /// The verdicts on a path of this origin. Its normal form is asked for only where it matters.
@@ -156,23 +178,30 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         &self,
         path: impl FnOnce() -> Cow<'p, [u8]>,
         origin: &OriginState<'s>,
+        hot: &mut HotSets,
         allowed: &'a mut [u64],
     ) -> Result<Verdicts<'a>> {
         let answer = match origin.standing {
             Standing::Same(verdict) => Answer::Same(verdict),
-            _ => self.judge_normal(&path(), origin, allowed)?,
+            _ => self.judge_normal(&path(), origin, hot, allowed)?,
         };
         Ok(Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme })
     }
 
-    fn judge_normal<'a>(&self, path: &[u8], origin: &OriginState<'s>, allowed: &'a mut [u64]) -> Result<Answer<'a>> {
+    fn judge_normal<'a>(
+        &self,
+        path: &[u8],
+        origin: &OriginState<'s>,
+        hot: &mut HotSets,
+        allowed: &'a mut [u64],
+    ) -> Result<Answer<'a>> {
         if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
             return Ok(Answer::Same(Verdict::Allowed));
         }
         if origin.standing == Standing::AllButRobots {
             return Ok(Answer::Same(Verdict::Disallowed));
         }
-        self.match_rules(path, origin, allowed)?;
+        self.match_rules(path, origin, hot, allowed)?;
         Ok(Answer::Bits(allowed))
     }
 
@@ -186,16 +215,17 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     #[inline]
-    fn match_rules(&self, path: &[u8], origin: &OriginState<'s>, allowed: &mut [u64]) -> Result<()> {
+    fn match_rules(&self, path: &[u8], origin: &OriginState<'s>, hot: &mut HotSets, allowed: &mut [u64]) -> Result<()> {
         let mut subject = Subject::new(path);
         // The usual case: up to 64 agents, who all obey the same rules.
         if let ([group], [bits], [free], [allowed]) = (&*origin.groups, &*origin.bits, &*origin.free, &mut *allowed) {
-            *allowed = if self.view.allows(&group.rules, &mut subject)? { free | bits } else { *free };
+            *allowed =
+                if self.view.allows((group.place, &group.rules), &mut subject, hot)? { free | bits } else { *free };
             return Ok(());
         }
         allowed.copy_from_slice(&origin.free);
         for (group, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
-            if self.view.allows(&group.rules, &mut subject)? {
+            if self.view.allows((group.place, &group.rules), &mut subject, hot)? {
                 allowed.iter_mut().zip(bits).for_each(|(word, bits)| *word |= bits);
             }
         }

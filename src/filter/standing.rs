@@ -41,7 +41,7 @@ impl OriginState<'_> {
 /// Rules that some agents obey, and their place in the snapshot.
 #[derive(Debug)]
 pub(super) struct ObeyedRules<'s> {
-    place: u32,
+    pub place: u32,
     pub rules: Rules<'s>,
 }
 

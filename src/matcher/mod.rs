@@ -1,6 +1,7 @@
 //! One path against one robots.txt: the verdict, fast, or the explanation, in full.
 
 mod explain;
+pub(crate) mod hot;
 mod policy;
 pub(crate) mod rules;
 

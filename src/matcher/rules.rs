@@ -1,5 +1,6 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
+use super::hot::{HotSets, Told};
 use crate::error::Result;
 use crate::robots::pattern::glob_matches;
 use crate::simd::{self, LANES, Lanes};
@@ -49,9 +50,14 @@ impl<'p> Subject<'p> {
 impl View<'_> {
     /// Whether the rules let the URL with this path be fetched; what no rule matches is allowed.
     #[inline]
-    pub(crate) fn allows(&self, rules: &Rules<'_>, subject: &mut Subject<'_>) -> Result<bool> {
+    pub(crate) fn allows(
+        &self,
+        (place, rules): (u32, &Rules<'_>),
+        subject: &mut Subject<'_>,
+        hot: &mut HotSets,
+    ) -> Result<bool> {
         let rank = match rules {
-            Rules::Set(set) => highest(set, subject)?,
+            Rules::Set(set) => highest(set, subject, |wild, path| hot.meet(place, wild, path))?,
             Rules::Union(places) => self.highest_of_union(places, subject)?,
         };
         Ok(rank == 0 || PackedRule::rank_allows(rank))
@@ -61,19 +67,30 @@ impl View<'_> {
     fn highest_of_union(&self, places: &[[u8; 4]], subject: &mut Subject<'_>) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(highest(&set, subject)?))
+            Ok(rank.max(highest(&set, subject, |_, _| Ok(None))?))
         })
     }
 }
 
-/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does.
+/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does. `told` says how
+/// rules with wildcards are told, if not by signatures.
 ///
 /// # Errors
 /// `Corrupt` if a rule's pattern lies outside the file.
 #[inline]
-fn highest(set: &RuleSet<'_>, subject: &mut Subject<'_>) -> Result<u32> {
+fn highest<'h>(
+    set: &RuleSet<'_>,
+    subject: &mut Subject<'_>,
+    told: impl FnOnce(&Wild<'_>, &[u8]) -> Result<Option<&'h Told>>,
+) -> Result<u32> {
     let rank = set.literals.highest(subject.tail(), subject.word)?;
-    if set.wild.is_empty() { Ok(rank) } else { highest_wild(&set.wild, subject, rank) }
+    if set.wild.is_empty() {
+        return Ok(rank);
+    }
+    match told(&set.wild, subject.path)? {
+        Some(told) => told.highest(&set.wild, subject.path, rank),
+        None => highest_wild(&set.wild, subject, rank),
+    }
 }
 
 /// The rank of the highest rule with wildcards that matches, if it is higher than `floor`, else `floor`.
@@ -134,6 +151,9 @@ mod tests {
     use super::*;
     use crate::robots::RuleKind;
     use crate::snapshot::ruleset::{SetRule, encode};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     fn set(rules: &[(&str, RuleKind)]) -> (Vec<u8>, Vec<u8>) {
         let rules: Vec<SetRule> = rules
@@ -143,8 +163,12 @@ mod tests {
                 None => SetRule { text: (*text).into(), anchored: false, kind: *kind },
             })
             .collect();
+        packed(&rules)
+    }
+
+    fn packed(rules: &[SetRule]) -> (Vec<u8>, Vec<u8>) {
         let (mut out, mut patterns) = (Vec::new(), Vec::new());
-        encode(&rules, &mut out, |text| {
+        encode(rules, &mut out, |text| {
             patterns.extend_from_slice(text);
             (patterns.len() - text.len()) as u64
         })
@@ -157,7 +181,7 @@ mod tests {
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         set.verify().unwrap();
         {
-            let rank = highest(&set, &mut Subject::new(path.as_bytes())).unwrap();
+            let rank = highest(&set, &mut Subject::new(path.as_bytes()), |_, _| Ok(None)).unwrap();
             rank == 0 || PackedRule::rank_allows(rank)
         }
     }
@@ -186,8 +210,34 @@ mod tests {
     fn damage_is_an_error() {
         let (sets, patterns) = set(&[("/a/long/pattern/of/more/than/eight", RuleKind::Disallow)]);
         let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
-        assert!(highest(&cut, &mut Subject::new(b"/a/long/pattern/of/more/than/eight")).is_err());
+        assert!(highest(&cut, &mut Subject::new(b"/a/long/pattern/of/more/than/eight"), |_, _| Ok(None)).is_err());
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
         assert!(RuleSet::decode(&sets, u32::MAX, &patterns).is_err());
+    }
+
+    proptest! {
+        /// Fingerprints and signatures dismiss different rules, but leave all that match.
+        #[test]
+        fn told_by_fingerprints_or_by_signatures_the_same_rule_decides(
+            rules in vec((vec(select(b"/ab*?.".to_vec()), 0..9), any::<[bool; 2]>()), 1..70),
+            paths in vec(vec(select(b"/ab?.".to_vec()), 0..70), 1..30),
+        ) {
+            let rules: Vec<SetRule> = rules
+                .into_iter()
+                .map(|(tail, [anchored, allow])| {
+                    let kind = if allow { RuleKind::Allow } else { RuleKind::Disallow };
+                    SetRule { text: [b"/", &tail[..]].concat(), anchored, kind }
+                })
+                .collect();
+            let (sets, patterns) = packed(&rules);
+            let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
+            let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
+            let mut hot = HotSets::after(20);
+            for path in &paths {
+                let slow = highest(&set, &mut Subject::new(path), |_, _| Ok(None)).unwrap();
+                let told = highest(&set, &mut Subject::new(path), |wild, path| hot.meet(8, wild, path)).unwrap();
+                prop_assert_eq!(told, slow, "{}", path.escape_ascii());
+            }
+        }
     }
 }

@@ -74,6 +74,12 @@ impl<'a> Wild<'a> {
         self.packed.is_empty()
     }
 
+    /// How many there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.packed.len()
+    }
+
     /// The number of the first floating rule.
     #[inline]
     pub(crate) fn first_floating(&self) -> usize {
