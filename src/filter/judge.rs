@@ -68,10 +68,10 @@ pub struct Judge<'s, D> {
 pub struct Scratch {
     key: Vec<u8>,
     pub(super) other_key: Vec<u8>,
-    path: Vec<u8>,
+    pub(super) path: Vec<u8>,
     pub(super) line_ends: Vec<usize>,
     pub(super) states: States,
-    allowed: Vec<u64>,
+    pub(super) allowed: Vec<u64>,
 }
 
 impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
@@ -134,9 +134,9 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         self.judge_path(path, state, &mut scratch.path, &mut scratch.allowed)
     }
 
-    /// The verdicts on a path, which may lack its `/`, of the origin entered last.
+    /// The verdicts on a path, which may lack its `/`, of an origin.
     #[inline]
-    fn judge_path<'a>(
+    pub(super) fn judge_path<'a>(
         &self,
         path: (&[u8], bool),
         origin: &OriginState,

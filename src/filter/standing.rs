@@ -118,7 +118,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         Ok(())
     }
 
-    fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState) -> Result<Standing> {
+    pub(super) fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState) -> Result<Standing> {
         if entry.class == OutcomeClass::Rules {
             return self.choose_rules(entry.file, origin);
         }
