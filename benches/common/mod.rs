@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every benchmark uses its part")]
 
+pub mod growth;
+
 use robosieve::{Agent, AgentMatch, Compiler, Profile, Snapshot, reference};
 
 /// The origin of all single-site benchmarks.
@@ -20,22 +22,22 @@ impl Random {
         (self.0 >> 33) as usize % limit
     }
 
-    fn word(&mut self) -> String {
+    pub fn word(&mut self) -> String {
         const SYLLABLES: [&str; 16] =
             ["ca", "shop", "ta", "log", "re", "view", "mi", "no", "user", "pa", "ge", "se", "arch", "li", "st", "de"];
         (0..1 + self.below(3)).map(|_| SYLLABLES[self.below(16)]).collect()
     }
 
-    fn path(&mut self) -> String {
+    pub fn path(&mut self) -> String {
         (0..1 + self.below(4)).map(|_| format!("/{}", self.word())).collect()
     }
 }
 
-/// One site: its robots.txt, URLs of which about half meet a rule, and how many of them may be fetched.
+/// One site: its robots.txt, URLs of which about half meet a rule, and of each whether it may be fetched.
 pub struct Site {
     pub robots: String,
     pub urls: Vec<String>,
-    pub allowed: usize,
+    pub expected: Vec<bool>,
 }
 
 impl Site {
@@ -61,8 +63,18 @@ impl Site {
                 _ => format!("{ORIGIN}{}?page={i}", random.path()),
             })
             .collect();
-        let allowed = urls.iter().filter(|url| reference_allows(&robots, url)).count();
-        Self { robots, urls, allowed }
+        let expected = urls.iter().map(|url| reference_allows(&robots, url)).collect();
+        Self { robots, urls, expected }
+    }
+
+    /// How many of the URLs may be fetched.
+    pub fn allowed(&self) -> usize {
+        self.expected.iter().filter(|allowed| **allowed).count()
+    }
+
+    /// What follows the origin in each URL.
+    pub fn paths(&self) -> Vec<&str> {
+        self.urls.iter().map(|url| &url[ORIGIN.len()..]).collect()
     }
 
     /// A snapshot of the site alone.
@@ -71,13 +83,14 @@ impl Site {
     }
 }
 
-/// The four sizes that real sites come in, from most to none.
+/// Sites of four sizes, from the usual one to the rare extremes: 5 rules, 65, 1,000 of which half hold wildcards, and 3,000
+/// without any.
 pub fn sites() -> Vec<(&'static str, Site)> {
     vec![
-        ("5 rules", Site::new(5, 0)),
-        ("65 rules, 13 wild", Site::new(65, 5)),
-        ("1000 rules, 500 wild", Site::new(1000, 2)),
-        ("3000 rules", Site::new(3000, 0)),
+        ("small", Site::new(5, 5)),
+        ("medium", Site::new(65, 5)),
+        ("large", Site::new(1000, 2)),
+        ("literal", Site::new(3000, 0)),
     ]
 }
 
