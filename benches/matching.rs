@@ -46,6 +46,23 @@ fn match_growth(c: &mut Criterion) {
     }
 }
 
+/// The same for the paths of a small site, turned into kinds that need more work.
+fn match_kinds(c: &mut Criterion) {
+    let (_, site) = common::sites().swap_remove(0);
+    let kinds: [(&str, fn(&str) -> String); 6] = [
+        ("plain", str::to_owned),
+        ("with a fragment", |path| format!("{path}#top")),
+        ("without a slash", |path| format!("?{path}")),
+        ("escapes in lower case", |path| format!("{path}%c3%a4")),
+        ("raw UTF-8", |path| format!("{path}ä")),
+        ("2,000 bytes more", |path| path.to_owned() + &"/longer".repeat(286)),
+    ];
+    for (name, turned) in kinds {
+        let urls = site.paths().into_iter().map(|path| format!("{ORIGIN}{}", turned(path)));
+        time_match(c, "match by kind of path", name, &Site::of(site.robots.clone(), urls.collect()));
+    }
+}
+
 fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     let snapshot = site.snapshot();
     let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
@@ -56,7 +73,7 @@ fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
         let verdicts = found.judge(black_box(path.as_bytes()), &mut scratch).expect("a sound snapshot");
         verdicts.get(0) == Verdict::Allowed
     };
-    for (path, expected) in paths.iter().zip(&site.expected) {
+    for (path, expected) in paths.iter().zip(site.expected()) {
         assert_eq!(allows(path), *expected, "{path}");
     }
     let (mut group, allowed) = (c.benchmark_group(group), site.allowed());
@@ -81,5 +98,5 @@ fn slow_judge(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, judge, match_step, match_growth, slow_judge);
+criterion_group!(benches, judge, match_step, match_growth, match_kinds, slow_judge);
 criterion_main!(benches);

@@ -5,6 +5,7 @@
 pub mod growth;
 
 use robosieve::{Agent, AgentMatch, Compiler, Profile, Snapshot, reference};
+use std::cell::OnceCell;
 
 /// The origin of all single-site benchmarks.
 pub const ORIGIN: &str = "https://h.example";
@@ -33,11 +34,11 @@ impl Random {
     }
 }
 
-/// One site: its robots.txt, URLs of which about half meet a rule, and of each whether it may be fetched.
+/// One site: its robots.txt, and URLs of which about half meet a rule.
 pub struct Site {
     pub robots: String,
     pub urls: Vec<String>,
-    pub expected: Vec<bool>,
+    expected: OnceCell<Vec<bool>>,
 }
 
 impl Site {
@@ -63,13 +64,22 @@ impl Site {
                 _ => format!("{ORIGIN}{}?page={i}", random.path()),
             })
             .collect();
-        let expected = urls.iter().map(|url| reference_allows(&robots, url)).collect();
-        Self { robots, urls, expected }
+        Self::of(robots, urls)
+    }
+
+    /// A site with this robots.txt and these URLs.
+    pub fn of(robots: String, urls: Vec<String>) -> Self {
+        Self { robots, urls, expected: OnceCell::new() }
+    }
+
+    /// Of each URL whether it may be fetched, by the slow judge: that takes a while on a large site.
+    pub fn expected(&self) -> &[bool] {
+        self.expected.get_or_init(|| self.urls.iter().map(|url| reference_allows(&self.robots, url)).collect())
     }
 
     /// How many of the URLs may be fetched.
     pub fn allowed(&self) -> usize {
-        self.expected.iter().filter(|allowed| **allowed).count()
+        self.expected().iter().filter(|allowed| **allowed).count()
     }
 
     /// What follows the origin in each URL.
@@ -98,7 +108,7 @@ pub fn agent() -> Agent {
     "FooBot".parse().expect("a plain name")
 }
 
-fn reference_allows(robots: &str, url: &str) -> bool {
+pub fn reference_allows(robots: &str, url: &str) -> bool {
     reference::judge(robots.as_bytes(), &agent(), AgentMatch::Google, Profile::Google, url.as_bytes()).allowed
 }
 

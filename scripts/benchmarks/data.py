@@ -1,0 +1,70 @@
+"""An archive and three lists of URLs: real ones from a directory, or made-up ones, always the same."""
+
+import gzip
+import json
+import pathlib
+import random
+import subprocess
+from dataclasses import dataclass
+
+LISTS = ["sorted", "unsorted", "manyhosts"]
+HOSTS = 50_000
+WORDS = "archive blog cart de docs edit en feed forum help image item list login media news page post product search shop tag topic user".split()
+
+
+@dataclass
+class Data:
+    archive: pathlib.Path
+    lists: dict
+
+
+def find(place, scratch):
+    """The data in a directory; compressed lists are unpacked to `scratch`."""
+    lists = {}
+    for name in LISTS:
+        lists[name] = place / f"{name}.txt"
+        if not lists[name].exists():
+            lists[name] = scratch / f"{name}.txt"
+            subprocess.run(["zstd", "-dqf", place / f"{name}.txt.zst", "-o", lists[name]], check=True)
+    return Data(place / "robots.warc.gz", lists)
+
+
+def make(scratch, lines):
+    """Made-up data of so many lines a list: grouped by host, in no order, and every line another host than the one before."""
+    dice = random.Random(1)
+    archive = scratch / "robots.jsonl.gz"
+    with gzip.open(archive, "wt", compresslevel=6) as out:
+        for host in range(HOSTS):
+            out.write(json.dumps({"url": f"https://{name(host)}/robots.txt", "status": 200, "body": robots(dice, host)}) + "\n")
+    hosts = {
+        "sorted": lambda i: i // 500,
+        "unsorted": lambda i: dice.randrange(HOSTS // 10) if i % 2 else dice.randrange(HOSTS * 11 // 10),
+        "manyhosts": lambda i: i * 7919 % (HOSTS * 11 // 10),
+    }
+    lists = {}
+    for kind, host in hosts.items():
+        lists[kind] = scratch / f"{kind}.txt"
+        with open(lists[kind], "w") as out:
+            out.writelines(f"https://{name(host(i))}{path(dice)}\n" for i in range(lines))
+    return Data(archive, lists)
+
+
+def name(host):
+    return f"www.{WORDS[host % 23]}-{WORDS[host // 23 % 23]}{host}.example"
+
+
+def path(dice):
+    parts = "/".join(dice.choices(WORDS, k=dice.randrange(1, 5)))
+    return f"/{parts}" + ["", "/", ".html", f"?page={dice.randrange(1000)}"][dice.randrange(4)]
+
+
+def robots(dice, host):
+    """Mostly a few lines; one site in ten has some dozens of rules, one in two hundred some hundreds, a third of them wild."""
+    rules = 400 if host % 200 == 7 else 60 if host % 10 == 3 else dice.randrange(1, 8)
+    lines = ["User-agent: GPTBot", "Disallow: /", ""] if host % 12 == 5 else []
+    lines.append("User-agent: *")
+    for _ in range(rules):
+        word, other = dice.choice(WORDS), dice.choice(WORDS)
+        kinds = [f"/{word}/{other}", f"/{word}/", f"/{word}?", f"/{word}/*/{other}", f"/*?{word}=", f"/*.{word}$"]
+        lines.append("Disallow: " + kinds[dice.choices(range(6), [3, 2, 1, 1, 1, 1])[0]])
+    return "\n".join(lines) + "\n"
