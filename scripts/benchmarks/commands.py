@@ -18,6 +18,9 @@ AGENTS = (
 
 
 def run(real):
+    if real and not data.is_there(real):
+        print("commands: skipped, there is no archive in that directory")
+        return None
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
         inputs = data.find(real, place) if real else data.make(place, LINES)

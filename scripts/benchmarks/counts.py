@@ -18,12 +18,11 @@ def run(real):
     if not shutil.which("valgrind"):
         print("counts: skipped, valgrind is not installed")
         return None
-    sites = real and (real / "small.urls").exists()
-    parts = []
-    if not sites:
+    sites, parts = rivals.sites(real), []
+    if not real or data.is_there(real):
         parts.append("## Whole command\n\n" + commands(real))
-    if sites or not real:
-        parts += [f"## {step}, one site\n\n" + contestants(step, real) for step in ["match", "judge"]]
+    if not real or sites:
+        parts += [f"## {step}, one site\n\n" + contestants(step, sites) for step in ["match", "judge"]]
     return "Instructions by callgrind, which has no AVX-512 to offer: those of the AVX2 code.\n\n" + "\n".join(parts)
 
 
@@ -54,12 +53,12 @@ def commands(real):
     return record.table(["command", "instructions a line"], rows)
 
 
-def contestants(step, real):
+def contestants(step, sites):
     """Each contestant that keeps what it parsed: the difference between one pass and two."""
     build = ["cargo", "build", "--release", "--locked", "-q", "--bin", "passes"]
     subprocess.run(build, cwd=rivals.HOME, check=True)
     place = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", rivals.HOME / "target")).resolve()
-    passes, env = str(place / "release" / "passes"), rivals.environment(real)
+    passes, env = str(place / "release" / "passes"), rivals.environment(sites)
     rows = []
     for who in CONTESTANTS:
         row = [who]

@@ -18,6 +18,11 @@ class Data:
     lists: dict
 
 
+def is_there(place):
+    """Whether a directory has such data."""
+    return (place / "robots.warc.gz").exists()
+
+
 def find(place, scratch):
     """The data in a directory; compressed lists are unpacked to `scratch`."""
     lists = {}

@@ -9,15 +9,23 @@ HOME = record.ROOT / "benches" / "rivals"
 CRATES = ["robotxt", "texting_robots", "robotstxt", "url", "criterion"]
 
 
-def environment(real):
-    """That of a run, on real sites or made-up ones."""
+def sites(real):
+    """Where in a directory of real inputs the sites are; `None` if nowhere."""
+    return real and next((place for place in [real / "rivals", real] if (place / "small.urls").exists()), None)
+
+
+def environment(sites):
+    """That of a run, on the sites in this directory or on made-up ones."""
     env = {key: value for key, value in os.environ.items() if key != "ROBOSIEVE_RIVALS"}
-    return {**env, "ROBOSIEVE_RIVALS": str(real)} if real else env
+    return {**env, "ROBOSIEVE_RIVALS": str(sites)} if sites else env
 
 
 def run(real):
+    if real and not sites(real):
+        print("rivals: skipped, there are no sites in that directory")
+        return None
     bench = subprocess.Popen(
-        ["cargo", "bench", "--locked"], cwd=HOME, env=environment(real), stdout=subprocess.PIPE, text=True
+        ["cargo", "bench", "--locked"], cwd=HOME, env=environment(sites(real)), stdout=subprocess.PIPE, text=True
     )
     lines = []
     for line in bench.stdout:

@@ -23,14 +23,12 @@ fn main() {
     let _ = std::fs::remove_dir_all(OUTPUT);
     let mut criterion = Criterion::default().output_directory(Path::new(OUTPUT)).configure_from_args();
     let sites = sites::load();
-    let expected: Vec<Vec<bool>> = sites.iter().map(Site::expected).collect();
     let mut rows: Vec<Row> = Vec::new();
     for round in 0..ROUNDS {
-        let expected = sites.iter().zip(&expected);
-        for (site, expected, step) in expected.flat_map(|(site, of)| Step::ALL.map(|step| (site, of, step))) {
+        for (site, step) in sites.iter().flat_map(|site| Step::ALL.map(|step| (site, step))) {
             for mut contestant in contestants(site, step) {
                 if round == 0 {
-                    rows.push(check(site, step, expected, &mut contestant));
+                    rows.push(check(site, step, &mut contestant));
                 }
                 let times = time(&mut criterion, round, site, step, &mut contestant);
                 let row = rows.iter_mut().find(|row| is(row, site, step, contestant.name)).expect("a row");
@@ -47,11 +45,11 @@ fn is(row: &Row, site: &Site, step: Step, contestant: &str) -> bool {
 }
 
 /// Counts the right answers; those of robosieve must all be.
-fn check(site: &Site, step: Step, expected: &[bool], contestant: &mut Contestant<'_>) -> Row {
+fn check(site: &Site, step: Step, contestant: &mut Contestant<'_>) -> Row {
     let inputs: Vec<&str> = step.inputs(site).iter().map(String::as_str).collect();
     let mut answers = Vec::new();
     contestant.run(&inputs, &mut answers);
-    let wrong = answers.iter().zip(expected).filter(|(answer, expected)| answer != expected).count();
+    let wrong = answers.iter().zip(site.expected()).filter(|(answer, expected)| answer != expected).count();
     if contestant.name.starts_with("robosieve") {
         assert_eq!(wrong, 0, "{}, {}: {}", contestant.name, site.name, step.name());
     }

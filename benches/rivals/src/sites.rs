@@ -2,6 +2,7 @@
 
 use crate::common;
 use robosieve::Origin;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 /// The names of the sites; of the files, too.
@@ -20,6 +21,7 @@ pub struct Site {
     pub urls: Vec<String>,
     /// What follows the origin in each, without the fragment: what a contestant gets whose path is already cut.
     pub paths: Vec<String>,
+    expected: OnceCell<Vec<bool>>,
 }
 
 /// The sites in the directory that the variable `ROBOSIEVE_RIVALS` names, else made-up ones.
@@ -53,11 +55,15 @@ impl Site {
     fn new(name: &'static str, robots: String, urls: Vec<String>) -> Self {
         let origin = urls.first().and_then(|url| Origin::of(url.as_bytes())).expect("a URL to begin with");
         let paths = urls.iter().map(|url| path_of(url, &origin).to_owned()).collect();
-        Self { name, robots, origin, urls, paths }
+        Self { name, robots, origin, urls, paths, expected: OnceCell::new() }
     }
 
     /// Of each URL whether FooBot may fetch it: what the directory says, or the slow judge, which takes a while.
-    pub fn expected(&self) -> Vec<bool> {
+    pub fn expected(&self) -> &[bool] {
+        self.expected.get_or_init(|| self.find_expected())
+    }
+
+    fn find_expected(&self) -> Vec<bool> {
         let expected: Vec<bool> = match directory() {
             Some(dir) => read(&dir, self.name, "expect").lines().map(|line| line.trim() == "1").collect(),
             None => self.urls.iter().map(|url| common::reference_allows(&self.robots, url)).collect(),
