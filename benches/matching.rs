@@ -49,16 +49,17 @@ fn match_growth(c: &mut Criterion) {
 /// The same for the paths of a small site, turned into kinds that need more work.
 fn match_kinds(c: &mut Criterion) {
     let (_, site) = common::sites().swap_remove(0);
-    let kinds: [(&str, fn(&str) -> String); 6] = [
-        ("plain", str::to_owned),
-        ("with a fragment", |path| format!("{path}#top")),
-        ("without a slash", |path| format!("?{path}")),
-        ("escapes in lower case", |path| format!("{path}%c3%a4")),
-        ("raw UTF-8", |path| format!("{path}ä")),
-        ("2,000 bytes more", |path| path.to_owned() + &"/longer".repeat(286)),
+    // What stands before and behind each path.
+    let kinds = [
+        ("plain", "", ""),
+        ("with a fragment", "", "#top"),
+        ("without a slash", "?", ""),
+        ("escapes in lower case", "", "%c3%a4"),
+        ("raw UTF-8", "", "ä"),
+        ("2,000 bytes more", "", &"/longer".repeat(286)),
     ];
-    for (name, turned) in kinds {
-        let urls = site.paths().into_iter().map(|path| format!("{ORIGIN}{}", turned(path)));
+    for (name, before, behind) in kinds {
+        let urls = site.paths().into_iter().map(|path| format!("{ORIGIN}{before}{path}{behind}"));
         time_match(c, "match by kind of path", name, &Site::of(site.robots.clone(), urls.collect()));
     }
 }

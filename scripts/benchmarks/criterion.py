@@ -50,7 +50,7 @@ def measured(place):
 
 
 def growth(found):
-    """What the groups whose benchmarks are called by numbers cost at each, as a multiple of the first, by the least times."""
+    """Of each group called by numbers the least time at each number, as a multiple of the first."""
     for group in sorted({one.group for one in found if one.number()}):
         curve = [one for one in found if one.group == group]
         steps = ", ".join(f"{one.number():,}: {one.least / curve[0].least:.2f}" for one in curve)

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 LISTS = ["sorted", "unsorted", "manyhosts"]
 HOSTS = 50_000
-WORDS = "archive blog cart de docs edit en feed forum help image item list login media news page post product search shop tag topic user".split()
+WORDS = (
+    "archive blog cart de docs edit en feed forum help image item list login media news page post product search shop "
+    "tag topic user"
+).split()
 
 
 @dataclass
@@ -35,12 +38,12 @@ def find(place, scratch):
 
 
 def make(scratch, lines):
-    """Made-up data of so many lines a list: grouped by host, in no order, and every line another host than the one before."""
+    """Made-up data of so many lines a list: grouped by host, in no order, and another host on every line."""
     dice = random.Random(1)
     archive = scratch / "robots.jsonl.gz"
     with gzip.open(archive, "wt", compresslevel=6) as out:
         for host in range(HOSTS):
-            out.write(json.dumps({"url": f"https://{name(host)}/robots.txt", "status": 200, "body": robots(dice, host)}) + "\n")
+            out.write(json.dumps({"url": f"https://{name(host)}/robots.txt", **capture(dice)}) + "\n")
     hosts = {
         "sorted": lambda i: i // 500,
         "unsorted": lambda i: dice.randrange(HOSTS // 10) if i % 2 else dice.randrange(HOSTS * 11 // 10),
@@ -55,7 +58,7 @@ def make(scratch, lines):
 
 
 def name(host):
-    return f"www.{WORDS[host % 23]}-{WORDS[host // 23 % 23]}{host}.example"
+    return f"www.{WORDS[host % 24]}-{WORDS[host // 24 % 24]}{host}.example"
 
 
 def path(dice):
@@ -63,13 +66,19 @@ def path(dice):
     return f"/{parts}" + ["", "/", ".html", f"?page={dice.randrange(1000)}"][dice.randrange(4)]
 
 
-def robots(dice, host):
-    """Mostly a few lines; one site in ten has some dozens of rules, one in two hundred some hundreds, a third of them wild."""
-    rules = 400 if host % 200 == 7 else 60 if host % 10 == 3 else dice.randrange(1, 8)
-    lines = ["User-agent: GPTBot", "Disallow: /", ""] if host % 12 == 5 else []
+def capture(dice):
+    """One in seven sites has no robots.txt; the bodies of the others are a few often, and many seldom."""
+    if dice.random() < 0.15:
+        return {"status": 404}
+    return {"status": 200, "body": robots(random.Random(int(HOSTS / 4 * dice.random() ** 2)))}
+
+
+def robots(dice):
+    """Mostly a few rules, at times dozens, seldom hundreds; a third of the files has wildcards."""
+    rules = dice.choices([dice.randrange(1, 8), 40, 300], [89, 10, 1])[0]
+    kinds = ["/{}/{}", "/{}/", "/{}?"] * 2 + ["/{}/*/{}", "/*?{}=", "/*.{}$"] * (dice.random() < 0.38)
+    lines = ["User-agent: GPTBot", "Disallow: /", ""] if dice.random() < 0.08 else []
     lines.append("User-agent: *")
     for _ in range(rules):
-        word, other = dice.choice(WORDS), dice.choice(WORDS)
-        kinds = [f"/{word}/{other}", f"/{word}/", f"/{word}?", f"/{word}/*/{other}", f"/*?{word}=", f"/*.{word}$"]
-        lines.append("Disallow: " + kinds[dice.choices(range(6), [3, 2, 1, 1, 1, 1])[0]])
+        lines.append("Disallow: " + dice.choice(kinds).format(dice.choice(WORDS), dice.choice(WORDS)))
     return "\n".join(lines) + "\n"
