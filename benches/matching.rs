@@ -1,17 +1,21 @@
-//! URLs of one site against its rules: by the snapshot, and by the slow judge that rereads the file each time.
+//! URLs of one site against its rules: whole, with the path already cut, as rules grow, and by the slow judge that rereads the
+//! file each time.
 
 mod common;
 
+use common::{ORIGIN, Site, growth};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use robosieve::{AgentMatch, Judge, JudgeOptions, Profile, Verdict, reference};
+use robosieve::{AgentMatch, Judge, JudgeOptions, Origin, Profile, Verdict, reference};
+use std::fmt::Display;
 use std::hint::black_box;
 
+/// URL bytes to verdict.
 fn judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("judge");
     for (name, site) in common::sites() {
         let snapshot = site.snapshot();
         let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
-        let mut scratch = judge.scratch();
+        let (mut scratch, expected) = (judge.scratch(), site.allowed());
         group.throughput(Throughput::Elements(site.urls.len() as u64));
         group.bench_function(name, |b| {
             b.iter(|| {
@@ -19,26 +23,81 @@ fn judge(c: &mut Criterion) {
                     let verdicts = judge.judge(black_box(url.as_bytes()), &mut scratch).expect("a sound snapshot");
                     verdicts.get(0) == Verdict::Allowed
                 });
-                assert_eq!(allowed.count(), site.allowed);
+                assert_eq!(allowed.count(), expected);
             });
         });
     }
 }
 
+/// The origin found and the path cut: what is left is to match.
+fn match_step(c: &mut Criterion) {
+    for (name, site) in common::sites() {
+        time_match(c, "match", name, &site);
+    }
+}
+
+/// The same, as the rules of a site grow.
+fn match_growth(c: &mut Criterion) {
+    for rules in [10, 100, 1_000, 10_000] {
+        time_match(c, "match by literal rules", rules, &growth::literal(rules));
+    }
+    for rules in [1, 10, 100, 1_000] {
+        time_match(c, "match by wildcard rules", rules, &growth::wild(rules));
+    }
+}
+
+/// The same for the paths of a small site, turned into kinds that need more work.
+fn match_kinds(c: &mut Criterion) {
+    let (_, site) = common::sites().swap_remove(0);
+    // What stands before and behind each path.
+    let kinds = [
+        ("plain", "", ""),
+        ("with a fragment", "", "#top"),
+        ("without a slash", "?", ""),
+        ("escapes in lower case", "", "%c3%a4"),
+        ("raw UTF-8", "", "ä"),
+        ("2,000 bytes more", "", &"/longer".repeat(286)),
+    ];
+    for (name, before, behind) in kinds {
+        let urls = site.paths().into_iter().map(|path| format!("{ORIGIN}{before}{path}{behind}"));
+        time_match(c, "match by kind of path", name, &Site::of(site.robots.clone(), urls.collect()));
+    }
+}
+
+fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
+    let snapshot = site.snapshot();
+    let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
+    let found = judge.site(&Origin::of(ORIGIN.as_bytes()).expect("a URL")).expect("a sound snapshot");
+    let mut scratch = judge.scratch();
+    let paths = site.paths();
+    let mut allows = |path: &str| {
+        let verdicts = found.judge(black_box(path.as_bytes()), &mut scratch).expect("a sound snapshot");
+        verdicts.get(0) == Verdict::Allowed
+    };
+    for (path, expected) in paths.iter().zip(site.expected()) {
+        assert_eq!(allows(path), *expected, "{path}");
+    }
+    let (mut group, allowed) = (c.benchmark_group(group), site.allowed());
+    group.throughput(Throughput::Elements(paths.len() as u64));
+    group.bench_function(id.to_string(), |b| {
+        b.iter(|| assert_eq!(paths.iter().filter(|path| allows(path)).count(), allowed));
+    });
+}
+
 fn slow_judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("reference");
-    let (_, site) = common::sites().swap_remove(0);
+    let (name, site) = common::sites().swap_remove(0);
     group.throughput(Throughput::Elements(site.urls.len() as u64));
-    group.bench_function("5 rules", |b| {
+    group.bench_function(name, |b| {
         b.iter(|| {
             let allowed = site.urls.iter().filter(|url| {
                 let (robots, url) = (black_box(site.robots.as_bytes()), black_box(url.as_bytes()));
                 reference::judge(robots, &common::agent(), AgentMatch::Google, Profile::Google, url).allowed
             });
-            assert_eq!(allowed.count(), site.allowed);
+            assert_eq!(allowed.count(), site.allowed());
         });
     });
 }
 
-criterion_group!(benches, judge, slow_judge);
+criterion_group!(benches, judge, match_step, match_growth, match_kinds, slow_judge);
 criterion_main!(benches);

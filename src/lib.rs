@@ -68,7 +68,7 @@ pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
     Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs, Require,
-    Scratch, Stage, UnknownOrigin, Verdicts,
+    Scratch, Site, Stage, UnknownOrigin, Verdicts,
 };
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;

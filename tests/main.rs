@@ -8,5 +8,6 @@ mod datasets;
 mod determinism;
 mod layers;
 mod properties;
+mod site;
 mod spec;
 mod transcripts;

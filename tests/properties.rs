@@ -10,6 +10,9 @@ use std::io::Cursor;
 /// Names that share beginnings, cases and letters outside the RFC's alphabet.
 const AGENTS: &[&str] = &["a", "ab", "MJ12bot", "b c", "x:a", "ab:a", "*", "zz"];
 
+/// The origin of all URLs but those that are about origins.
+const ORIGIN: &str = "http://h.example";
+
 /// Pieces that make rules and paths meet often, and that every special meaning depends on.
 const PIECES: &[&str] = &[
     "/",
@@ -54,7 +57,7 @@ fn url() -> impl Strategy<Value = String> {
     let start = select(vec!["", "/", "/", "/", "/", "?", ";"]);
     (start, text_of(vec(select(PIECES), 0..6)), select(vec!["", "", "", "#f", "#/x"])).prop_map(|(start, path, end)| {
         let path = if start.is_empty() { "" } else { &path };
-        format!("http://h.example{start}{path}{end}")
+        format!("{ORIGIN}{start}{path}{end}")
     })
 }
 
@@ -81,7 +84,7 @@ fn robots() -> impl Strategy<Value = String> {
 
 fn snapshot_of(body: &[u8], profile: Profile) -> Snapshot<Vec<u8>> {
     let mut compiler = Compiler::new(profile);
-    compiler.add_robots("http://h.example", body).unwrap();
+    compiler.add_robots(ORIGIN, body).unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
@@ -94,9 +97,20 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
         for how in [AgentMatch::Extended, AgentMatch::Google] {
             let options = JudgeOptions { agent_match: how, ..JudgeOptions::default() };
             let judge = Judge::new(&snapshot, &agents, options).unwrap();
-            let mut scratch = judge.scratch();
+            let (mut scratch, mut other_scratch) = (judge.scratch(), judge.scratch());
+            let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
             for url in urls {
                 let verdicts = judge.judge(url.as_bytes(), &mut scratch).unwrap();
+                let letters: String = verdicts.iter().map(Verdict::letter).collect();
+                let path = url.strip_prefix(ORIGIN).unwrap();
+                let by_site = site.judge(path.as_bytes(), &mut other_scratch).unwrap();
+                prop_assert_eq!(
+                    by_site.iter().map(Verdict::letter).collect::<String>(),
+                    letters,
+                    "site: {:?} {}",
+                    profile,
+                    url
+                );
                 for (i, agent) in agents.iter().enumerate() {
                     let slow = reference::judge(body, agent, how, profile, url.as_bytes());
                     let expected = if slow.allowed { Verdict::Allowed } else { Verdict::Disallowed };
@@ -131,14 +145,14 @@ proptest! {
 
     #[test]
     fn any_bytes_agree_with_the_reference(body in vec(any::<u8>(), 0..300), path in vec(any::<u8>(), 0..40)) {
-        let url = format!("http://h.example/{}", String::from_utf8_lossy(&path).replace(['\n', '\r'], ""));
+        let url = format!("{ORIGIN}/{}", String::from_utf8_lossy(&path).replace(['\n', '\r'], ""));
         agree(&body, &[url.trim_end().to_owned()])?;
     }
 
     #[test]
     fn the_stored_text_says_what_the_body_said(body in robots()) {
         let snapshot = snapshot_of(body.as_bytes(), Profile::Google);
-        let entry = snapshot.origin(&Origin::of(b"http://h.example").unwrap()).unwrap().unwrap();
+        let entry = snapshot.origin(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap().unwrap();
         let stored = snapshot.robots_text(&entry).unwrap().unwrap();
         let (a, b) = (Robots::parse(body.as_bytes(), Profile::Google), Robots::parse(&stored, Profile::Google));
         prop_assert_eq!(format!("{a:?}"), format!("{b:?}"));

@@ -2,7 +2,10 @@
 
 #![allow(dead_code, reason = "every benchmark uses its part")]
 
+pub mod growth;
+
 use robosieve::{Agent, AgentMatch, Compiler, Profile, Snapshot, reference};
+use std::cell::OnceCell;
 
 /// The origin of all single-site benchmarks.
 pub const ORIGIN: &str = "https://h.example";
@@ -20,22 +23,22 @@ impl Random {
         (self.0 >> 33) as usize % limit
     }
 
-    fn word(&mut self) -> String {
+    pub fn word(&mut self) -> String {
         const SYLLABLES: [&str; 16] =
             ["ca", "shop", "ta", "log", "re", "view", "mi", "no", "user", "pa", "ge", "se", "arch", "li", "st", "de"];
         (0..1 + self.below(3)).map(|_| SYLLABLES[self.below(16)]).collect()
     }
 
-    fn path(&mut self) -> String {
+    pub fn path(&mut self) -> String {
         (0..1 + self.below(4)).map(|_| format!("/{}", self.word())).collect()
     }
 }
 
-/// One site: its robots.txt, URLs of which about half meet a rule, and how many of them may be fetched.
+/// One site: its robots.txt, and URLs of which about half meet a rule.
 pub struct Site {
     pub robots: String,
     pub urls: Vec<String>,
-    pub allowed: usize,
+    expected: OnceCell<Vec<bool>>,
 }
 
 impl Site {
@@ -61,8 +64,27 @@ impl Site {
                 _ => format!("{ORIGIN}{}?page={i}", random.path()),
             })
             .collect();
-        let allowed = urls.iter().filter(|url| reference_allows(&robots, url)).count();
-        Self { robots, urls, allowed }
+        Self::of(robots, urls)
+    }
+
+    /// A site with this robots.txt and these URLs.
+    pub fn of(robots: String, urls: Vec<String>) -> Self {
+        Self { robots, urls, expected: OnceCell::new() }
+    }
+
+    /// Of each URL whether it may be fetched, by the slow judge: that takes a while on a large site.
+    pub fn expected(&self) -> &[bool] {
+        self.expected.get_or_init(|| self.urls.iter().map(|url| reference_allows(&self.robots, url)).collect())
+    }
+
+    /// How many of the URLs may be fetched.
+    pub fn allowed(&self) -> usize {
+        self.expected().iter().filter(|allowed| **allowed).count()
+    }
+
+    /// What follows the origin in each URL.
+    pub fn paths(&self) -> Vec<&str> {
+        self.urls.iter().map(|url| &url[ORIGIN.len()..]).collect()
     }
 
     /// A snapshot of the site alone.
@@ -71,13 +93,14 @@ impl Site {
     }
 }
 
-/// The four sizes that real sites come in, from most to none.
+/// Sites of four sizes, from the usual one to the rare extremes: 5 rules, 65, 1,000 of which half hold wildcards, and 3,000
+/// without any.
 pub fn sites() -> Vec<(&'static str, Site)> {
     vec![
-        ("5 rules", Site::new(5, 0)),
-        ("65 rules, 13 wild", Site::new(65, 5)),
-        ("1000 rules, 500 wild", Site::new(1000, 2)),
-        ("3000 rules", Site::new(3000, 0)),
+        ("small", Site::new(5, 5)),
+        ("medium", Site::new(65, 5)),
+        ("large", Site::new(1000, 2)),
+        ("literal", Site::new(3000, 0)),
     ]
 }
 
@@ -85,7 +108,7 @@ pub fn agent() -> Agent {
     "FooBot".parse().expect("a plain name")
 }
 
-fn reference_allows(robots: &str, url: &str) -> bool {
+pub fn reference_allows(robots: &str, url: &str) -> bool {
     reference::judge(robots.as_bytes(), &agent(), AgentMatch::Google, Profile::Google, url.as_bytes()).allowed
 }
 

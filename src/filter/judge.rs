@@ -80,11 +80,11 @@ pub struct Scratch<'s> {
     judge: u64,
     key: Vec<u8>,
     pub(super) other_key: Vec<u8>,
-    path: Vec<u8>,
+    pub(super) path: Vec<u8>,
     pub(super) line_ends: Vec<usize>,
     pub(super) states: States<'s>,
-    hot: HotSets,
-    allowed: Vec<u64>,
+    pub(super) hot: HotSets,
+    pub(super) allowed: Vec<u64>,
 }
 
 impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
@@ -117,7 +117,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             other_key: Vec::new(),
             path: Vec::new(),
             line_ends: Vec::new(),
-            states: States::new(Standing::Same(self.unknown_verdict())),
+            states: States::new(self.unknown()),
             hot: HotSets::default(),
             allowed: vec![0; self.words()],
         }
@@ -149,7 +149,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         };
         self.enter(parts.origin, hash_key(parts.origin), &mut scratch.states, &mut scratch.other_key)?;
         let (state, buffer) = (scratch.states.current(), &mut scratch.path);
-        self.judge_path(|| normal_path(&parts, buffer, self.profile), state, &mut scratch.hot, &mut scratch.allowed)
+        let path = (parts.path, parts.slash);
+        self.judge_path(|| self.normal_path(path, buffer), state, &mut scratch.hot, &mut scratch.allowed)
     }
 
     /// The verdicts on a URL of the origin entered last, given what follows the origin in it: nothing, or a path. That are the first
@@ -161,20 +162,35 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         len: usize,
         scratch: &'a mut Scratch<'s>,
     ) -> Result<Verdicts<'a>> {
-        let path = || {
-            let look = simd::look_at_path(window, len);
-            match window.get(..look.len) {
-                None | Some([]) => Cow::Borrowed(&b"/"[..]),
-                Some(path) if look.plain => Cow::Borrowed(path),
-                Some(path) => normalize_path(path, self.profile),
-            }
-        };
-        self.judge_path(path, scratch.states.current(), &mut scratch.hot, &mut scratch.allowed)
+        let (state, hot) = (scratch.states.current(), &mut scratch.hot);
+        self.judge_path(|| self.normal_rest(window, len), state, hot, &mut scratch.allowed)
+    }
+
+    /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
+    #[inline]
+    pub(super) fn normal_rest<'w>(&self, window: &'w [u8], len: usize) -> Cow<'w, [u8]> {
+        let look = simd::look_at_path(window, len);
+        match window.get(..look.len) {
+            None | Some([]) => Cow::Borrowed(b"/"),
+            Some(path) if look.plain => Cow::Borrowed(path),
+            Some(path) => normalize_path(path, self.profile),
+        }
+    }
+
+    /// A path, which may lack its `/`, in normal form; `buffer` holds it where that had to be put before it.
+    pub(super) fn normal_path<'p>(&self, (path, slash): (&'p [u8], bool), buffer: &'p mut Vec<u8>) -> Cow<'p, [u8]> {
+        if !slash {
+            return normalize_path(path, self.profile);
+        }
+        buffer.clear();
+        buffer.push(b'/');
+        buffer.extend_from_slice(path);
+        normalize_path(buffer, self.profile)
     }
 
     /// The verdicts on a path of this origin. Its normal form is asked for only where it matters.
     #[inline(always)]
-    fn judge_path<'a, 'p>(
+    pub(super) fn judge_path<'a, 'p>(
         &self,
         path: impl FnOnce() -> Cow<'p, [u8]>,
         origin: &OriginState<'s>,
@@ -205,13 +221,14 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         Ok(Answer::Bits(allowed))
     }
 
-    fn unknown_verdict(&self) -> Verdict {
-        match self.options.unknown {
+    /// What holds for origins that the snapshot does not know.
+    pub(super) fn unknown(&self) -> Standing {
+        Standing::Same(match self.options.unknown {
             Some(UnknownOrigin::Allow) => Verdict::Allowed,
             Some(UnknownOrigin::Disallow) => Verdict::Disallowed,
             None if self.policy == StatusPolicy::Strict => Verdict::Disallowed,
             None => Verdict::Unknown,
-        }
+        })
     }
 
     #[inline]
@@ -272,17 +289,6 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         }
         Ok(out)
     }
-}
-
-/// The path in normal form; `buffer` holds it where a `/` had to be put before it.
-fn normal_path<'a>(parts: &url::Parts<'a>, buffer: &'a mut Vec<u8>, profile: Profile) -> Cow<'a, [u8]> {
-    if !parts.slash {
-        return normalize_path(parts.path, profile);
-    }
-    buffer.clear();
-    buffer.push(b'/');
-    buffer.extend_from_slice(parts.path);
-    normalize_path(buffer, profile)
 }
 
 /// The path as a URL path that `explain` takes as it is.

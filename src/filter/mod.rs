@@ -6,6 +6,7 @@ mod judge;
 mod output;
 mod pipeline;
 mod record;
+mod site;
 mod standing;
 mod stats;
 mod verdicts;
@@ -13,6 +14,7 @@ mod verdicts;
 pub use block::Input;
 pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin};
 pub use pipeline::FilterProgress;
+pub use site::Site;
 pub use stats::FilterStats;
 pub use verdicts::Verdicts;
 

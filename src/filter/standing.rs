@@ -26,7 +26,7 @@ pub(super) struct OriginState<'s> {
 }
 
 impl OriginState<'_> {
-    fn new(standing: Standing) -> Self {
+    pub(super) fn new(standing: Standing) -> Self {
         Self {
             key: Vec::new(),
             standing,
@@ -139,7 +139,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         Ok(())
     }
 
-    fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState<'s>) -> Result<Standing> {
+    pub(super) fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState<'s>) -> Result<Standing> {
         if entry.class == OutcomeClass::Rules {
             return self.choose_rules(entry.file, origin);
         }

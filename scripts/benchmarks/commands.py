@@ -1,0 +1,89 @@
+"""Whole commands against plain ones that touch the same bytes, in turn."""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+from . import data, record
+
+RUNS = 9
+LINES = 1_000_000
+AGENTS = (
+    "GPTBot,CCBot,Google-Extended,ClaudeBot,Bytespider,Amazonbot,Applebot,PerplexityBot,FacebookBot,Googlebot,Bingbot,"
+    "YandexBot,Baiduspider,DuckDuckBot,AhrefsBot,SemrushBot,MJ12bot,DotBot,PetalBot,FooBot"
+)
+
+
+def run(real):
+    if real and not data.is_there(real):
+        print("commands: skipped, there is no archive in that directory")
+        return None
+    with tempfile.TemporaryDirectory() as place:
+        place = pathlib.Path(place)
+        inputs = data.find(real, place) if real else data.make(place, LINES)
+        return measure(record.robosieve(), inputs, place)
+
+
+def measure(robosieve, inputs, place):
+    snapshot, stats = place / "snapshot", place / "stats.json"
+    compile_ = [robosieve, "compile", "-q", "-o", snapshot, inputs.archive]
+    subprocess.run([*compile_, "--stats-json", stats], check=True)
+    cases = pairs(robosieve, compile_, snapshot, inputs)
+    times = [([], []) for _ in cases]
+    for _ in range(RUNS + 1):
+        for (_, command, _, base), (own, other) in zip(cases, times):
+            own.append(seconds(command))
+            other.append(seconds(base))
+    rows = [row(case, own[1:], other[1:]) for case, (own, other) in zip(cases, times)]
+    head = ["command", "median, s", "against", "median, s", "ratio", "of the least"]
+    return (
+        f"Medians of {RUNS} runs in turn, behind one that is not counted.\n\n{record.table(head, rows)}\n"
+        f"{size(json.loads(stats.read_text()))}\n{sizes(inputs)}"
+    )
+
+
+def pairs(robosieve, compile_, snapshot, inputs):
+    """What is timed: a name, the command, what it is held against, and that command."""
+
+    def judge(verb, file, agents="GPTBot", *options):
+        return [robosieve, *options, verb, "-q", "-s", snapshot, "-a", agents, "-o", "/dev/null", file]
+
+    lists = inputs.lists
+    cases = [(f"filter, {name}", judge("filter", file), "wc -l", ["wc", "-l", file]) for name, file in lists.items()]
+    mixed = lists["unsorted"]
+    one, two = (judge("filter", mixed, "GPTBot", "-j", jobs) for jobs in "12")
+    url = mixed.read_bytes().split(b"\n", 1)[0]
+    check = [robosieve, "check", "-q", "-s", snapshot, "-a", "GPTBot", "--", url]
+    return cases + [
+        ("annotate, unsorted, 20 agents", judge("annotate", mixed, AGENTS), "1 agent", judge("annotate", mixed)),
+        ("filter, unsorted, 1 thread", one, "2 threads", two),
+        ("compile", compile_, "zcat", ["zcat", inputs.archive]),
+        ("check, one URL", check, "true", ["true"]),
+    ]
+
+
+def seconds(command):
+    start = time.perf_counter()
+    code = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
+    if code not in (0, 1):
+        raise SystemExit(f"{command}: exit status {code}")
+    return time.perf_counter() - start
+
+
+def row(case, own, other):
+    name, _, against, _ = case
+    median, base = statistics.median(own), statistics.median(other)
+    return [name, f"{median:.4f}", against, f"{base:.4f}", f"{median / base:.2f}", f"{min(own) / min(other):.2f}"]
+
+
+def size(stats):
+    out, distinct = stats["bytes_out"], stats["distinct_body_bytes"]
+    return f"Snapshot: {out:,} bytes for {distinct:,} of distinct bodies, {out / distinct:.2f} of them.\n"
+
+
+def sizes(inputs):
+    lists = [f"{name} {file.stat().st_size:,}" for name, file in inputs.lists.items()]
+    return f"Bytes: archive {inputs.archive.stat().st_size:,}; lists: {', '.join(lists)}.\n"

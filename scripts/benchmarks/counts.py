@@ -1,0 +1,70 @@
+"""Instructions, counted by callgrind: the same on every run, whatever else the machine does."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+from . import data, record, rivals
+
+LINES = 100_000
+CONTESTANTS = ["robosieve", "robotxt", "texting_robots"]
+SITES = ["small", "medium", "large", "literal"]
+
+
+def run(real):
+    if not shutil.which("valgrind"):
+        print("counts: skipped, valgrind is not installed")
+        return None
+    sites, parts = rivals.sites(real), []
+    if not real or data.is_there(real):
+        parts.append("## Whole command\n\n" + commands(real))
+    if not real or sites:
+        parts += [f"## {step}, one site\n\n" + contestants(step, sites) for step in ["match", "judge"]]
+    return "Instructions by callgrind, which has no AVX-512 to offer: those of the AVX2 code.\n\n" + "\n".join(parts)
+
+
+def instructions(*command, env=None):
+    """How many instructions a command takes in all its threads."""
+    call = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    done = subprocess.run(call, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
+    return int(re.search(r"Collected : (\d+)", done.stderr)[1])
+
+
+def commands(real):
+    """`filter` on each list: the difference between a list and its first half, so without start-up."""
+    robosieve = record.robosieve()
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        place = pathlib.Path(place)
+        inputs = data.find(real, place) if real else data.make(place, lines=2 * LINES)
+        snapshot = place / "snapshot"
+        subprocess.run([robosieve, "compile", "-q", "-o", snapshot, inputs.archive], check=True)
+        for name, file in inputs.lists.items():
+            lines = file.read_bytes().splitlines(keepends=True)[: 2 * LINES]
+            counts = []
+            for part in [lines[: len(lines) // 2], lines]:
+                (place / "part").write_bytes(b"".join(part))
+                command = ["filter", "-q", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", place / "part"]
+                counts.append(instructions(robosieve, "-j", "1", *command))
+            rows.append([f"filter -j 1, {name}", f"{(counts[1] - counts[0]) / (len(lines) - len(lines) // 2):,.0f}"])
+    return record.table(["command", "instructions a line"], rows)
+
+
+def contestants(step, sites):
+    """Each contestant that keeps what it parsed: the difference between one pass and two."""
+    build = ["cargo", "build", "--release", "--locked", "-q", "--bin", "passes"]
+    subprocess.run(build, cwd=rivals.HOME, check=True)
+    place = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", rivals.HOME / "target")).resolve()
+    passes, env = str(place / "release" / "passes"), rivals.environment(sites)
+    rows = []
+    for who in CONTESTANTS:
+        row = [who]
+        for site in SITES:
+            inputs = int(record.output(passes, step, site, who, "1", env=env))
+            one, two = (instructions(passes, step, site, who, times, env=env) for times in "12")
+            row.append(f"{(two - one) / inputs:,.0f}")
+        rows.append(row)
+    return record.table(["instructions an answer", *SITES], rows)

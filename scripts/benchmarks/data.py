@@ -1,0 +1,84 @@
+"""An archive and three lists of URLs: real ones from a directory, or made-up ones, always the same."""
+
+import gzip
+import json
+import pathlib
+import random
+import subprocess
+from dataclasses import dataclass
+
+LISTS = ["sorted", "unsorted", "manyhosts"]
+HOSTS = 50_000
+WORDS = (
+    "archive blog cart de docs edit en feed forum help image item list login media news page post product search shop "
+    "tag topic user"
+).split()
+
+
+@dataclass
+class Data:
+    archive: pathlib.Path
+    lists: dict
+
+
+def is_there(place):
+    """Whether a directory has such data."""
+    return (place / "robots.warc.gz").exists()
+
+
+def find(place, scratch):
+    """The data in a directory; compressed lists are unpacked to `scratch`."""
+    lists = {}
+    for name in LISTS:
+        lists[name] = place / f"{name}.txt"
+        if not lists[name].exists():
+            lists[name] = scratch / f"{name}.txt"
+            subprocess.run(["zstd", "-dqf", place / f"{name}.txt.zst", "-o", lists[name]], check=True)
+    return Data(place / "robots.warc.gz", lists)
+
+
+def make(scratch, lines):
+    """Made-up data of so many lines a list: grouped by host, in no order, and another host on every line."""
+    dice = random.Random(1)
+    archive = scratch / "robots.jsonl.gz"
+    with gzip.open(archive, "wt", compresslevel=6) as out:
+        for host in range(HOSTS):
+            out.write(json.dumps({"url": f"https://{name(host)}/robots.txt", **capture(dice)}) + "\n")
+    hosts = {
+        "sorted": lambda i: i // 500,
+        "unsorted": lambda i: dice.randrange(HOSTS // 10) if i % 2 else dice.randrange(HOSTS * 11 // 10),
+        "manyhosts": lambda i: i * 7919 % (HOSTS * 11 // 10),
+    }
+    lists = {}
+    for kind, host in hosts.items():
+        lists[kind] = scratch / f"{kind}.txt"
+        with open(lists[kind], "w") as out:
+            out.writelines(f"https://{name(host(i))}{path(dice)}\n" for i in range(lines))
+    return Data(archive, lists)
+
+
+def name(host):
+    return f"www.{WORDS[host % 24]}-{WORDS[host // 24 % 24]}{host}.example"
+
+
+def path(dice):
+    parts = "/".join(dice.choices(WORDS, k=dice.randrange(1, 5)))
+    return f"/{parts}" + ["", "/", ".html", f"?page={dice.randrange(1000)}"][dice.randrange(4)]
+
+
+def capture(dice):
+    """One in seven sites has no robots.txt; the bodies of the others are a few often, and many seldom."""
+    if dice.random() < 0.15:
+        return {"status": 404}
+    return {"status": 200, "body": robots(random.Random(int(HOSTS / 4 * dice.random() ** 2)))}
+
+
+def robots(dice):
+    """Mostly a few rules, at times dozens, seldom hundreds; a third of the files has wildcards."""
+    rules = dice.choices([dice.randrange(1, 8), 40, 300], [89, 10, 1])[0]
+    kinds = ["/{}/{}", "/{}/", "/{}?"] * 2 + ["/{}/*/{}", "/*?{}=", "/*.{}$"] * (dice.random() < 0.38)
+    lines = ["User-agent: GPTBot", "Disallow: /", ""] if dice.random() < 0.08 else []
+    lines.append("User-agent: *")
+    for _ in range(rules):
+        lines.append("Disallow: " + dice.choice(kinds).format(dice.choice(WORDS), dice.choice(WORDS)))
+    return "\n".join(lines) + "\n"

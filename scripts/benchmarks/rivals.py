@@ -1,0 +1,44 @@
+"""robosieve beside the other crates: the table that benches/rivals prints, and the versions it was made with."""
+
+import os
+import subprocess
+
+from . import record
+
+HOME = record.ROOT / "benches" / "rivals"
+CRATES = ["robotxt", "texting_robots", "robotstxt", "url", "criterion"]
+
+
+def sites(real):
+    """Where in a directory of real inputs the sites are; `None` if nowhere."""
+    return real and next((place for place in [real / "rivals", real] if (place / "small.urls").exists()), None)
+
+
+def environment(sites):
+    """That of a run, on the sites in this directory or on made-up ones."""
+    env = {key: value for key, value in os.environ.items() if key != "ROBOSIEVE_RIVALS"}
+    return {**env, "ROBOSIEVE_RIVALS": str(sites)} if sites else env
+
+
+def run(real):
+    if real and not sites(real):
+        print("rivals: skipped, there are no sites in that directory")
+        return None
+    bench = subprocess.Popen(
+        ["cargo", "bench", "--locked"], cwd=HOME, env=environment(sites(real)), stdout=subprocess.PIPE, text=True
+    )
+    lines = []
+    for line in bench.stdout:
+        print(line, end="")
+        lines.append(line.rstrip("\n"))
+    if bench.wait():
+        raise SystemExit("the benchmark failed")
+    first = next(i for i, line in enumerate(lines) if line.startswith("## "))
+    return f"Crates: {versions()}.\n\n" + "\n".join(lines[first:])
+
+
+def versions():
+    """The crates as the lock file has them."""
+    lock = (HOME / "Cargo.lock").read_text().split("[[package]]")[1:]
+    packages = dict((package.split('"')[1], package.split('"')[3]) for package in lock)
+    return ", ".join(f"{name} {packages[name]}" for name in CRATES)

@@ -1,0 +1,69 @@
+//! A site by itself gives the verdicts of the judge.
+
+use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, UnknownOrigin, Verdict};
+
+const ORIGIN: &str = "https://e.example";
+
+fn snapshot() -> Snapshot<Vec<u8>> {
+    let mut compiler = Compiler::default();
+    compiler.add_robots(ORIGIN, b"user-agent: *\ndisallow: /x\ndisallow: /*a$\ndisallow: /?").unwrap();
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+}
+
+/// The verdict on `path` of `origin`, and whether it came by the other scheme.
+fn verdict(origin: &str, path: &str, options: JudgeOptions) -> (Verdict, bool) {
+    let snapshot = snapshot();
+    let judge = Judge::new(&snapshot, &["a".parse().unwrap()], options).unwrap();
+    let mut scratch = judge.scratch();
+    let site = judge.site(&Origin::of(origin.as_bytes()).unwrap()).unwrap();
+    let verdicts = site.judge(path.as_bytes(), &mut scratch).unwrap();
+    let joined = [origin, path].concat();
+    assert_eq!(judge.judge(joined.as_bytes(), &mut judge.scratch()).unwrap().get(0), verdicts.get(0), "{joined}");
+    (verdicts.get(0), verdicts.via_other_scheme())
+}
+
+#[test]
+fn a_path_is_what_follows_the_origin() {
+    let of = |path| verdict(ORIGIN, path, JudgeOptions::default()).0;
+    for path in ["/x", "/x/y#z", "/y?a", "/y/a#b", "?q", "/?q"] {
+        assert_eq!(of(path), Verdict::Disallowed, "{path}");
+    }
+    for path in ["", "/", "#x", "/y", "/y#a", "/y?ab"] {
+        assert_eq!(of(path), Verdict::Allowed, "{path}");
+    }
+}
+
+#[test]
+fn a_missing_slash_is_put_there() {
+    let snapshot = snapshot();
+    let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
+    let mut scratch = judge.scratch();
+    assert_eq!(site.judge(b"x", &mut scratch).unwrap().get(0), Verdict::Disallowed);
+}
+
+#[test]
+fn unknown_origins_and_other_schemes() {
+    let unknown = "https://other.example";
+    let plain = JudgeOptions::default();
+    assert_eq!(verdict(unknown, "/x", plain), (Verdict::Unknown, false));
+    let refused = JudgeOptions { unknown: Some(UnknownOrigin::Disallow), ..plain };
+    assert_eq!(verdict(unknown, "/x", refused), (Verdict::Disallowed, false));
+    assert_eq!(verdict("http://e.example", "/x", plain), (Verdict::Unknown, false));
+    let any_scheme = JudgeOptions { any_scheme: true, ..plain };
+    assert_eq!(verdict("http://e.example", "/x", any_scheme), (Verdict::Disallowed, true));
+}
+
+#[test]
+fn a_site_does_not_disturb_the_judge() {
+    let snapshot = snapshot();
+    let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let known = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
+    let unknown = judge.site(&Origin::of(b"https://other.example").unwrap()).unwrap();
+    let mut scratch = judge.scratch();
+    for _ in 0..2 {
+        assert_eq!(known.judge(b"/x", &mut scratch).unwrap().get(0), Verdict::Disallowed);
+        assert_eq!(unknown.judge(b"/x", &mut scratch).unwrap().get(0), Verdict::Unknown);
+        assert_eq!(judge.judge(b"https://e.example/y", &mut scratch).unwrap().get(0), Verdict::Allowed);
+    }
+}
