@@ -9,4 +9,5 @@ mod determinism;
 mod layers;
 mod properties;
 mod spec;
+mod synthetic;
 mod transcripts;
