@@ -52,6 +52,20 @@ fn every_size_is_met_exactly() {
     }
 }
 
+/// Nothing is prepared: the largest web begins as soon as the smallest, and knows its last host as soon as its first.
+#[test]
+fn a_web_of_any_size_begins_at_once() {
+    for order in [Order::Sorted, Order::Shuffled] {
+        let web = web(u64::MAX, u64::MAX, u64::MAX, order);
+        assert_eq!((web.options().origins, web.options().urls), (WebOptions::MAX, WebOptions::MAX));
+        let urls = text(web.urls().take(100_000));
+        let known = urls.lines().filter_map(|url| web.robots(Origin::of(url.as_bytes())?.as_str()));
+        assert!(known.count() > 500, "of 1,300 lines");
+        let archive = text(web.archive().take(100_000));
+        assert!(archive.starts_with(r#"{"url":"https://"#));
+    }
+}
+
 #[test]
 fn a_shuffled_list_is_the_sorted_one_in_another_order() {
     let lines = |order| text(web(3, 800, 10_000, order).urls()).lines().map(str::to_owned).collect::<Vec<_>>();

@@ -3,7 +3,7 @@
 use super::examples::*;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use robosieve::synthetic::Order;
+use robosieve::synthetic::{Order, WebOptions};
 use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
 use std::path::{Path, PathBuf};
 
@@ -37,14 +37,10 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
         Some(digits) if text.ends_with('M') => (digits, 1_000_000),
         Some(digits) => (digits, 1_000_000_000),
     };
-    let count = digits.parse().ok().and_then(|count: u64| count.checked_mul(unit)).filter(|count| *count > 0);
-    count
-        .filter(|count| *count <= MAX_COUNT)
-        .ok_or_else(|| "give a number like 20000, 20k or 100M, at most 1000G".to_owned())
+    let count = digits.parse().ok().and_then(|count: u64| count.checked_mul(unit));
+    let possible = count.filter(|count| (1..=WebOptions::MAX).contains(count));
+    possible.ok_or_else(|| "give a number like 20000, 20k or 100M, at most 1000G".to_owned())
 }
-
-/// Far more than anyone waits for.
-const MAX_COUNT: u64 = 1_000_000_000_000;
 
 /// The verbs.
 #[derive(Debug, Subcommand)]

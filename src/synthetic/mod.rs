@@ -44,12 +44,17 @@ use std::io::Read;
 pub struct WebOptions {
     /// Another seed makes another web of the same kind.
     pub seed: u64,
-    /// Origins in the archive, at least 1; a site has one to three.
+    /// Origins in the archive, from 1 to [`WebOptions::MAX`]; a site has one to three.
     pub origins: u64,
-    /// URLs in the list.
+    /// URLs in the list, up to [`WebOptions::MAX`].
     pub urls: u64,
     /// The order of the list.
     pub order: Order,
+}
+
+impl WebOptions {
+    /// The largest number of origins and of URLs: far more than anyone waits for.
+    pub const MAX: u64 = 1_000_000_000_000;
 }
 
 impl Default for WebOptions {
@@ -84,8 +89,10 @@ pub struct Web {
 }
 
 impl Web {
-    /// The web of these options. Costs nothing.
-    pub fn new(options: WebOptions) -> Self {
+    /// The web of these options; sizes beyond what is possible are taken as the nearest that is. Costs nothing.
+    pub fn new(mut options: WebOptions) -> Self {
+        options.origins = options.origins.clamp(1, WebOptions::MAX);
+        options.urls = options.urls.min(WebOptions::MAX);
         let seed = options.seed;
         let sites = Sites::new(seed, options.origins);
         Self {
@@ -106,7 +113,7 @@ impl Web {
     /// The archive, in JSON lines: one capture of each origin's robots.txt. Takes some 4 µs an origin.
     pub fn archive(&self) -> impl Read + Send + 'static {
         let web = *self;
-        stream::lines(0..self.options.origins.max(1), move |origin, out| archive::push_line(&web, origin, out))
+        stream::lines(0..self.options.origins, move |origin, out| archive::push_line(&web, origin, out))
     }
 
     /// The list of URLs, one a line. A few are no URLs, or lead to origins that the archive lacks. Takes some

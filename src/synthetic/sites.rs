@@ -72,11 +72,11 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// Sites that have `origins` origins together.
+    /// Sites that have `origins` origins together, from 1 to `WebOptions::MAX`.
     pub(super) fn new(seed: u64, origins: u64) -> Self {
-        let sites = site_of(origins.max(1) - 1).0 + 1;
+        let sites = site_of(origins - 1).0 + 1;
         let hosts = host_of(sites - 1) + 1;
-        let syllables = (1..=8).find(|count| SYLLABLES.pow(*count) >= hosts).unwrap_or(9);
+        let syllables = (1..9).find(|count| SYLLABLES.pow(*count) >= hosts).unwrap_or(9);
         Self { seed, hosts, syllables, stride: SYLLABLES.pow(syllables) / hosts }
     }
 
