@@ -36,6 +36,7 @@
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `filter`: lists of URLs on all cores.
+//! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
 //! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
 
@@ -59,6 +60,7 @@ mod robots;
 mod simd;
 mod snapshot;
 mod source;
+pub mod synthetic;
 mod url;
 
 pub use agent::{Agent, AgentMatch};

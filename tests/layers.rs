@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
     ("filter", &["error", "profile", "decode", "agent", "simd", "url", "robots", "snapshot", "matcher"]),
+    ("synthetic", &[]),
 ];
 
 fn rust_files(dir: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,7 @@
 //! All integration tests, in one binary.
 
 mod bad_input;
+mod bench;
 mod command;
 mod corpus;
 mod corruption;
@@ -10,4 +11,5 @@ mod layers;
 mod properties;
 mod site;
 mod spec;
+mod synthetic;
 mod transcripts;

@@ -3,6 +3,7 @@
 use super::examples::*;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use robosieve::synthetic::{Order, WebOptions};
 use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,19 @@ fn parse_threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A number, such as 20000, 20k or 100M.
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.strip_suffix(['k', 'M', 'G']) {
+        None => (text, 1),
+        Some(digits) if text.ends_with('k') => (digits, 1_000),
+        Some(digits) if text.ends_with('M') => (digits, 1_000_000),
+        Some(digits) => (digits, 1_000_000_000),
+    };
+    let count = digits.parse().ok().and_then(|count: u64| count.checked_mul(unit));
+    let possible = count.filter(|count| (1..=WebOptions::MAX).contains(count));
+    possible.ok_or_else(|| "give a number like 20000, 20k or 100M, at most 1000G".to_owned())
+}
+
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -41,7 +55,7 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     /// Show what a snapshot holds, in all or of one origin
     Inspect(InspectArgs),
-    /// Time the judging of given URLs by a given snapshot
+    /// Time the judging stage by stage, of your URLs by your snapshot or of a synthetic web
     Bench(BenchArgs),
 }
 
@@ -65,11 +79,11 @@ pub(crate) struct CompileArgs {
     pub inputs: Vec<PathBuf>,
 }
 
-/// What `filter`, `annotate`, `check` and `bench` share.
+/// What `filter`, `annotate`, `check` and `bench` share. All but the last need an agent (`agents_needed`).
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
     /// Agents to judge for, by product token; repeats and takes commas; FIRST:SECOND falls back
-    #[arg(short, long = "agent", required_unless_present = "agents_from", value_name = "AGENT", value_delimiter = ',')]
+    #[arg(short, long = "agent", value_name = "AGENT", value_delimiter = ',')]
     pub agents: Vec<String>,
     /// More agents from a file, one a line; blank lines and what follows a `#` are passed over
     #[arg(long, value_name = "FILE")]
@@ -88,9 +102,14 @@ pub(crate) struct JudgeArgs {
     pub agent_match: AgentMatchArg,
 }
 
+/// One agent at least, by one way or the other.
+fn agents_needed() -> ArgGroup {
+    ArgGroup::new("who").required(true).multiple(true).args(["agents", "agents_from"])
+}
+
 /// How the verdicts of several agents make one for a line.
 #[derive(Debug, Args)]
-#[command(after_help = FILTER_EXAMPLES)]
+#[command(after_help = FILTER_EXAMPLES, group = agents_needed())]
 pub(crate) struct FilterArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
@@ -121,7 +140,7 @@ pub(crate) struct FilterArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = ANNOTATE_EXAMPLES)]
+#[command(after_help = ANNOTATE_EXAMPLES, group = agents_needed())]
 pub(crate) struct AnnotateArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
@@ -137,7 +156,7 @@ pub(crate) struct AnnotateArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = CHECK_EXAMPLES, group = ArgGroup::new("source").required(true).args(["snapshot", "robots"]))]
+#[command(after_help = CHECK_EXAMPLES, group = agents_needed(), group = ArgGroup::new("source").required(true).args(["snapshot", "robots"]))]
 pub(crate) struct CheckArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
@@ -182,18 +201,30 @@ pub(crate) struct InspectArgs {
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// The snapshot
+    /// The snapshot; without one, a synthetic web is made up
     #[arg(short, long, value_name = "SNAP")]
-    pub snapshot: PathBuf,
-    /// The list of URLs, read into memory first
-    #[arg(long, value_name = "FILE")]
-    pub urls: PathBuf,
+    pub snapshot: Option<PathBuf>,
+    /// With -s the list of URLs, which is read into memory first; without, how many URLs to make up (default: 1M)
+    #[arg(long, value_name = "FILE|N")]
+    pub urls: Option<String>,
+    /// How many origins to make up (k, M and G stand for thousand, million and billion)
+    #[arg(long, value_name = "N", default_value = "100k", value_parser = parse_count, conflicts_with = "snapshot")]
+    pub origins: u64,
+    /// The order of the made-up URLs
+    #[arg(long, value_enum, default_value_t = OrderArg::Sorted, conflicts_with = "snapshot")]
+    pub order: OrderArg,
+    /// Which web to make up: the same seed, the same web
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "snapshot")]
+    pub seed: u64,
+    /// Write the made-up web here, as robots.jsonl.zst and urls.txt, and time nothing
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["snapshot", "threads", "runs", "json"])]
+    pub write_to: Option<PathBuf>,
     #[command(flatten)]
     pub judge: JudgeArgs,
     /// Numbers of threads to run with (default: 1, and that of --jobs)
     #[arg(long, value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads)]
     pub threads: Vec<usize>,
-    /// Runs of each; the fastest and the median are printed
+    /// Runs of each; medians are printed
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     /// Print JSON
@@ -246,6 +277,12 @@ choices!(AgentMatchArg => AgentMatch {
 choices!(KeepArg => Keep {
     Allowed = "allowed" => Keep::Allowed,
     Disallowed = "disallowed" => Keep::Disallowed,
+});
+choices!(OrderArg => Order {
+    /// Grouped by host, as in a crawl index
+    Sorted = "sorted" => Order::Sorted,
+    /// Mixed, as in a frontier
+    Shuffled = "shuffled" => Order::Shuffled,
 });
 choices!(RequireArg => Require {
     All = "all" => Require::All,

@@ -54,7 +54,13 @@ Examples:
   robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt";
 
 pub(super) const BENCH_EXAMPLES: &str = "\
-Example:
-  robosieve bench -s web.rsieve --urls urls.txt -a GPTBot --threads 1,2,4
+Examples:
+  robosieve bench
+  robosieve bench --origins 1M --urls 10M --order shuffled -a GPTBot,CCBot --threads 1,2,4 --json
+  robosieve bench -s web.rsieve --urls urls.txt.zst -a GPTBot
+  robosieve bench --origins 10M --urls 100M --write-to big && robosieve compile -o big.rsieve big/robots.jsonl.zst
 
-The list is read into memory; then whole runs are timed, from there to nowhere.";
+Whole runs are timed, from memory to memory. Stages are told apart by ending all work behind one of them, so a stage's time is the \
+difference of two medians; `write` copies the kept lines. What the machine can do at best is measured between the runs. Verdicts on up \
+to 2,000 lines are compared with those of the slow reference; a difference ends the benchmark. A seed makes the same web on \
+every machine and in every version. Without -a the agent is GPTBot.";

@@ -56,7 +56,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
         Verb::Check(args) => check::run(&args),
         Verb::Inspect(args) => inspect::run(&args).map(done),
-        Verb::Bench(args) => bench::run(&args).map(done),
+        Verb::Bench(args) => bench::run(&args, quiet).map(done),
     })
 }
 

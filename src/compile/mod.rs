@@ -14,14 +14,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::write;
-use crate::source::{self, Answer, Capture, Entry, ReadStats, Response};
+use crate::source::{self, Answer, Capture, Entry, Input, ReadStats, Response};
 use crate::url::Origin;
 use crossbeam_channel::{Receiver, Sender};
 use fetch::Fetch;
 use files::FileStore;
 use rayon::prelude::*;
 use report::Tally;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
+use std::iter::Enumerate;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -86,16 +87,44 @@ impl Compiler {
     /// # Errors
     /// As [`add_path`](Self::add_path); of several failures, that of the first input.
     pub fn add_paths(&mut self, paths: &[PathBuf], progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
+        let names: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        let inputs = names.iter().map(|path| Input::Path(path)).collect();
+        self.add_inputs(&names, inputs, progress)
+    }
+
+    /// Adds one archive from anything that reads: WARC or JSONL, plain, gzip or zstd. `name` is for error messages.
+    ///
+    /// ```
+    /// let archive = br#"{"url": "https://e.example/robots.txt", "status": 200, "body": "user-agent: *\ndisallow: /x"}"#;
+    /// let mut compiler = robosieve::Compiler::default();
+    /// compiler.add_reader("memory", archive.as_slice())?;
+    /// assert_eq!(compiler.finish()?.report().counts.outcome_rules, 1);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`add_path`](Self::add_path).
+    pub fn add_reader(&mut self, name: impl AsRef<Path>, reader: impl Read + Send) -> Result<()> {
+        let name = name.as_ref();
+        self.add_inputs(&[name], vec![Input::Reader(name, Box::new(reader))], &|_| {})
+    }
+
+    fn add_inputs(
+        &mut self,
+        names: &[&Path],
+        inputs: Vec<Input<'_>>,
+        progress: &(dyn Fn(CompileProgress) + Sync),
+    ) -> Result<()> {
         let reading = Reading {
             compiler: self,
-            paths,
+            names,
             progress,
-            next: AtomicUsize::new(0),
+            inputs: Mutex::new(inputs.into_iter().enumerate()),
             done: AtomicUsize::new(0),
             failures: Mutex::default(),
         };
         let (batch, stats) = reading.run()?;
-        self.tally.absorb(batch.tally, stats, paths.len());
+        self.tally.absorb(batch.tally, stats, names.len());
         self.fetches.extend(batch.fetches);
         Ok(())
     }
@@ -167,13 +196,13 @@ impl Batch {
     }
 }
 
-/// One call of `add_paths`: threads that read inputs, and the pool that parses what they find.
+/// One call of `add_inputs`: threads that read inputs, and the pool that parses what they find.
 struct Reading<'c> {
     compiler: &'c Compiler,
-    paths: &'c [PathBuf],
+    names: &'c [&'c Path],
     progress: &'c (dyn Fn(CompileProgress) + Sync),
-    /// The next input to be read.
-    next: AtomicUsize,
+    /// The inputs that are still to be read.
+    inputs: Mutex<Enumerate<std::vec::IntoIter<Input<'c>>>>,
     done: AtomicUsize,
     failures: Mutex<Vec<(usize, Error)>>,
 }
@@ -188,7 +217,7 @@ const PARCEL_BYTES: usize = 1 << 20;
 impl Reading<'_> {
     fn run(self) -> Result<(Batch, ReadStats)> {
         let threads = rayon::current_num_threads();
-        let readers = (threads / 2).clamp(1, self.paths.len().max(1));
+        let readers = (threads / 2).clamp(1, self.names.len().max(1));
         let (sender, receiver) = crossbeam_channel::bounded::<Parcel>(threads * 2 + 2);
         let (batch, stats) = std::thread::scope(|scope| {
             let readers: Vec<_> = (0..readers)
@@ -215,18 +244,21 @@ impl Reading<'_> {
         if let Ok(mut failures) = self.failures.lock() {
             failures.push((input, err));
         }
-        self.next.store(self.paths.len(), Ordering::Relaxed);
+        if let Ok(mut inputs) = self.inputs.lock() {
+            inputs.by_ref().for_each(drop);
+        }
     }
 
     /// Reads inputs until none is left, or one failed, or nobody listens any more.
     fn read_inputs(&self, sender: Sender<Parcel>) -> ReadStats {
         let mut stats = ReadStats::default();
         loop {
-            let input = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = self.paths.get(input) else { return stats };
-            match read_input(path, input, self.compiler.skip_damaged, &sender) {
+            let Some((number, input)) = self.inputs.lock().ok().and_then(|mut inputs| inputs.next()) else {
+                return stats;
+            };
+            match read_input(input, number, self.compiler.skip_damaged, &sender) {
                 Ok(read) => stats = add_stats(stats, read),
-                Err(err) => self.fail(input, err),
+                Err(err) => self.fail(number, err),
             }
             self.done.fetch_add(1, Ordering::Relaxed);
         }
@@ -237,7 +269,7 @@ impl Reading<'_> {
         let parse = |batch: Option<Batch>, (input, parcel): Parcel| -> Result<Option<Batch>> {
             let mut batch = batch.map_or_else(Batch::new, Ok)?;
             let count = parcel.len() as u64;
-            self.parse(&mut batch, parcel).map_err(|err| err.at(&self.paths[input]))?;
+            self.parse(&mut batch, parcel).map_err(|err| err.at(self.names[input]))?;
             let entries = entries.fetch_add(count, Ordering::Relaxed) + count;
             (self.progress)(CompileProgress { entries, inputs_done: self.done.load(Ordering::Relaxed) });
             Ok(Some(batch))
@@ -265,19 +297,19 @@ impl Reading<'_> {
 }
 
 /// Sends the entries of one input in parcels; ends early, without an error, if the receiver is gone.
-fn read_input(path: &Path, input: usize, skip_damaged: bool, sender: &Sender<Parcel>) -> Result<ReadStats> {
+fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, sender: &Sender<Parcel>) -> Result<ReadStats> {
     let (mut parcel, mut weight) = (Vec::new(), 0);
-    let stats = source::read(path, skip_damaged, &mut |entry| {
+    let stats = source::read(input, skip_damaged, &mut |entry| {
         weight += entry.weight();
         parcel.push(entry);
         if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {
             return true;
         }
         weight = 0;
-        sender.send((input, std::mem::take(&mut parcel))).is_ok()
+        sender.send((number, std::mem::take(&mut parcel))).is_ok()
     })?;
     // A receiver that is gone has met an error, which it reports itself.
-    let _ = sender.send((input, parcel));
+    let _ = sender.send((number, parcel));
     Ok(stats)
 }
 

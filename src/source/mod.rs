@@ -9,7 +9,7 @@ use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use std::fs::File;
-use std::io::{BufReader, Read, Stdin};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// What fetching one URL gave, as the archive tells it.
@@ -94,41 +94,35 @@ pub(crate) struct ReadStats {
 /// Receives the entries of an archive; `false` ends the reading.
 pub(crate) type Sink<'s> = dyn FnMut(Entry) -> bool + 's;
 
-/// Reads every entry of `input`: a WARC or JSONL file, compressed or not, a directory, or `-` for standard input.
+/// One input, not yet opened.
+pub(crate) enum Input<'r> {
+    /// A file or directory; `-` is standard input.
+    Path(&'r Path),
+    /// Whatever reads, with a name for errors.
+    Reader(&'r Path, Box<dyn Read + Send + 'r>),
+}
+
+/// Reads every entry of `input`: WARC or JSONL, compressed or not, or a directory.
 ///
 /// # Errors
 /// What cannot be opened or read, is of no known form, or is damaged (unless `skip_damaged`), naming the file.
-pub(crate) fn read(input: &Path, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
-    let name = if input.as_os_str() == "-" { Path::new("standard input") } else { input };
-    read_input(input, skip_damaged, sink).map_err(|err| err.at(name))
-}
-
-fn read_input(input: &Path, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
-    if input.as_os_str() == "-" {
-        return read_stream(Input::Stdin(std::io::stdin()), skip_damaged, sink);
-    }
-    if input.is_dir() {
-        return dir::read(input, sink);
-    }
-    let file = File::open(input)?;
-    read_stream(Input::File(file), skip_damaged, sink)
-}
-
-enum Input {
-    File(File),
-    Stdin(Stdin),
-}
-
-impl Read for Input {
-    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
-        match self {
-            Self::File(file) => file.read(buf),
-            Self::Stdin(stdin) => stdin.lock().read(buf),
+pub(crate) fn read(input: Input<'_>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
+    let name = match input {
+        Input::Path(path) if path.as_os_str() == "-" => Path::new("standard input"),
+        Input::Path(name) | Input::Reader(name, _) => name,
+    };
+    let read = match input {
+        Input::Reader(_, reader) => read_stream(reader, skip_damaged, sink),
+        Input::Path(path) if path.as_os_str() == "-" => read_stream(std::io::stdin(), skip_damaged, sink),
+        Input::Path(path) if path.is_dir() => dir::read(path, sink),
+        Input::Path(path) => {
+            File::open(path).map_err(Error::from).and_then(|file| read_stream(file, skip_damaged, sink))
         }
-    }
+    };
+    read.map_err(|err| err.at(name))
 }
 
-fn read_stream(input: Input, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
+fn read_stream(input: impl Read, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
     let mut decoder = Decoder::new(input)?;
     let mut damaged = 0;
     let form = loop {

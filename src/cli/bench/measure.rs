@@ -1,0 +1,143 @@
+//! The runs with one number of threads: every stage and every ceiling by turns, so that what disturbs the machine disturbs all.
+
+use super::ceilings::{ACCESSES, Ceilings};
+use robosieve::{Filter, FilterStats, Input, Judge, Outputs, Stage};
+use std::hint::black_box;
+use std::io::{self, Cursor, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The medians, in nanoseconds: wall time by the work of all threads together.
+pub(super) struct Measured {
+    pub threads: usize,
+    pub stats: FilterStats,
+    /// The stages, in order; each without those before it.
+    pub stages: Vec<(&'static str, Time)>,
+    pub total: Time,
+    pub newline_scan: Time,
+    pub memcpy: Time,
+    /// Of one access.
+    pub chained_ns: f64,
+    pub overlapped_ns: f64,
+}
+
+/// How long the list takes.
+#[derive(Clone, Copy)]
+pub(super) struct Time {
+    pub ns_per_url: f64,
+    /// `None` where it is lost in the noise.
+    pub urls_per_second: Option<f64>,
+    pub gb_per_second: Option<f64>,
+}
+
+impl Time {
+    fn new(seconds: f64, stats: &FilterStats) -> Self {
+        let rate = |count: u64| (seconds > 0.0).then_some(count as f64 / seconds);
+        Self {
+            ns_per_url: seconds * 1e9 / stats.lines as f64,
+            urls_per_second: rate(stats.lines),
+            gb_per_second: rate(stats.bytes).map(|rate| rate / 1e9),
+        }
+    }
+}
+
+/// What is timed, in the order of the columns of `times`.
+const TIMED: usize = 8;
+
+pub(super) fn measure(
+    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    urls: &Arc<[u8]>,
+    threads: usize,
+    runs: u32,
+) -> anyhow::Result<Measured> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let filter = |until, outputs: Outputs<'_>| {
+        let input = Input::from_reader("memory", Cursor::new(urls.clone()));
+        pool.install(|| Filter::new(judge).until(until).run(vec![input], outputs))
+    };
+    let mut ceilings = Ceilings::new(urls);
+    let mut sink = CopySink::default();
+    let mut times: [Vec<f64>; TIMED] = Default::default();
+    let mut stats = None;
+    // The first run, which also warms the caches, is not counted.
+    for run in 0..=runs {
+        let until = |stage| {
+            let (found, time) = timed(|| filter(stage, Outputs::default()));
+            found.map(|_| time)
+        };
+        let (split, locate, matched) = (until(Stage::Split)?, until(Stage::Locate)?, until(Stage::Match)?);
+        let kept = Outputs { kept: Some(&mut sink), ..Outputs::default() };
+        let (found, total) = timed(|| filter(Stage::Match, kept));
+        let found = found?;
+        let (_, newlines) = timed(|| black_box(ceilings.newlines(&pool)));
+        let (copied, copy) = timed(|| ceilings.copy(&pool));
+        let ((), chained) = timed(|| ceilings.chained(&pool));
+        let ((), overlapped) = timed(|| ceilings.overlapped(&pool));
+        let copy = copy * urls.len() as f64 / copied as f64;
+        let row = [split, locate, matched, total, newlines, copy, chained, overlapped];
+        let same = *stats.get_or_insert_with(|| found.clone()) == found;
+        anyhow::ensure!(same, "two runs gave different counts: this is a bug, please report it");
+        if run > 0 {
+            times.iter_mut().zip(row).for_each(|(times, time)| times.push(time));
+        }
+    }
+    Ok(Measured::new(threads, stats.unwrap_or_default(), times.map(median)))
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let done = work();
+    (done, start.elapsed().as_secs_f64())
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+impl Measured {
+    fn new(threads: usize, stats: FilterStats, times: [f64; TIMED]) -> Self {
+        let [split, locate, matched, total, newlines, copy, chained, overlapped] = times;
+        let time = |seconds| Time::new(seconds, &stats);
+        let each_access = |seconds| seconds * 1e9 / (ACCESSES * threads as u64) as f64;
+        Self {
+            threads,
+            stages: vec![
+                ("split", time(split)),
+                ("locate", time(locate - split)),
+                ("match", time(matched - locate)),
+                ("write", time(total - matched)),
+            ],
+            total: time(total),
+            newline_scan: time(newlines),
+            memcpy: time(copy),
+            chained_ns: each_access(chained),
+            overlapped_ns: each_access(overlapped),
+            stats,
+        }
+    }
+}
+
+/// Takes lines as a file would, without a file: copies them into memory that is used again.
+struct CopySink {
+    buffer: Vec<u8>,
+}
+
+impl Default for CopySink {
+    fn default() -> Self {
+        Self { buffer: vec![0; 1 << 20] }
+    }
+}
+
+impl Write for CopySink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = bytes.len().min(self.buffer.len());
+        self.buffer[..len].copy_from_slice(&bytes[..len]);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        black_box(&self.buffer);
+        Ok(())
+    }
+}

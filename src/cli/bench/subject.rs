@@ -1,0 +1,94 @@
+//! What is benchmarked: a given snapshot and list, or a made-up web.
+
+use super::super::args::{BenchArgs, parse_count};
+use super::super::report::grouped;
+use anyhow::Context;
+use robosieve::synthetic::{Order, Web, WebOptions};
+use robosieve::{Compiler, OutputFile, Snapshot};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(super) struct Subject {
+    /// For people.
+    pub name: String,
+    /// Where it is made up.
+    pub web: Option<Web>,
+    /// The list, in memory.
+    pub urls: Arc<[u8]>,
+}
+
+impl Subject {
+    /// The list in a file, plain, gzip or zstd.
+    pub(super) fn given(snapshot: &Path, urls: &str) -> anyhow::Result<Self> {
+        let mut text = Vec::new();
+        std::fs::File::open(urls)
+            .map_err(anyhow::Error::from)
+            .and_then(|file| Ok(robosieve::decode(file)?.read_to_end(&mut text)?))
+            .with_context(|| urls.to_owned())?;
+        anyhow::ensure!(!text.is_empty(), "{urls}: holds no lines to judge");
+        Ok(Self { name: format!("{}, {urls}", snapshot.display()), web: None, urls: text.into() })
+    }
+
+    /// A made-up web and its snapshot.
+    pub(super) fn synthetic(web: Web, quiet: bool) -> anyhow::Result<(Snapshot<Vec<u8>>, Self)> {
+        let start = Instant::now();
+        let mut compiler = Compiler::default();
+        compiler.add_reader("synthetic archive", web.archive())?;
+        let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+        let compiled = start.elapsed();
+        let mut urls = Vec::new();
+        web.urls().read_to_end(&mut urls)?;
+        if !quiet {
+            eprintln!(
+                "robosieve: made and compiled the archive in {:.2} s, made the URLs in {:.2} s",
+                compiled.as_secs_f64(),
+                (start.elapsed() - compiled).as_secs_f64()
+            );
+        }
+        Ok((snapshot, Self { name: name(web.options()), web: Some(web), urls: urls.into() }))
+    }
+}
+
+fn name(options: WebOptions) -> String {
+    let WebOptions { seed, origins, urls, order } = options;
+    let order = match order {
+        Order::Sorted => "sorted",
+        Order::Shuffled => "shuffled",
+    };
+    format!("synthetic web of {} origins and {} URLs, {order}, seed {seed}", grouped(origins), grouped(urls))
+}
+
+/// The made-up web that the arguments ask for.
+pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
+    let urls = match &args.urls {
+        None => WebOptions::default().urls,
+        Some(text) => parse_count(text)
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("--urls {text}: without -s it is the number of URLs to make up"))?,
+    };
+    Ok(Web::new(WebOptions { seed: args.seed, origins: args.origins, urls, order: args.order.value() }))
+}
+
+/// Writes the archive and the list for other tools.
+pub(super) fn write(web: Web, dir: &Path, quiet: bool) -> anyhow::Result<()> {
+    std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+    let (archive, urls) = rayon::join(
+        || write_file(web.archive(), dir.join("robots.jsonl.zst"), quiet),
+        || write_file(web.urls(), dir.join("urls.txt"), quiet),
+    );
+    archive.and(urls)
+}
+
+fn write_file(mut from: impl Read, path: PathBuf, quiet: bool) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let mut file = OutputFile::create(&path)?;
+    let bytes = io::copy(&mut from, &mut file)?;
+    file.commit()?;
+    if !quiet {
+        let seconds = start.elapsed().as_secs_f64();
+        eprintln!("robosieve: {}: {} bytes of text in {seconds:.1} s", path.display(), grouped(bytes));
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! What was measured, as a table for people and as JSON for programs.
+
+use super::super::report::grouped;
+use super::Report;
+use super::measure::{Measured, Time};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+pub(super) fn text(report: &Report<'_>) -> String {
+    let mut out = format!("{}; {}; medians of {} runs\n", report.subject.name, agents(report), report.runs);
+    if let Some(first) = report.measured.first() {
+        let stats = &first.stats;
+        let _ = writeln!(
+            out,
+            "lines {}  allowed {}  disallowed {}  unknown {}  invalid {}  bytes {}",
+            grouped(stats.lines),
+            grouped(stats.allowed),
+            grouped(stats.disallowed),
+            grouped(stats.unknown),
+            grouped(stats.invalid),
+            grouped(stats.bytes)
+        );
+    }
+    let checked = &report.checked;
+    let _ = writeln!(
+        out,
+        "reference: {} of {} sampled lines are decided by rules, and all have its verdicts",
+        grouped(checked.compared as u64),
+        grouped(checked.sampled as u64)
+    );
+    report.measured.iter().for_each(|measured| push_table(measured, &mut out));
+    out
+}
+
+fn agents(report: &Report<'_>) -> String {
+    match report.agents {
+        agents if agents.len() > 5 => format!("{} agents", agents.len()),
+        agents => agents.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn push_table(measured: &Measured, out: &mut String) {
+    let threads = format!("{} thread{}", measured.threads, if measured.threads == 1 { "" } else { "s" });
+    let _ = writeln!(out, "\n{threads:<16}{:>10}{:>16}{:>10}", "ns/URL", "URL/s", "GB/s");
+    let stages = measured.stages.iter().map(|(name, time)| (*name, time));
+    let whole = [("total", &measured.total), ("newline scan", &measured.newline_scan), ("memcpy", &measured.memcpy)];
+    for (name, time) in stages.chain(whole) {
+        let rate = time.urls_per_second.map_or("-".to_owned(), |rate| grouped(rate as u64));
+        let bytes = time.gb_per_second.map_or("-".to_owned(), |rate| format!("{rate:.2}"));
+        let _ = write!(out, "  {name:<14}{:>10.1}{rate:>16}{bytes:>10}", time.ns_per_url);
+        if name == "total" {
+            let _ = write!(out, "   {:.1} times the newline scan", time.ns_per_url / measured.newline_scan.ns_per_url);
+        }
+        out.push('\n');
+    }
+    let _ = writeln!(
+        out,
+        "  random access {:>10.1} ns each where one waits for the other, {:.1} ns where they overlap",
+        measured.chained_ns, measured.overlapped_ns
+    );
+}
+
+pub(super) fn json(report: &Report<'_>) -> String {
+    let object = json!({
+        "subject": report.subject.name,
+        "synthetic": report.subject.web.map(|web| {
+            let options = web.options();
+            json!({ "seed": options.seed, "origins": options.origins, "urls": options.urls,
+                    "order": format!("{:?}", options.order).to_lowercase() })
+        }),
+        "agents": report.agents.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "runs": report.runs,
+        "counts": report.measured.first().map(|measured| &measured.stats),
+        "reference": {
+            "sampled": report.checked.sampled, "compared": report.checked.compared, "allowed": report.checked.allowed,
+        },
+        "threads": report.measured.iter().map(measured_json).collect::<Vec<_>>(),
+    });
+    format!("{object:#}\n")
+}
+
+fn measured_json(measured: &Measured) -> Value {
+    json!({
+        "threads": measured.threads,
+        "stages": measured.stages.iter().map(|(name, time)| (name.to_string(), time_json(time))).collect::<serde_json::Map<_, _>>(),
+        "total": time_json(&measured.total),
+        "ceilings": {
+            "newline_scan": time_json(&measured.newline_scan),
+            "memcpy": time_json(&measured.memcpy),
+            "random_access_ns": { "chained": measured.chained_ns, "overlapped": measured.overlapped_ns },
+        },
+    })
+}
+
+fn time_json(time: &Time) -> Value {
+    json!({
+        "ns_per_url": time.ns_per_url, "urls_per_second": time.urls_per_second, "gb_per_second": time.gb_per_second,
+    })
+}

@@ -1,0 +1,74 @@
+//! The archive: one JSON line for each origin, in the form that `compile` documents.
+
+use super::Web;
+use super::profile::{CACHE_CONTROL, CAPTURE_SECONDS, REDIRECTS};
+use super::random::{Dice, Purpose};
+use super::sites::{Answer, Sites};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Line<'a> {
+    url: &'a str,
+    fetched_at: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<Headers<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+enum Headers<'a> {
+    Location(&'a str),
+    #[serde(rename = "Cache-Control")]
+    CacheControl(&'a str),
+}
+
+/// What servers send that have no robots.txt and do not say so.
+pub(super) const PAGE: &str =
+    "<!DOCTYPE html>\n<html><head><title>Not here</title></head>\n<body><p>There is no such page.</p></body></html>\n";
+
+/// Appends the line of an origin, without its end.
+pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
+    let dice = &mut Dice::new(web.options.seed, Purpose::Capture, origin, 0);
+    let (host, place) = Sites::of_origin(origin);
+    let place = Sites::places(host)[place];
+    let robots_url = |place| {
+        let mut url = Vec::new();
+        web.sites.push_origin(host, place, true, &mut url);
+        url.extend_from_slice(b"/robots.txt");
+        String::from_utf8_lossy(&url).into_owned()
+    };
+    let target = (!place.serves).then(|| robots_url(Sites::places(host)[0]));
+    let (status, body) = match target {
+        Some(_) => (Some(dice.weighted(REDIRECTS)), None),
+        None => match web.answer(host) {
+            (Answer::Robots | Answer::Page, body) => (Some(200), body),
+            (Answer::Status(status), _) => (Some(status), None),
+            (Answer::Failed, _) => (None, None),
+        },
+    };
+    let headers = match &target {
+        Some(target) => Some(Headers::Location(target)),
+        None => dice.chance(CACHE_CONTROL).then_some(Headers::CacheControl("max-age=3600")),
+    };
+    let line = Line {
+        url: &robots_url(place),
+        fetched_at: &time(dice.below(CAPTURE_SECONDS)),
+        status,
+        error: status.is_none().then_some("timeout"),
+        headers,
+        body: body.as_deref().and_then(|body| std::str::from_utf8(body).ok()),
+    };
+    // Writing text to memory does not fail.
+    let _ = serde_json::to_writer(out, &line);
+}
+
+/// A time in January 2026.
+fn time(seconds: u64) -> String {
+    let (day, hour, minute, second) = (1 + seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("2026-01-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}

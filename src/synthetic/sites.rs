@@ -1,0 +1,162 @@
+//! Sites: their names, their origins, and what each origin answers. All follows from a number.
+
+use super::profile::{ANSWERS, ENDINGS, IDN_EVERY, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY};
+use super::random::{Dice, Purpose, hash};
+use super::words::{SYLLABLES, WORDS, push_syllables, read_syllables};
+
+/// What an origin answers to a request for its robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// 200 with robots.txt.
+    Robots,
+    /// 200 with a page of HTML.
+    Page,
+    /// Another status than 2xx and 3xx.
+    Status(u16),
+    /// None.
+    Failed,
+}
+
+/// One origin of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub https: bool,
+    pub www: bool,
+    /// Whether it answers itself; if not, it redirects to the site's first place.
+    pub serves: bool,
+}
+
+const fn place(https: bool, www: bool, serves: bool) -> Place {
+    Place { https, www, serves }
+}
+
+/// The kinds of site, by turns: a quarter of all origins redirects, half of the sites have `www.`, one is served by both schemes (assumed:
+/// archives do not tell which origins were never asked).
+const KINDS: [&[Place]; 11] = [
+    &[place(true, false, true), place(false, false, false)],
+    &[place(true, true, true), place(false, true, false), place(true, false, false)],
+    &[place(true, false, true), place(false, false, true)],
+    &[place(true, false, true)],
+    &[place(true, true, true)],
+    &[place(false, false, true)],
+    &[place(false, true, true)],
+    &[place(true, true, true), place(false, true, false)],
+    &[place(true, false, true)],
+    &[place(true, true, true)],
+    &[place(false, true, true)],
+];
+
+/// The origins of one site of each kind.
+const TURN: u64 = {
+    let (mut origins, mut kind) = (0, 0);
+    while kind < KINDS.len() {
+        origins += KINDS[kind].len() as u64;
+        kind += 1;
+    }
+    origins
+};
+
+/// The label before the name of some hosts, in Punycode and as people write it.
+const IDN: [&str; 2] = ["xn--bcher-kva.", "bücher."];
+
+/// All hosts, numbered in the order of their names. Most belong to the archive's sites; to some only URLs lead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sites {
+    seed: u64,
+    /// Hosts, those that the archive lacks too.
+    pub hosts: u64,
+    /// Syllables that tell a name from all others.
+    syllables: u32,
+    /// How far the numbers of neighbouring names lie apart.
+    stride: u64,
+}
+
+impl Sites {
+    /// Sites that have `origins` origins together, from 1 to `WebOptions::MAX`.
+    pub(super) fn new(seed: u64, origins: u64) -> Self {
+        let sites = site_of(origins - 1).0 + 1;
+        let hosts = host_of(sites - 1) + 1;
+        let syllables = (1..9).find(|count| SYLLABLES.pow(*count) >= hosts).unwrap_or(9);
+        Self { seed, hosts, syllables, stride: SYLLABLES.pow(syllables) / hosts }
+    }
+
+    /// The host that an origin of the archive belongs to, and which of its places it is.
+    pub(super) fn of_origin(origin: u64) -> (u64, usize) {
+        let (site, place) = site_of(origin);
+        (host_of(site), place)
+    }
+
+    /// The places of a host, its main one first.
+    pub(super) fn places(host: u64) -> &'static [Place] {
+        match is_unknown(host) {
+            true => &KINDS[3][..1],
+            false => KINDS[((host - host / UNKNOWN_EVERY) % KINDS.len() as u64) as usize],
+        }
+    }
+
+    /// What a host that is in the archive answers.
+    pub(super) fn answer(&self, host: u64, popular: bool) -> Answer {
+        Dice::new(self.seed, Purpose::Answer, host, 0).weighted(if popular { POPULAR_ANSWERS } else { ANSWERS })
+    }
+
+    /// Appends an origin, its host spelled as in Punycode or as people write it.
+    pub(super) fn push_origin(&self, host: u64, place: Place, punycode: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(if place.https { b"https://" } else { b"http://" });
+        if place.www {
+            out.extend_from_slice(b"www.");
+        }
+        if host % IDN_EVERY == IDN_EVERY / 2 {
+            out.extend_from_slice(IDN[usize::from(!punycode)].as_bytes());
+        }
+        push_syllables(host * self.stride, self.syllables, out);
+        let bits = hash(self.seed, Purpose::Name, host, 0);
+        for (word, wanted) in [(bits >> 8, bits & 1 == 0), (bits >> 16, bits & 6 == 0)] {
+            if wanted {
+                out.extend_from_slice(WORDS[word as usize % WORDS.len()].as_bytes());
+            }
+        }
+        out.extend_from_slice(ENDINGS[(bits >> 32) as usize % ENDINGS.len()].as_bytes());
+        if host % PORT_EVERY == PORT_EVERY / 2 {
+            out.extend_from_slice(b":8080");
+        }
+    }
+
+    /// The host of the archive that an origin in canonical form belongs to.
+    pub(super) fn find(&self, origin: &str) -> Option<u64> {
+        let name = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"))?;
+        let name = name.strip_prefix("www.").unwrap_or(name);
+        let name = name.strip_prefix(IDN[0]).unwrap_or(name);
+        let host = read_syllables(name.as_bytes(), self.syllables)? / self.stride;
+        let mut spelled = Vec::new();
+        let mut is_origin = |place: &Place| {
+            spelled.clear();
+            self.push_origin(host, *place, true, &mut spelled);
+            spelled == origin.as_bytes()
+        };
+        (host < self.hosts && !is_unknown(host) && Self::places(host).iter().any(&mut is_origin)).then_some(host)
+    }
+}
+
+/// Whether the archive lacks a host.
+fn is_unknown(host: u64) -> bool {
+    host % UNKNOWN_EVERY == UNKNOWN_EVERY - 1
+}
+
+/// The host number of the archive's site of this number.
+fn host_of(site: u64) -> u64 {
+    site + site / (UNKNOWN_EVERY - 1)
+}
+
+/// The site that an origin belongs to, and which of its places it is.
+fn site_of(origin: u64) -> (u64, usize) {
+    let mut site = origin / TURN * KINDS.len() as u64;
+    let mut place = (origin % TURN) as usize;
+    for kind in KINDS {
+        if place < kind.len() {
+            break;
+        }
+        place -= kind.len();
+        site += 1;
+    }
+    (site, place)
+}

@@ -1,0 +1,100 @@
+//! `robosieve bench`: what it prints, and that it looks at the answers too.
+
+use crate::command::{Ran, robosieve};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn bench(dir: &Path, args: &[&str]) -> Ran {
+    robosieve(dir, &[&["bench", "-q", "-j", "1"], args].concat())
+}
+
+fn json(ran: &Ran) -> Value {
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+const SMALL: [&str; 4] = ["--origins", "500", "--urls", "5k"];
+
+#[test]
+fn a_synthetic_web_is_timed_stage_by_stage() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = json(&bench(dir.path(), &[&SMALL[..], &["--json", "--runs", "1", "--threads", "1,2"]].concat()));
+    assert_eq!(report["synthetic"]["origins"], 500);
+    assert_eq!(report["agents"][0], "GPTBot");
+    assert_eq!(report["counts"]["lines"], 5_000);
+    let number = |value: &Value| value.as_f64().is_some_and(f64::is_finite);
+    for (measured, threads) in report["threads"].as_array().unwrap().iter().zip([1, 2]) {
+        assert_eq!(measured["threads"], threads);
+        for stage in ["split", "locate", "match", "write"] {
+            assert!(number(&measured["stages"][stage]["ns_per_url"]), "{stage}");
+        }
+        let ceilings = &measured["ceilings"];
+        for whole in [&measured["total"], &ceilings["newline_scan"], &ceilings["memcpy"]] {
+            assert!(["ns_per_url", "urls_per_second", "gb_per_second"].iter().all(|unit| number(&whole[unit])));
+        }
+        assert!(["chained", "overlapped"].iter().all(|how| number(&ceilings["random_access_ns"][how])));
+    }
+    // Most lines are decided by rules, and those were compared with the reference.
+    let compared = report["reference"]["compared"].as_u64().unwrap();
+    assert!((1_000..2_000).contains(&compared) && report["reference"]["allowed"][0].as_u64().unwrap() > compared / 2);
+}
+
+#[test]
+fn the_order_changes_times_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let counts = |order| {
+        let args = [&SMALL[..], &["--json", "--runs", "1", "-a", "FooBot,GPTBot", "--order", order]].concat();
+        json(&bench(dir.path(), &args))["counts"].clone()
+    };
+    assert_eq!(counts("sorted"), counts("shuffled"));
+}
+
+#[test]
+fn the_table_names_stages_and_ceilings() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = bench(dir.path(), &[&SMALL[..], &["--runs", "1"]].concat());
+    let table = String::from_utf8(ran.stdout).unwrap();
+    let rows = ["1 thread", "split", "locate", "match", "write", "total", "newline scan", "memcpy", "random access"];
+    let mut lines = table.lines().skip_while(|line| !line.starts_with("1 thread"));
+    assert!(rows.iter().all(|row| lines.next().unwrap().trim_start().starts_with(row)), "{table}");
+    assert!(table.starts_with("synthetic web of 500 origins and 5,000 URLs, sorted, seed 1; GPTBot;"), "{table}");
+}
+
+/// What was written for other tools is the web that would have been timed.
+#[test]
+fn a_written_web_gives_the_same_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = bench(dir.path(), &[&SMALL[..], &["--write-to", "web"]].concat());
+    assert_eq!((ran.code, ran.stdout.as_slice()), (Some(0), &b""[..]), "{}", ran.stderr);
+    let compiled = robosieve(dir.path(), &["compile", "-q", "-o", "web.rsieve", "web/robots.jsonl.zst"]);
+    assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
+    let given = ["-s", "web.rsieve", "--urls", "web/urls.txt", "-a", "GPTBot", "--json", "--runs", "1"];
+    let given = json(&bench(dir.path(), &given));
+    let made = json(&bench(dir.path(), &[&SMALL[..], &["--json", "--runs", "1"]].concat()));
+    assert_eq!(given["synthetic"], Value::Null);
+    for same in ["counts", "reference"] {
+        assert_eq!(given[same], made[same]);
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("empty.txt"), "").unwrap();
+    fs::write(dir.path().join("robots.jsonl"), r#"{"url": "https://e.example/robots.txt", "body": ""}"#).unwrap();
+    robosieve(dir.path(), &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"]);
+    for (args, says) in [
+        (&["-s", "s.rsieve"][..], "-s needs --urls FILE"),
+        (&["-s", "s.rsieve", "--urls", "empty.txt"], "empty.txt: holds no lines"),
+        (&["-s", "s.rsieve", "--urls", "missing.txt"], "missing.txt"),
+        (&["-s", "s.rsieve", "--urls", "empty.txt", "--origins", "5"], "cannot be used with"),
+        (&["--urls", "list.txt"], "--urls list.txt: without -s it is the number of URLs"),
+        (&["--origins", "0"], "give a number like"),
+        (&["--write-to", "web", "--json"], "cannot be used with"),
+    ] {
+        let ran = bench(dir.path(), args);
+        assert_eq!(ran.code, Some(2), "{args:?}");
+        assert!(ran.stderr.contains(says), "{args:?}: {}", ran.stderr);
+    }
+}
