@@ -1,8 +1,10 @@
 //! Groups to canonical rule sets: merged by agent name, normalised, sorted, without what changes no verdict.
 
 use crate::profile::Profile;
+use crate::robots::pattern::Pattern;
 use crate::robots::{Robots, Rule, RuleKind};
 use crate::snapshot::ruleset::SetRule;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// Merging the groups of every name may multiply the rules of a malicious file. Up to this many times its own rules
@@ -12,8 +14,8 @@ const FREE_RULES: usize = 4096;
 
 /// What a robots.txt says, by agent name: each answer is the index of a [`Merged`].
 #[derive(Debug, Default)]
-pub(super) struct ByAgent {
-    pub merged: Vec<Merged>,
+pub(super) struct ByAgent<'r> {
+    pub merged: Vec<Merged<'r>>,
     /// The merged global groups, if there are any.
     pub global: Option<usize>,
     /// Product tokens and extended tokens.
@@ -22,15 +24,15 @@ pub(super) struct ByAgent {
 
 /// The groups that one or more names share.
 #[derive(Debug)]
-pub(super) enum Merged {
+pub(super) enum Merged<'r> {
     /// One canonical rule set.
-    Set(Vec<SetRule>),
+    Set(Vec<SetRule<'r>>),
     /// The rule sets of several groups, of whose matching rules the longest decides.
-    Union(Vec<Vec<SetRule>>),
+    Union(Vec<Vec<SetRule<'r>>>),
 }
 
 /// Sorts the groups of a robots.txt by the names they name and merges those of each name (RFC 9309 §2.2.1).
-pub(super) fn by_agent(robots: &Robots<'_>) -> ByAgent {
+pub(super) fn by_agent<'r>(robots: &'r Robots<'_>) -> ByAgent<'r> {
     let mut global = Vec::new();
     let mut named: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
     let push = |groups: &mut Vec<usize>, group| {
@@ -60,7 +62,7 @@ pub(super) fn by_agent(robots: &Robots<'_>) -> ByAgent {
 
 struct Merger<'r> {
     robots: &'r Robots<'r>,
-    merged: Vec<Merged>,
+    merged: Vec<Merged<'r>>,
     known: HashMap<Vec<usize>, usize>,
     /// Rules that may still be merged.
     budget: usize,
@@ -92,18 +94,19 @@ impl<'r> Merger<'r> {
 }
 
 /// The rules that can match anything, each pattern once, by priority and with allow first.
-fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) -> Vec<SetRule> {
+fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) -> Vec<SetRule<'r>> {
     let mut set = Vec::new();
     for rule in rules {
         let pattern = rule.pattern();
         let folder =
             (profile == Profile::Google && rule.kind() == RuleKind::Allow).then(|| pattern.index_folder()).flatten();
-        let patterns = [Some(pattern), folder.as_ref()];
-        set.extend(patterns.into_iter().flatten().filter(|pattern| pattern.can_match()).map(|pattern| SetRule {
-            text: pattern.text.to_vec(),
-            anchored: pattern.anchored,
-            kind: rule.kind(),
-        }));
+        let mut add = |text: Cow<'r, [u8]>, anchored| set.push(SetRule { text, anchored, kind: rule.kind() });
+        if pattern.can_match() {
+            add(Cow::Borrowed(&pattern.text), pattern.anchored);
+        }
+        if let Some(folder) = folder.filter(Pattern::can_match) {
+            add(Cow::Owned(folder.text.into_owned()), folder.anchored);
+        }
     }
     set.sort_unstable_by(|a, b| {
         b.priority().cmp(&a.priority()).then_with(|| (&a.text, a.kind).cmp(&(&b.text, b.kind)))
@@ -116,7 +119,7 @@ fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) ->
 
 /// Leaves out rules without which every URL is judged the same. (The set must be judged alone: in a union a rule that
 /// changes nothing here may overrule one of another set.)
-fn reduce(mut set: Vec<SetRule>) -> Vec<SetRule> {
+fn reduce(mut set: Vec<SetRule<'_>>) -> Vec<SetRule<'_>> {
     // What no rule matches is allowed, so allows below the last disallow say nothing.
     let last_disallow = set.iter().rposition(|rule| rule.kind == RuleKind::Disallow);
     set.truncate(last_disallow.map_or(0, |i| i + 1));
@@ -127,7 +130,7 @@ fn reduce(mut set: Vec<SetRule>) -> Vec<SetRule> {
 }
 
 /// Where nothing is allowed explicitly, a rule that begins with another's whole literal path says nothing new.
-fn drop_covered(set: &mut Vec<SetRule>) {
+fn drop_covered(set: &mut Vec<SetRule<'_>>) {
     let mut by_text: Vec<usize> = (0..set.len()).collect();
     by_text.sort_unstable_by(|&a, &b| (&set[a].text, set[a].anchored).cmp(&(&set[b].text, set[b].anchored)));
     let mut keep = vec![true; set.len()];
@@ -190,7 +193,8 @@ mod tests {
         let mut robots = (0..3000).map(|i| format!("user-agent: a{}\n", letters(i))).collect::<String>();
         robots.extend((0..3000).map(|i| format!("disallow: /{i}\n")));
         robots.extend((0..3000).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))));
-        let by_agent = by_agent(&Robots::parse(robots.as_bytes(), Profile::Google));
+        let robots = Robots::parse(robots.as_bytes(), Profile::Google);
+        let by_agent = by_agent(&robots);
         let merged = by_agent.merged.iter().filter(|merged| matches!(merged, Merged::Set(_))).count();
         assert_eq!(by_agent.merged.len(), 3000);
         assert!(merged < 20, "{merged} sets of 3,001 rules");

@@ -6,7 +6,7 @@ use super::report::CompileReport;
 use super::resolve::Resolved;
 use crate::error::{ErrorKind, Result};
 use crate::snapshot::OutcomeClass;
-use crate::snapshot::write::{Contents, FileContents, OriginContents, RuleSetContents};
+use crate::snapshot::write::{Contents, FileContents, OriginContents, Rows, RuleSetContents};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ fn count(origins: &[Resolved], numbering: &Numbering, report: &mut CompileReport
 
 fn rule_count(set: &RuleSetData) -> u64 {
     match &set.content {
-        SetContent::Set(rules) => rules.len() as u64,
+        SetContent::Set(rules) => rules.iter().count() as u64,
         SetContent::Union(_) => 0,
     }
 }
@@ -115,9 +115,9 @@ impl Numbered {
             counts: report.counts,
             captured: self.captured,
             tokens: self.names.iter().map(|name| &**name).collect(),
-            rule_sets: self.sets.iter().map(|set| set_contents(set)).collect(),
-            files: self.files.iter().map(|file| file_contents(file, &tokens)).collect(),
-            origins: self.origins.iter().map(origin_contents).collect(),
+            rule_sets: Rows::of(&self.sets, |set| set_contents(set)),
+            files: Rows::of(&self.files, move |file| file_contents(file, &tokens)),
+            origins: Rows::of(&self.origins, origin_contents),
         }
     }
 }
@@ -147,7 +147,7 @@ fn origin_contents(origin: &Resolved) -> OriginContents<'_> {
         outcome: origin.outcome.clone(),
         file: number(&origin.file),
         last_good: number(&origin.last_good),
-        source: origin.source.clone(),
+        source: origin.source.as_deref(),
         detail: origin.detail.as_deref().map(str::as_bytes),
     }
 }

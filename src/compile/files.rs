@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::robots::condense::{Delivery, condense};
-use crate::snapshot::ruleset::SetRule;
+use crate::snapshot::ruleset::FlatRules;
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -73,7 +73,7 @@ pub(super) struct RuleSetData {
 
 #[derive(Debug)]
 pub(super) enum SetContent {
-    Set(Box<[SetRule]>),
+    Set(FlatRules),
     Union(Box<[Arc<RuleSetData>]>),
 }
 
@@ -164,7 +164,8 @@ impl FileStore {
     }
 
     fn build(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<File> {
-        let by_agent = canonical::by_agent(&Robots::parse(text, profile));
+        let robots = Robots::parse(text, profile);
+        let by_agent = canonical::by_agent(&robots);
         let rule_sets_before = by_agent.named.len() as u32 + u32::from(by_agent.global.is_some());
         let sets: Vec<_> = by_agent.merged.into_iter().map(|merged| self.intern_merged(merged)).collect();
         let named = by_agent.named.into_iter().map(|(name, set)| (self.intern_name(&name), sets[set].clone()));
@@ -178,13 +179,13 @@ impl FileStore {
         })
     }
 
-    fn intern_merged(&self, merged: Merged) -> Arc<RuleSetData> {
+    fn intern_merged(&self, merged: Merged<'_>) -> Arc<RuleSetData> {
         let content = match merged {
-            Merged::Set(rules) => SetContent::Set(rules.into()),
+            Merged::Set(rules) => SetContent::Set(FlatRules::new(&rules)),
             Merged::Union(sets) => {
                 let mut parts: Vec<Arc<RuleSetData>> = Vec::new();
                 for rules in sets {
-                    let part = self.intern_set(SetContent::Set(rules.into()));
+                    let part = self.intern_set(SetContent::Set(FlatRules::new(&rules)));
                     if !parts.iter().any(|known| Arc::ptr_eq(known, &part)) {
                         parts.push(part);
                     }

@@ -125,7 +125,7 @@ impl Compiler {
         };
         let (batch, stats) = reading.run()?;
         self.tally.absorb(batch.tally, stats, names.len());
-        self.fetches.extend(batch.fetches);
+        append(&mut self.fetches, batch.fetches);
         Ok(())
     }
 
@@ -143,7 +143,7 @@ impl Compiler {
         let mut batch = Batch::new()?;
         batch.add(self, Capture { url, time: None, answer: Answer::Http(response) })?;
         self.tally.absorb(batch.tally, ReadStats { bytes: body.len() as u64, damaged: 0 }, 0);
-        self.fetches.extend(batch.fetches);
+        append(&mut self.fetches, batch.fetches);
         Ok(())
     }
 
@@ -168,6 +168,11 @@ impl Compiler {
     }
 }
 
+/// Appends captures, without a copy where there were none.
+fn append(fetches: &mut Vec<Fetch>, more: Vec<Fetch>) {
+    if fetches.is_empty() { *fetches = more } else { fetches.extend(more) }
+}
+
 /// What one thread has made of its share of the entries.
 struct Batch {
     packer: Packer,
@@ -190,7 +195,7 @@ impl Batch {
     }
 
     fn merge(mut self, other: Self) -> Self {
-        self.fetches.extend(other.fetches);
+        append(&mut self.fetches, other.fetches);
         self.tally.merge(other.tally);
         self
     }

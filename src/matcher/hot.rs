@@ -251,7 +251,8 @@ mod tests {
     #[test]
     fn a_set_is_told_when_many_paths_met_it_and_makes_room_when_they_stay_away() {
         let texts = ["/*?a=", "/*?b=", "/x/*.c", "/*/d/*", "*.pdf", "/x/*/y/*/z"];
-        let rules = texts.map(|text| SetRule { text: text.into(), anchored: false, kind: RuleKind::Disallow });
+        let rules =
+            texts.map(|text| SetRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Disallow });
         let (mut sets, mut patterns) = (Vec::new(), Vec::new());
         encode(&rules, &mut sets, |text| {
             patterns.extend_from_slice(text);

@@ -169,17 +169,17 @@ mod tests {
     use proptest::sample::select;
 
     fn set(rules: &[(&str, RuleKind)]) -> (Vec<u8>, Vec<u8>) {
-        let rules: Vec<SetRule> = rules
+        let rules: Vec<SetRule<'_>> = rules
             .iter()
             .map(|(text, kind)| match text.strip_suffix('$') {
-                Some(text) => SetRule { text: text.into(), anchored: true, kind: *kind },
-                None => SetRule { text: (*text).into(), anchored: false, kind: *kind },
+                Some(text) => SetRule { text: text.as_bytes().into(), anchored: true, kind: *kind },
+                None => SetRule { text: text.as_bytes().into(), anchored: false, kind: *kind },
             })
             .collect();
         packed(&rules)
     }
 
-    fn packed(rules: &[SetRule]) -> (Vec<u8>, Vec<u8>) {
+    fn packed(rules: &[SetRule<'_>]) -> (Vec<u8>, Vec<u8>) {
         let (mut out, mut patterns) = (Vec::new(), Vec::new());
         encode(rules, &mut out, |text| {
             patterns.extend_from_slice(text);
@@ -235,11 +235,11 @@ mod tests {
             rules in vec((vec(select(b"/ab*?.".to_vec()), 0..9), any::<[bool; 2]>()), 1..70),
             paths in vec(vec(select(b"/ab?.".to_vec()), 0..70), 1..30),
         ) {
-            let rules: Vec<SetRule> = rules
+            let rules: Vec<SetRule<'_>> = rules
                 .into_iter()
                 .map(|(tail, [anchored, allow])| {
                     let kind = if allow { RuleKind::Allow } else { RuleKind::Disallow };
-                    SetRule { text: [b"/", &tail[..]].concat(), anchored, kind }
+                    SetRule { text: [b"/", &tail[..]].concat().into(), anchored, kind }
                 })
                 .collect();
             let (sets, patterns) = packed(&rules);

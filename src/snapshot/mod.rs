@@ -12,6 +12,7 @@ pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod ruleset;
 pub(crate) mod signature;
+mod store;
 pub(crate) mod text;
 mod verify;
 pub(crate) mod view;

@@ -13,21 +13,55 @@ use super::wire::{Fields, array, bytes, u32_at};
 use crate::error::{ErrorKind, Result};
 use crate::robots::RuleKind;
 use crate::simd::LANES;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// One rule of a canonical rule set, before it is packed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct SetRule {
+#[derive(Clone, Debug)]
+pub(crate) struct SetRule<'t> {
     /// The pattern's normal form without the anchor.
-    pub text: Vec<u8>,
+    pub text: Cow<'t, [u8]>,
     pub anchored: bool,
     pub kind: RuleKind,
 }
 
-impl SetRule {
+impl SetRule<'_> {
     /// As [`Pattern::priority`](crate::robots::pattern::Pattern::priority).
     pub(crate) fn priority(&self) -> usize {
         self.text.len() + usize::from(self.anchored)
+    }
+}
+
+/// A canonical rule set in one piece: millions are kept until the snapshot is written, and a rule with a string of its own takes
+/// three times the memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FlatRules(Box<[u8]>);
+
+/// Before each text: its length in four bytes, and one byte of flags.
+const FLAT_HEAD: usize = 5;
+
+impl FlatRules {
+    pub(crate) fn new(rules: &[SetRule<'_>]) -> Self {
+        let mut out = Vec::with_capacity(rules.iter().map(|rule| FLAT_HEAD + rule.text.len()).sum());
+        for rule in rules {
+            // No robots.txt is read beyond 500 KiB.
+            out.extend_from_slice(&(rule.text.len() as u32).to_le_bytes());
+            out.push(u8::from(rule.anchored) | u8::from(rule.kind == RuleKind::Allow) << 1);
+            out.extend_from_slice(&rule.text);
+        }
+        Self(out.into())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = SetRule<'_>> {
+        let mut rest = &*self.0;
+        std::iter::from_fn(move || {
+            let (head, tail) = rest.split_first_chunk::<FLAT_HEAD>()?;
+            let [a, b, c, d, flags] = *head;
+            let (text, tail) = tail.split_at_checked(u32::from_le_bytes([a, b, c, d]) as usize)?;
+            rest = tail;
+            let kind = if flags & 2 == 0 { RuleKind::Disallow } else { RuleKind::Allow };
+            Some(SetRule { text: Cow::Borrowed(text), anchored: flags & 1 == 1, kind })
+        })
     }
 }
 
@@ -53,7 +87,7 @@ enum Run {
 }
 
 impl<'a> Draft<'a> {
-    fn new(rule: &'a SetRule) -> Self {
+    fn new(rule: &'a SetRule<'_>) -> Self {
         // Stars at the end change nothing but the priority, and `…*$` is `…`; what they add is kept in 4 bits.
         let bare = rule.text.iter().rposition(|&b| b != b'*').map_or(0, |i| i + 1);
         let stars = rule.text.len() - bare;
@@ -115,11 +149,8 @@ fn prefix_mask(len: usize) -> u64 {
     if len == 0 { 0 } else { u64::MAX << (64 - 8 * len.min(PREFIX_LEN)) }
 }
 
-/// Appends the packed form of `rules` to `out`; `store` gives the place of a pattern in the section `patterns`.
-///
-/// # Errors
-/// [`ErrorKind::TooLarge`] if the patterns outgrow their 64 GiB.
-pub(crate) fn encode(rules: &[SetRule], out: &mut Vec<u8>, mut store: impl FnMut(&[u8]) -> u64) -> Result<()> {
+/// The rules as they will lie in the file, and how many of them are literal, and literal or rooted.
+fn drafts<'a>(rules: &'a [SetRule<'_>]) -> (Vec<Draft<'a>>, usize, usize) {
     let mut drafts: Vec<Draft<'_>> = rules.iter().map(Draft::new).collect();
     drafts.sort_by(Draft::order);
     // Of literal rules that match the same paths (`/a` and `/a*`) the highest decides.
@@ -130,6 +161,33 @@ pub(crate) fn encode(rules: &[SetRule], out: &mut Vec<u8>, mut store: impl FnMut
         }
         same
     });
+    let literal_end = drafts.partition_point(|draft| draft.run == Run::Literal);
+    let rooted_end = drafts.partition_point(|draft| draft.run <= Run::Rooted);
+    (drafts, literal_end, rooted_end)
+}
+
+/// The length of what [`encode`] appends.
+pub(super) fn encoded_len(rules: &[SetRule<'_>]) -> usize {
+    let (drafts, literal_end, rooted_end) = drafts(rules);
+    packed_len(literal_end, rooted_end - literal_end, drafts.len() - rooted_end)
+}
+
+/// The length of a set of so many literal, rooted and floating rules.
+fn packed_len(literal: usize, rooted: usize, floating: usize) -> usize {
+    HEAD_LEN + literal * 24 + wild::groups_len(rooted, floating) + (rooted + floating) * 8
+}
+
+/// The length of what [`encode_union`] appends.
+pub(super) fn union_len(places: usize) -> usize {
+    UNION_HEAD_LEN + (places * 4).next_multiple_of(8)
+}
+
+/// Appends the packed form of `rules` to `out`; `store` gives the place of a pattern in the section `patterns`.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`] if the patterns outgrow their 64 GiB.
+pub(crate) fn encode(rules: &[SetRule<'_>], out: &mut Vec<u8>, mut store: impl FnMut(&[u8]) -> u64) -> Result<()> {
+    let (mut drafts, literal_end, rooted_end) = drafts(rules);
     for draft in &mut drafts {
         if draft.run != Run::Literal || !draft.packed.is_inline() {
             draft.packed.place = store(draft.text);
@@ -138,8 +196,6 @@ pub(crate) fn encode(rules: &[SetRule], out: &mut Vec<u8>, mut store: impl FnMut
             return Err(ErrorKind::TooLarge("over 64 GiB of distinct rule paths".to_owned()).into());
         }
     }
-    let literal_end = drafts.partition_point(|draft| draft.run == Run::Literal);
-    let rooted_end = drafts.partition_point(|draft| draft.run <= Run::Rooted);
     let (literal, rooted) = (&drafts[..literal_end], &drafts[literal_end..rooted_end]);
     let literals: Vec<Literal<'_>> = literal.iter().map(Draft::literal).collect();
     let starts = Starts::of(&literals);
@@ -197,11 +253,10 @@ impl<'a> Rules<'a> {
     pub(super) fn encoded_len(&self) -> usize {
         match self {
             Self::Set(set) => {
-                let (literal, wild) = (set.literals.words.len(), set.wild.packed.len());
                 let rooted = set.wild.first_floating();
-                HEAD_LEN + literal * 24 + wild::groups_len(rooted, wild - rooted) + wild * 8
+                packed_len(set.literals.words.len(), rooted, set.wild.len() - rooted)
             }
-            Self::Union(places) => UNION_HEAD_LEN + (places.len() * 4).next_multiple_of(8),
+            Self::Union(places) => union_len(places.len()),
         }
     }
 }
@@ -222,7 +277,7 @@ impl<'a> RuleSet<'a> {
         let mut head = Fields(&head);
         let (literal, rooted, floating) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
         let starts = Starts { root: head.u32(), firsts: head.u64(), seconds: head.u64() };
-        let len = literal * 24 + wild::groups_len(rooted, floating) + (rooted + floating) * 8;
+        let len = packed_len(literal, rooted, floating) - HEAD_LEN;
         let mut rest = bytes(sets, at + HEAD_LEN, len, "a rule set's rules")?;
         let literals = Literals {
             starts,

@@ -5,10 +5,12 @@ use super::format::{
     hash_key, head_len, index_len, index_slot, index_start,
 };
 use super::outcome::Outcome;
-use super::ruleset::{self, SetRule};
+use super::ruleset::FlatRules;
+use super::store::{self, Patterns};
 use super::text::DICTIONARY;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
 use xxhash_rust::xxh3::Xxh3Default;
@@ -20,15 +22,38 @@ pub(crate) struct Contents<'a> {
     pub captured: Option<(i64, i64)>,
     /// Sorted and distinct; a token's number is its index.
     pub tokens: Vec<&'a [u8]>,
-    pub rule_sets: Vec<RuleSetContents<'a>>,
-    pub files: Vec<FileContents<'a>>,
+    pub rule_sets: Rows<'a, RuleSetContents<'a>>,
+    pub files: Rows<'a, FileContents<'a>>,
     /// Sorted by key and distinct.
-    pub origins: Vec<OriginContents<'a>>,
+    pub origins: Rows<'a, OriginContents<'a>>,
+}
+
+/// Rows that are made when they are asked for: kept beside what they are made of, those of millions of origins would take more memory than
+/// the rest of writing.
+pub(crate) struct Rows<'a, T> {
+    len: usize,
+    row: Box<dyn Fn(usize) -> T + Sync + 'a>,
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// One row for each item.
+    pub(crate) fn of<S: Sync>(items: &'a [S], row: impl Fn(&'a S) -> T + Sync + 'a) -> Self {
+        Self { len: items.len(), row: Box::new(move |i| row(&items[i])) }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.len).map(|i| (self.row)(i))
+    }
+
+    /// All rows turned into something small, on all threads.
+    pub(super) fn par_map<R: Send>(&self, map: impl Fn(T) -> R + Sync) -> Vec<R> {
+        (0..self.len).into_par_iter().map(|i| map((self.row)(i))).collect()
+    }
 }
 
 /// What one or more agent names are told.
 pub(crate) enum RuleSetContents<'a> {
-    Set(&'a [SetRule]),
+    Set(&'a FlatRules),
     /// Rule sets by index, all lower than its own, that are judged together.
     Union(Vec<u32>),
 }
@@ -48,7 +73,7 @@ pub(crate) struct OriginContents<'a> {
     pub outcome: Outcome,
     pub file: Option<u32>,
     pub last_good: Option<u32>,
-    pub source: Option<Vec<u8>>,
+    pub source: Option<&'a [u8]>,
     pub detail: Option<&'a [u8]>,
 }
 
@@ -57,25 +82,28 @@ pub(crate) struct OriginContents<'a> {
 /// # Errors
 /// What the output refuses, and [`ErrorKind::TooLarge`].
 pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u64> {
-    let sets = RuleSetSections::new(&contents.rule_sets)?;
+    let sets = store::places(&contents.rule_sets)?;
     let mut writer = Writer::new(out)?;
     writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
     let places = entry_places(&contents.origins)?;
     writer.section(Section::Index, |out| out.put_words(&index(&contents.origins, &places)))?;
     writer.section(Section::Origins, |out| {
-        out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| entry(row, origin).encode(bytes))
+        out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| entry(row, &origin).encode(bytes))
     })?;
     let mut notes = Notes::default();
     writer.section(Section::Facts, |out| {
-        let mut rows = Vec::new();
-        for (origin, place) in contents.origins.iter().zip(&places) {
-            facts(origin, *place, &mut notes)?.encode(&mut rows);
-        }
-        out.put(&rows)
+        let rows = contents.origins.iter().zip(&places);
+        out.try_put_rows(rows, |(origin, place), bytes| {
+            facts(&origin, *place, &mut notes)?.encode(bytes);
+            Ok(())
+        })
     })?;
     write_files(&mut writer, &contents.files, &sets)?;
-    writer.section(Section::RuleSets, |out| out.put(&sets.sets))?;
-    writer.section(Section::Patterns, |out| out.put(&sets.patterns))?;
+    let mut patterns = Patterns::default();
+    writer.section(Section::RuleSets, |out| {
+        out.try_put_rows(contents.rule_sets.iter(), |set, bytes| store::encode(&set, &sets, &mut patterns, bytes))
+    })?;
+    writer.section(Section::Patterns, |out| out.put(patterns.bytes()))?;
     writer.section(Section::Tokens, |out| out.put(&tokens(&contents.tokens)))?;
     writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file.frame)))?;
     writer.section(Section::Dictionary, |out| out.put(DICTIONARY))?;
@@ -85,14 +113,14 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
 
 fn write_files<W: Write + Seek>(
     writer: &mut Writer<W>,
-    files: &[FileContents<'_>],
-    sets: &RuleSetSections,
+    files: &Rows<'_, FileContents<'_>>,
+    sets: &[u32],
 ) -> Result<()> {
     let (mut named_start, mut text_start) = (0, 0);
     writer.section(Section::Files, |out| {
         out.put_rows(files.iter(), |file, bytes| {
             let row = FileRow {
-                global: file.global.map_or(NONE, |set| sets.places[set as usize]),
+                global: file.global.map_or(NONE, |set| sets[set as usize]),
                 named_len: file.named.len() as u32,
                 named_start,
                 text_start,
@@ -105,8 +133,8 @@ fn write_files<W: Write + Seek>(
         })
     })?;
     writer.section(Section::Named, |out| {
-        out.put_rows(files.iter().flat_map(|file| &file.named), |&(token, set), bytes| {
-            NamedRow { token, rule_set: sets.places[set as usize] }.encode(bytes);
+        out.put_rows(files.iter().flat_map(|file| file.named), |(token, set), bytes| {
+            NamedRow { token, rule_set: sets[set as usize] }.encode(bytes);
         })
     })
 }
@@ -122,7 +150,7 @@ fn metadata(contents: &Contents<'_>) -> Result<Vec<u8>> {
 }
 
 /// Where each origin's entry begins, in units of 8 bytes.
-fn entry_places(origins: &[OriginContents<'_>]) -> Result<Vec<u32>> {
+fn entry_places(origins: &Rows<'_, OriginContents<'_>>) -> Result<Vec<u32>> {
     let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
     let mut at = 0u64;
     origins
@@ -144,14 +172,14 @@ fn facts(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<F
         outcome: origin.outcome.clone(),
         entry,
         last_good: origin.last_good.unwrap_or(NONE),
-        source: notes.add(origin.source.as_deref())?,
+        source: notes.add(origin.source)?,
         detail: notes.add(origin.detail)?,
     })
 }
 
 /// The open-addressing table, filled in the order of the keys.
-fn index(origins: &[OriginContents<'_>], places: &[u32]) -> Vec<u64> {
-    let mut slots = vec![0; index_len(origins.len())];
+fn index(origins: &Rows<'_, OriginContents<'_>>, places: &[u32]) -> Vec<u64> {
+    let mut slots = vec![0; index_len(places.len())];
     for (origin, place) in origins.iter().zip(places) {
         let hash = hash_key(origin.key);
         let mut at = index_start(hash, slots.len());
@@ -196,43 +224,6 @@ impl Notes {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         self.known.insert(text.to_vec(), place);
         Ok(place)
-    }
-}
-
-/// The packed rule sets and the patterns they share.
-struct RuleSetSections {
-    sets: Vec<u8>,
-    patterns: Vec<u8>,
-    /// Each set's place in units of 8 bytes.
-    places: Vec<u32>,
-}
-
-impl RuleSetSections {
-    fn new(rule_sets: &[RuleSetContents<'_>]) -> Result<Self> {
-        let mut out = Self { sets: Vec::new(), patterns: Vec::new(), places: Vec::new() };
-        let mut known: HashMap<Vec<u8>, u64> = HashMap::new();
-        for contents in rule_sets {
-            let place = u32::try_from(out.sets.len() / 8).ok().filter(|&place| place != NONE);
-            out.places.push(place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?);
-            let rules = match contents {
-                RuleSetContents::Set(rules) => *rules,
-                RuleSetContents::Union(parts) => {
-                    let places: Vec<u32> = parts.iter().map(|&part| out.places[part as usize]).collect();
-                    ruleset::encode_union(&places, &mut out.sets);
-                    continue;
-                }
-            };
-            ruleset::encode(rules, &mut out.sets, |text| match known.get(text) {
-                Some(&place) => place,
-                None => {
-                    let place = out.patterns.len() as u64;
-                    out.patterns.extend_from_slice(text);
-                    known.insert(text.to_vec(), place);
-                    place
-                }
-            })?;
-        }
-        Ok(out)
     }
 }
 
@@ -288,9 +279,20 @@ impl<W: Write> SectionWriter<'_, W> {
 
     /// Encodes rows into a buffer and puts it out whenever it is full.
     fn put_rows<T>(&mut self, rows: impl Iterator<Item = T>, mut encode: impl FnMut(T, &mut Vec<u8>)) -> Result<()> {
+        self.try_put_rows(rows, |row, buffer| {
+            encode(row, buffer);
+            Ok(())
+        })
+    }
+
+    fn try_put_rows<T>(
+        &mut self,
+        rows: impl Iterator<Item = T>,
+        mut encode: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
         let mut buffer = Vec::with_capacity(1 << 16);
         for row in rows {
-            encode(row, &mut buffer);
+            encode(row, &mut buffer)?;
             if buffer.len() >= 1 << 16 {
                 self.put(&buffer)?;
                 buffer.clear();

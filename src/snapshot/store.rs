@@ -1,0 +1,95 @@
+//! Rule sets on their way into the file: where each will lie, then its bytes, and the patterns that they share.
+//!
+//! Files refer to rule sets that are written behind them, so all places are found first, by packing every set to see how long it becomes,
+//! and the bytes are made a second time when they are written: keeping them would take as much memory as the section.
+
+use super::format::NONE;
+use super::ruleset::{self, SetRule};
+use super::write::{Rows, RuleSetContents};
+use crate::error::{ErrorKind, Result};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The place of each rule set, in units of 8 bytes.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`] for over 32 GiB.
+pub(super) fn places(rule_sets: &Rows<'_, RuleSetContents<'_>>) -> Result<Vec<u32>> {
+    let lens = rule_sets.par_map(|contents| match contents {
+        RuleSetContents::Set(flat) => ruleset::encoded_len(&flat.iter().collect::<Vec<_>>()),
+        RuleSetContents::Union(parts) => ruleset::union_len(parts.len()),
+    });
+    let mut at = 0;
+    let place = |len: usize| {
+        let place = u32::try_from(at / 8).ok().filter(|&place| place != NONE);
+        at += len as u64;
+        place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()).into())
+    };
+    lens.into_iter().map(place).collect()
+}
+
+/// Appends a rule set, or a union by the places of its parts.
+pub(super) fn encode(
+    contents: &RuleSetContents<'_>,
+    places: &[u32],
+    patterns: &mut Patterns,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    match contents {
+        RuleSetContents::Set(flat) => {
+            let rules: Vec<SetRule<'_>> = flat.iter().collect();
+            ruleset::encode(&rules, out, |text| patterns.place(text))
+        }
+        RuleSetContents::Union(parts) => {
+            let parts: Vec<u32> = parts.iter().map(|&part| places[part as usize]).collect();
+            ruleset::encode_union(&parts, out);
+            Ok(())
+        }
+    }
+}
+
+/// How many patterns are remembered, each at the place that its hash gives.
+const KNOWN: usize = 1 << 20;
+
+/// The section `patterns`, in which a pattern that was stored before is found again: not every one, but those that come often. To know
+/// all of them took more memory than any other part of writing, and spares another few per cent of the section.
+pub(super) struct Patterns {
+    bytes: Vec<u8>,
+    /// Where patterns begin, and how long they are.
+    known: Vec<(u64, u32)>,
+}
+
+impl Default for Patterns {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), known: vec![(0, 0); KNOWN] }
+    }
+}
+
+impl Patterns {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The place of a pattern, which is stored if it is not known.
+    fn place(&mut self, text: &[u8]) -> u64 {
+        let known = &mut self.known[xxh3_64(text) as usize % KNOWN];
+        let start = known.0 as usize;
+        if self.bytes.get(start..start + known.1 as usize) != Some(text) {
+            *known = (self.bytes.len() as u64, text.len() as u32);
+            self.bytes.extend_from_slice(text);
+        }
+        known.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_stored_once_while_it_is_known() {
+        let mut patterns = Patterns::default();
+        let places: Vec<u64> =
+            [&b"/a*b"[..], b"/c*", b"/a*b", b"", b"/c*"].iter().map(|text| patterns.place(text)).collect();
+        assert_eq!((places, patterns.bytes()), (vec![0, 4, 0, 0, 4], &b"/a*b/c*"[..]));
+    }
+}
