@@ -98,9 +98,6 @@ fn highest<'h>(
 /// Prefixes, signs and signature are compared one after the other, as each costs more than the one before and dismisses most of
 /// what came so far.
 fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32) -> Result<u32> {
-    if wild.len() <= FEW {
-        return highest_of_few(wild, subject.path, floor);
-    }
     let word = subject.word;
     if wild.floating.is_empty() && simd::next_rooted(wild.rooted, word, [u64::MAX; 2], 0).is_none() {
         return Ok(floor);
@@ -111,7 +108,7 @@ fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32) -> Resul
     if rooted.is_none() && floating.is_none() {
         return Ok(floor);
     }
-    let signature = subject.signature();
+    let signature = if wild.len() <= FEW { signs } else { subject.signature() };
     let mut rank = floor;
     if let Some((group, _)) = rooted {
         let next = |from| simd::next_rooted(wild.rooted, word, signature, from);
@@ -124,15 +121,8 @@ fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32) -> Resul
     Ok(rank)
 }
 
-/// So few rules are compared in full sooner than a signature is made.
+/// So few rules, if their signs are there, are compared in full sooner than pairs are gathered.
 const FEW: usize = 2;
-
-fn highest_of_few(wild: &Wild<'_>, path: &[u8], floor: u32) -> Result<u32> {
-    (0..wild.len()).filter_map(|number| wild.rule(number)).try_fold(floor, |rank, rule| {
-        let matches = rule.rank() > rank && glob_matches(wild.pattern(&rule)?, rule.anchored, path);
-        Ok(if matches { rule.rank() } else { rank })
-    })
-}
 
 /// Of the rules in the groups that `next` gives, beginning with group `from`, the rank of the first that matches and is higher
 /// than `floor`, else `floor`. `first` is the number of the first rule of group 0.
