@@ -31,6 +31,8 @@ struct Line {
     origin: u32,
     /// The origin's hash, if it is another than that of the line before.
     hash: u64,
+    /// Where that is looked for.
+    seen: Seen,
     kind: Kind,
 }
 
@@ -42,6 +44,17 @@ enum Kind {
     Other,
     /// Anything else, to be split when it is judged.
     Odd,
+}
+
+/// What the first look at the index tells of an origin.
+#[derive(Clone, Copy)]
+pub(super) enum Seen {
+    /// Nothing: it was not looked at, as the origin was judged lately.
+    Unsure,
+    /// The snapshot does not hold it.
+    Absent,
+    /// The place of the first entry that it may have.
+    At(u32),
 }
 
 impl Line {
@@ -80,12 +93,12 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
                 black_box(&batch);
                 continue;
             }
-            self.touch(&batch, &scratch.states);
+            self.touch(&mut batch, &scratch.states);
             for line in &batch {
                 let url = line.url(data);
                 let (origin, rest) = url.split_at(url.len().min(line.origin as usize));
                 if line.kind == Kind::Other {
-                    self.enter(origin, line.hash, &mut scratch.states, &mut scratch.other_key)?;
+                    self.enter((origin, line.hash), line.seen, &mut scratch.states, &mut scratch.other_key)?;
                 }
                 if until == Stage::Locate {
                     continue;
@@ -103,26 +116,32 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         Ok(())
     }
 
-    /// Loads what the new origins of a batch will need, step by step, for all of them side by side. The values are guesses that
-    /// nothing depends on.
-    fn touch(&self, batch: &[Line], states: &States<'s>) {
-        let snapshot = self.view;
+    /// Looks new origins of a batch up, and loads what they will need, step by step, for all of them side by side. What is loaded behind the
+    /// index are guesses that nothing depends on.
+    fn touch(&self, batch: &mut [Line], states: &States<'s>) {
+        let view = self.view;
         let mut places = [NONE; BATCH];
         let mut count = 0;
-        for line in batch.iter().filter(|line| line.kind == Kind::Other) {
-            if !states.seems_known(line.hash)
-                && let Some(place) = snapshot.likely_place(line.hash)
-                && let Some(free) = places.get_mut(count)
-            {
-                *free = place;
-                count += 1;
+        for line in batch.iter_mut().filter(|line| line.kind == Kind::Other) {
+            if states.seems_known(line.hash) {
+                continue;
             }
+            line.seen = match view.first_place(line.hash) {
+                None => Seen::Absent,
+                Some(place) => {
+                    if let Some(free) = places.get_mut(count) {
+                        *free = place;
+                        count += 1;
+                    }
+                    Seen::At(place)
+                }
+            };
         }
         let places = &mut places[..count];
-        places.iter_mut().for_each(|place| *place = snapshot.likely_file(*place));
-        places.iter_mut().for_each(|place| *place = snapshot.likely_rules(*place));
+        places.iter_mut().for_each(|place| *place = view.likely_file(*place));
+        places.iter_mut().for_each(|place| *place = view.likely_rules(*place));
         places.iter().for_each(|place| {
-            black_box(snapshot.likely_head(*place));
+            black_box(view.likely_head(*place));
         });
     }
 }
@@ -146,5 +165,5 @@ fn split<'b>(data: &'b [u8], start: usize, end: usize, last: &mut &'b [u8]) -> L
     };
     // No block comes near 4 GiB.
     let (start, end, url_end) = (start as u32, end as u32, (start + url.len()) as u32);
-    Line { start, end, url_end, origin: last.len() as u32, hash, kind }
+    Line { start, end, url_end, origin: last.len() as u32, hash, seen: Seen::Unsure, kind }
 }

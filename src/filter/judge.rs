@@ -1,5 +1,6 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
+use super::batch::Seen;
 use super::standing::{OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
@@ -147,7 +148,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             let agents = self.agents.len();
             return Ok(Verdicts { answer: Answer::Same(Verdict::Invalid), agents, via_other_scheme: false });
         };
-        self.enter(parts.origin, hash_key(parts.origin), &mut scratch.states, &mut scratch.other_key)?;
+        let origin = (parts.origin, hash_key(parts.origin));
+        self.enter(origin, Seen::Unsure, &mut scratch.states, &mut scratch.other_key)?;
         let (state, buffer) = (scratch.states.current(), &mut scratch.path);
         let path = (parts.path, parts.slash);
         self.judge_path(|| self.normal_path(path, buffer), state, &mut scratch.hot, &mut scratch.allowed)
@@ -267,7 +269,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, &mut key) else { return Ok(out) };
         out.origin = Origin::of(url);
-        let Some((entry, other)) = self.locate(parts.origin, hash_key(parts.origin), &mut other_key)? else {
+        let Some((entry, other)) = self.locate((parts.origin, hash_key(parts.origin)), Seen::Unsure, &mut other_key)?
+        else {
             return Ok(out);
         };
         let entry = self.snapshot.origin_at(entry.row)?;

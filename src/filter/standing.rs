@@ -1,5 +1,6 @@
 //! What holds for all URLs of an origin: found once, policy applied, agents sorted by the rules they obey.
 
+use super::batch::Seen;
 use super::judge::Judge;
 use crate::error::Result;
 use crate::matcher::{Ruling, Verdict, ruling};
@@ -106,8 +107,21 @@ impl<'s> States<'s> {
 
 impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// Finds an origin's entry, under the other scheme too if that is asked for.
-    pub(super) fn locate(&self, key: &[u8], hash: u64, other_key: &mut Vec<u8>) -> Result<Option<(Entry<'s>, bool)>> {
-        if let Some(entry) = self.view.find_hashed(key, hash)? {
+    pub(super) fn locate(
+        &self,
+        (key, hash): (&[u8], u64),
+        seen: Seen,
+        other_key: &mut Vec<u8>,
+    ) -> Result<Option<(Entry<'s>, bool)>> {
+        let first = match seen {
+            Seen::At(place) => self.view.find_at(place, key)?,
+            Seen::Absent | Seen::Unsure => None,
+        };
+        let found = match (first, seen) {
+            (None, Seen::At(_) | Seen::Unsure) => self.view.find_hashed(key, hash)?,
+            (first, _) => first,
+        };
+        if let Some(entry) = found {
             return Ok(Some((entry, false)));
         }
         if self.options.any_scheme && Origin::other_scheme(key, other_key) {
@@ -118,12 +132,31 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
 
     /// Makes the origin with this key and hash the current one.
     #[inline]
-    pub(super) fn enter(&self, key: &[u8], hash: u64, states: &mut States<'s>, other_key: &mut Vec<u8>) -> Result<()> {
-        if states.turn_to(key, hash) { Ok(()) } else { self.fill(key, hash, states, other_key) }
+    pub(super) fn enter(
+        &self,
+        (key, hash): (&[u8], u64),
+        seen: Seen,
+        states: &mut States<'s>,
+        other_key: &mut Vec<u8>,
+    ) -> Result<()> {
+        if states.turn_to(key, hash) {
+            return Ok(());
+        }
+        if matches!(seen, Seen::Absent) && !self.options.any_scheme {
+            states.current = STATES;
+            return Ok(());
+        }
+        self.fill((key, hash), seen, states, other_key)
     }
 
-    fn fill(&self, key: &[u8], hash: u64, states: &mut States<'s>, other_key: &mut Vec<u8>) -> Result<()> {
-        let Some((entry, other)) = self.locate(key, hash, other_key)? else {
+    fn fill(
+        &self,
+        (key, hash): (&[u8], u64),
+        seen: Seen,
+        states: &mut States<'s>,
+        other_key: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Some((entry, other)) = self.locate((key, hash), seen, other_key)? else {
             states.current = STATES;
             return Ok(());
         };

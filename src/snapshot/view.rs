@@ -50,11 +50,21 @@ impl<'a> View<'a> {
         Ok(None)
     }
 
-    /// The place of the entry that a key with this hash most likely has, and that has to be compared with the key.
+    /// The place of the first entry that may have a key with this hash; `None` if there surely is none.
     #[inline]
-    pub(crate) fn likely_place(&self, hash: u64) -> Option<u32> {
-        let slot = u64::from_le_bytes(*self.index.get(index_start(hash, self.index.len()))?);
-        if slot == 0 { None } else { slot_place(slot, hash) }
+    pub(crate) fn first_place(&self, hash: u64) -> Option<u32> {
+        let start = index_start(hash, self.index.len());
+        let mut slots = self.index[start.min(self.index.len())..].iter().chain(self.index);
+        slots.find_map(|slot| match u64::from_le_bytes(*slot) {
+            0 => Some(None),
+            slot => slot_place(slot, hash).map(Some),
+        })?
+    }
+
+    /// The entry at a place that [`first_place`](Self::first_place) gave, if it has this key.
+    #[inline]
+    pub(crate) fn find_at(&self, place: u32, key: &[u8]) -> Result<Option<Entry<'a>>> {
+        Ok(Some(Entry::decode(self.origins, place)?).filter(|entry| entry.key == key))
     }
 
     /// The robots.txt of the entry at a place that may be no entry's; [`NONE`] for none.
