@@ -126,6 +126,11 @@ impl<'a> Draft<'a> {
         (prefix_word(self.tail()) & mask, mask)
     }
 
+    /// Whether the pattern lies in the section `patterns`: that of a short literal rule is whole in its word.
+    fn is_stored(&self) -> bool {
+        self.run != Run::Literal || !self.packed.is_inline()
+    }
+
     /// What follows the first `/`.
     fn tail(&self) -> &'a [u8] {
         self.text.get(1..).unwrap_or_default()
@@ -166,10 +171,11 @@ fn drafts<'a>(rules: &'a [SetRule<'_>]) -> (Vec<Draft<'a>>, usize, usize) {
     (drafts, literal_end, rooted_end)
 }
 
-/// The length of what [`encode`] appends.
-pub(super) fn encoded_len(rules: &[SetRule<'_>]) -> usize {
+/// The length of what [`encode`] appends, and of the patterns that it stores.
+pub(super) fn encoded_len(rules: &[SetRule<'_>]) -> (usize, usize) {
     let (drafts, literal_end, rooted_end) = drafts(rules);
-    packed_len(literal_end, rooted_end - literal_end, drafts.len() - rooted_end)
+    let stored = drafts.iter().filter(|draft| draft.is_stored()).map(|draft| draft.text.len());
+    (packed_len(literal_end, rooted_end - literal_end, drafts.len() - rooted_end), stored.sum())
 }
 
 /// The length of a set of so many literal, rooted and floating rules.
@@ -189,7 +195,7 @@ pub(super) fn union_len(places: usize) -> usize {
 pub(crate) fn encode(rules: &[SetRule<'_>], out: &mut Vec<u8>, mut store: impl FnMut(&[u8]) -> u64) -> Result<()> {
     let (mut drafts, literal_end, rooted_end) = drafts(rules);
     for draft in &mut drafts {
-        if draft.run != Run::Literal || !draft.packed.is_inline() {
+        if draft.is_stored() {
             draft.packed.place = store(draft.text);
         }
         if draft.packed.place >> PLACE_BITS != 0 {

@@ -9,22 +9,23 @@ use super::write::{Rows, RuleSetContents};
 use crate::error::{ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The place of each rule set, in units of 8 bytes.
+/// The place of each rule set, in units of 8 bytes, and room for all patterns.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`] for over 32 GiB.
-pub(super) fn places(rule_sets: &Rows<'_, RuleSetContents<'_>>) -> Result<Vec<u32>> {
+pub(super) fn places(rule_sets: &Rows<'_, RuleSetContents<'_>>) -> Result<(Vec<u32>, Patterns)> {
     let lens = rule_sets.par_map(|contents| match contents {
         RuleSetContents::Set(flat) => ruleset::encoded_len(&flat.iter().collect::<Vec<_>>()),
-        RuleSetContents::Union(parts) => ruleset::union_len(parts.len()),
+        RuleSetContents::Union(parts) => (ruleset::union_len(parts.len()), 0),
     });
+    let patterns = Patterns::with_room(lens.iter().map(|(_, stored)| stored).sum());
     let mut at = 0;
-    let place = |len: usize| {
+    let place = |(len, _): (usize, usize)| -> Result<u32> {
         let place = u32::try_from(at / 8).ok().filter(|&place| place != NONE);
         at += len as u64;
         place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()).into())
     };
-    lens.into_iter().map(place).collect()
+    Ok((lens.into_iter().map(place).collect::<Result<_>>()?, patterns))
 }
 
 /// Appends a rule set, or a union by the places of its parts.
@@ -58,13 +59,15 @@ pub(super) struct Patterns {
     known: Vec<(u64, u32)>,
 }
 
-impl Default for Patterns {
-    fn default() -> Self {
-        Self { bytes: Vec::new(), known: vec![(0, 0); KNOWN] }
-    }
-}
-
 impl Patterns {
+    /// Room for so many bytes, of which none counts before it is used. Growing would hold the patterns twice while they are moved;
+    /// a system that promises no memory which it does not have makes them grow all the same.
+    fn with_room(len: usize) -> Self {
+        let mut bytes = Vec::new();
+        let _ = bytes.try_reserve_exact(len);
+        Self { bytes, known: vec![(0, 0); KNOWN] }
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -87,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_stored_once_while_it_is_known() {
-        let mut patterns = Patterns::default();
+        let mut patterns = Patterns::with_room(0);
         let places: Vec<u64> =
             [&b"/a*b"[..], b"/c*", b"/a*b", b"", b"/c*"].iter().map(|text| patterns.place(text)).collect();
         assert_eq!((places, patterns.bytes()), (vec![0, 4, 0, 0, 4], &b"/a*b/c*"[..]));

@@ -6,7 +6,7 @@ use super::format::{
 };
 use super::outcome::Outcome;
 use super::ruleset::FlatRules;
-use super::store::{self, Patterns};
+use super::store;
 use super::text::DICTIONARY;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
@@ -82,7 +82,7 @@ pub(crate) struct OriginContents<'a> {
 /// # Errors
 /// What the output refuses, and [`ErrorKind::TooLarge`].
 pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u64> {
-    let sets = store::places(&contents.rule_sets)?;
+    let (sets, mut patterns) = store::places(&contents.rule_sets)?;
     let mut writer = Writer::new(out)?;
     writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
     let places = entry_places(&contents.origins)?;
@@ -99,7 +99,6 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
         })
     })?;
     write_files(&mut writer, &contents.files, &sets)?;
-    let mut patterns = Patterns::default();
     writer.section(Section::RuleSets, |out| {
         out.try_put_rows(contents.rule_sets.iter(), |set, bytes| store::encode(&set, &sets, &mut patterns, bytes))
     })?;
