@@ -1,0 +1,100 @@
+"""How the cost of a URL grows with the number of origins: synthetic webs of growing size, their URLs in no order."""
+
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+
+from . import picture, record
+
+ORIGINS = [10_000, 100_000, 1_000_000, 10_000_000]
+URLS = 2_000_000
+RUNS = 5
+PICTURE = record.ROOT / "docs" / "growth.svg"
+
+
+def run(real, webs=None, most=1_000_000):
+    if real:
+        print("growth: skipped, it makes its data")
+        return None
+    robosieve = record.robosieve()
+    with tempfile.TemporaryDirectory() as place:
+        place = webs or pathlib.Path(place)
+        found = [measure(robosieve, web(robosieve, place, n), n) for n in ORIGINS if n <= most]
+    base = found[0]["ns"]
+    rows = [
+        [f"{one['origins']:,}", f"{one['bytes']:,}", f"{one['ns']:.1f}", f"{one['ns'] / base:.2f}", f"{one['anon']:.1f}"]
+        for one in found
+    ]
+    head = ["origins", "snapshot, bytes", "ns/URL", "growth", "resident beyond the mapped file, MB"]
+    curves = [picture.Curve("origins", [(one["origins"], one["ns"] / base) for one in found], 2.5)]
+    curves += [picture.Curve(f"{kind} rules of a site", points, limit) for kind, points, limit in rules()]
+    PICTURE.write_text(picture.draw(curves))
+    print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
+    return (
+        f"`filter -j 1` on {URLS:,} URLs in no order, start-up taken away; medians of {RUNS} runs.\n\n"
+        + record.table(head, rows)
+    )
+
+
+def web(robosieve, place, origins):
+    """The snapshot and the URLs of a web, made unless they are there."""
+    place = place / str(origins)
+    place.mkdir(parents=True, exist_ok=True)
+    snapshot, urls = place / "snapshot.rsieve", place / "urls.txt"
+    if not (snapshot.exists() and urls.exists()):
+        size = ["--origins", str(origins), "--urls", str(URLS), "--order", "shuffled"]
+        subprocess.run([robosieve, "bench", *size, "--write-to", place], check=True)
+        subprocess.run([robosieve, "compile", "-q", "-o", snapshot, place / "robots.jsonl.zst"], check=True)
+        (place / "robots.jsonl.zst").unlink()
+    return snapshot, urls
+
+
+def measure(robosieve, web, origins):
+    snapshot, urls = web
+    with tempfile.NamedTemporaryFile() as one:
+        one.write(urls.open("rb").readline())
+        one.flush()
+        runs = [(timed(robosieve, snapshot, urls), timed(robosieve, snapshot, one.name)) for _ in range(RUNS + 1)][1:]
+    whole, start = (statistics.median(run[i][0] for run in runs) for i in (0, 1))
+    return {
+        "origins": origins,
+        "bytes": snapshot.stat().st_size,
+        "ns": (whole - start) * 1e9 / URLS,
+        "anon": max(run[0][1] for run in runs),
+    }
+
+
+def timed(robosieve, snapshot, urls):
+    """Seconds, and the most memory in MB that is not of a mapped file."""
+    command = [robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", urls]
+    begin, most = time.perf_counter(), 0.0
+    with subprocess.Popen(command) as process:
+        while process.poll() is None:
+            most = max(most, anonymous(process.pid))
+            time.sleep(0.005)
+        if process.returncode != 0:
+            raise SystemExit(f"{command}: exit status {process.returncode}")
+    return time.perf_counter() - begin, most
+
+
+def anonymous(pid):
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    found = re.search(r"RssAnon:\s+(\d+) kB", status)
+    return int(found[1]) / 1000 if found else 0.0
+
+
+def rules():
+    """The curves of the newest criterion record."""
+    records = sorted((record.ROOT / "benches" / "record").glob("*-criterion-made-up.md"))
+    text = records[-1].read_text() if records else ""
+    for kind, limit in [("literal", 2), ("wildcard", 4)]:
+        found = re.search(rf"Growth, match by {kind} rules: (.*)\.\n", text)
+        steps = [step.split(": ") for step in found[1].split(", ")] if found else []
+        if steps:
+            yield kind, [(int(n.replace(",", "")), float(growth)) for n, growth in steps], limit
