@@ -48,8 +48,8 @@ pub(super) fn encode(
     }
 }
 
-/// How many patterns are remembered, each at the place that its hash gives.
-const KNOWN: usize = 1 << 20;
+/// How many patterns are remembered at most, each at the place that its hash gives.
+const MAX_KNOWN: usize = 1 << 20;
 
 /// The section `patterns`, in which a pattern that was stored before is found again: not every one, but those that come often. To know
 /// all of them took more memory than any other part of writing, and spares another few per cent of the section.
@@ -65,7 +65,8 @@ impl Patterns {
     fn with_room(len: usize) -> Self {
         let mut bytes = Vec::new();
         let _ = bytes.try_reserve_exact(len);
-        Self { bytes, known: vec![(0, 0); KNOWN] }
+        // By the bytes alone, so that equal rule sets give equal sections.
+        Self { bytes, known: vec![(0, 0); (len / 8 + 1).next_power_of_two().min(MAX_KNOWN)] }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -74,7 +75,8 @@ impl Patterns {
 
     /// The place of a pattern, which is stored if it is not known.
     fn place(&mut self, text: &[u8]) -> u64 {
-        let known = &mut self.known[xxh3_64(text) as usize % KNOWN];
+        let place = xxh3_64(text) as usize % self.known.len();
+        let known = &mut self.known[place];
         let start = known.0 as usize;
         if self.bytes.get(start..start + known.1 as usize) != Some(text) {
             *known = (self.bytes.len() as u64, text.len() as u32);
@@ -90,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_stored_once_while_it_is_known() {
-        let mut patterns = Patterns::with_room(0);
+        let mut patterns = Patterns::with_room(100);
         let places: Vec<u64> =
             [&b"/a*b"[..], b"/c*", b"/a*b", b"", b"/c*"].iter().map(|text| patterns.place(text)).collect();
         assert_eq!((places, patterns.bytes()), (vec![0, 4, 0, 0, 4], &b"/a*b/c*"[..]));
