@@ -34,7 +34,7 @@ def run(real, webs=None, most=1_000_000):
     PICTURE.write_text(picture.draw(curves))
     print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
     return (
-        f"`filter -j 1` on {URLS:,} URLs in no order, start-up taken away; medians of {RUNS} runs.\n\n"
+        f"With `--most {most}`: `filter -j 1` on {URLS:,} URLs in no order, start-up taken away; medians of {RUNS} runs.\n\n"
         + record.table(head, rows)
     )
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-WIDTH, HEIGHT, GAP = 250, 190, 40
+WIDTH, HEIGHT, GAP = 300, 190, 40
 LEFT, TOP, BOTTOM = 36, 30, 34
 
 
