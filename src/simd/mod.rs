@@ -1,0 +1,235 @@
+//! Looks through many words at once: the one place with vector instructions, each beside the plain code that it stands for.
+//!
+//! Which instructions the machine has is found out when running, so one binary serves all of an architecture. Machines
+//! without AVX2, and all that are not x86-64, take the plain code, which the compiler vectorises as far as it can.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod plain;
+#[cfg(test)]
+mod tests;
+
+/// How many words are looked at side by side.
+pub(crate) const LANES: usize = 4;
+
+/// Four words of eight bytes, little-endian, not aligned: twice, for signatures of two words.
+pub(crate) const FLOATING_LEN: usize = 2 * 8 * LANES;
+
+/// Four prefixes, four masks, and then signatures.
+pub(crate) const ROOTED_LEN: usize = 4 * 8 * LANES;
+
+/// Lanes of a group, one bit each.
+pub(crate) type Lanes = u32;
+
+/// The first group from `from` on in which a prefix agrees with `word` in the bits of its mask, and the signature beside it has no bit
+/// that `signature` lacks; and the lanes where that is so.
+#[inline]
+pub(crate) fn next_rooted(
+    groups: &[[u8; ROOTED_LEN]],
+    word: u64,
+    signature: [u64; 2],
+    from: usize,
+) -> Option<(usize, Lanes)> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the machine has AVX2, which is all that the function asks for.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::next_rooted(groups, word, signature, from) };
+    }
+    plain::next_rooted(groups, word, signature, from)
+}
+
+/// The same without prefixes.
+#[inline]
+pub(crate) fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::next_floating(groups, signature, from) };
+    }
+    plain::next_floating(groups, signature, from)
+}
+
+/// The first place of `needle` in `text`.
+#[inline]
+pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::find(text, needle) };
+    }
+    plain::find(text, needle)
+}
+
+/// Appends the places of all line ends of `text`, counted from `base`.
+#[inline]
+pub(crate) fn line_ends(text: &[u8], base: usize, ends: &mut Vec<usize>) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::line_ends(text, base, ends) };
+    }
+    plain::line_ends(text, base, ends);
+}
+
+/// What a look at the beginning of a text tells of the host name there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HostLook {
+    /// How many lower-case letters, digits, `.`, `-` and `_` it begins with, if there are fewer than 32.
+    pub len: usize,
+    /// Where the last label of these begins.
+    pub label: usize,
+}
+
+/// Looks at a host name of up to 31 bytes; `None` for a longer one, and where fewer than 32 bytes are left to look at.
+#[inline]
+pub(crate) fn look_at_host(text: &[u8]) -> Option<HostLook> {
+    let window = text.first_chunk::<32>()?;
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::look_at_host(window) };
+    }
+    plain::look_at_host(window)
+}
+
+/// What a look at a path tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PathLook {
+    /// How long it is up to a `#`.
+    pub len: usize,
+    /// It holds neither `%` nor `*` nor bytes from 0x80 on.
+    pub plain: bool,
+}
+
+/// Looks at the path that `window` begins with, `len` bytes of it at most. What lies behind does not matter, but with 32 bytes to read the
+/// end of the path is seen as fast as the rest.
+#[inline]
+pub(crate) fn look_at_path(window: &[u8], len: usize) -> PathLook {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::look_at_path(window, len) };
+    }
+    plain::look_at_path(window, len)
+}
+
+/// Values of bytes, each made of two: that of its low four bits, and that of its high four bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nibbles {
+    pub low: [u8; 16],
+    pub high: [u8; 16],
+}
+
+impl Nibbles {
+    #[inline]
+    const fn of(&self, byte: u8) -> (u8, u8) {
+        (self.low[(byte & 15) as usize], self.high[(byte >> 4) as usize])
+    }
+}
+
+/// How two neighbouring bytes become the number of a bit: the exclusive or of the values of the first and of the second, each the
+/// exclusive or of its halves; all below 128.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairTables {
+    pub first: Nibbles,
+    pub second: Nibbles,
+}
+
+/// The bits of all pairs of neighbouring bytes.
+#[inline]
+pub(crate) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::pair_bits(text, tables) };
+    }
+    plain::pair_bits(text, tables)
+}
+
+/// Which signs a text holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signs {
+    /// The kinds of all bytes; a byte's kinds are the bits that both its halves have, and those of the byte 0 must be none.
+    pub kinds: u8,
+    /// How many slashes, up to 255.
+    pub slashes: u8,
+}
+
+/// The signs of a text.
+#[inline]
+pub(crate) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+        // SAFETY: the machine has both, which is all that the function asks for.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::signs(text, kinds) };
+    }
+    plain::signs(text, kinds)
+}
+
+/// Buckets that [`Fingerprints`] has.
+pub(crate) const BUCKETS: usize = 16;
+
+/// Pieces of text of one to three bytes, each in a bucket, laid out so that all are looked for at once.
+///
+/// For each bucket and each of three places there stands which low and which high halves of bytes its pieces have there. So a bucket
+/// may be found though the text has none of its pieces, but not the other way round. This is the first half of the algorithm Teddy
+/// (of Hyperscan, and of the crate aho-corasick).
+#[derive(Clone, Debug)]
+pub(crate) struct Fingerprints {
+    /// Eight buckets each, a bit for each bucket.
+    halves: [[Nibbles; 3]; 2],
+}
+
+impl Fingerprints {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self { halves: [[Nibbles { low: [0; 16], high: [0; 16] }; 3]; 2] }
+    }
+
+    /// Puts the first three bytes of a piece, which is not empty, into a bucket.
+    pub(crate) fn add(&mut self, bucket: usize, piece: &[u8]) {
+        let (half, bit) = (&mut self.halves[bucket / 8 % 2], 1 << (bucket % 8));
+        for (place, nibbles) in half.iter_mut().enumerate() {
+            match piece.get(place) {
+                Some(&byte) => {
+                    nibbles.low[usize::from(byte & 15)] |= bit;
+                    nibbles.high[usize::from(byte >> 4)] |= bit;
+                }
+                // Behind a short piece anything may stand, also the zeros behind the end of a text.
+                None => {
+                    nibbles.low.iter_mut().for_each(|bits| *bits |= bit);
+                    nibbles.high.iter_mut().for_each(|bits| *bits |= bit);
+                }
+            }
+        }
+    }
+}
+
+/// What was found in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The buckets of which a piece may be there, one bit each.
+    pub buckets: u16,
+    /// How many slashes, up to 255.
+    pub slashes: u8,
+}
+
+/// Looks for all fingerprints in a text.
+#[inline]
+pub(crate) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+        // SAFETY: the machine has both, which is all that the function asks for.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::look_for(fingerprints, text) };
+    }
+    plain::look_for(fingerprints, text)
+}

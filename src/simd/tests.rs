@@ -1,0 +1,88 @@
+//! The twins against each other.
+
+use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Values that are as different as they can be.
+const TABLES: PairTables = {
+    let mut low = [0; 16];
+    let mut high = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        low[i] = (i as u8).wrapping_mul(37) & 127;
+        high[i] = (i as u8).wrapping_mul(75) & 127;
+        i += 1;
+    }
+    PairTables { first: Nibbles { low, high }, second: Nibbles { low: high, high: low } }
+};
+
+#[test]
+fn many_slashes_count_as_255() {
+    for len in 0..700 {
+        let text = vec![b'/'; len];
+        assert_slashes(&text);
+    }
+    assert_slashes(&[b'/'; 20_000]);
+}
+
+fn assert_slashes(text: &[u8]) {
+    assert_eq!(usize::from(signs(text, &TABLES.first).slashes), text.len().min(255));
+    assert_eq!(usize::from(plain::signs(text, &TABLES.first).slashes), text.len().min(255));
+}
+
+proptest! {
+    #[test]
+    fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), select(b"\n.#%*/".to_vec()), b'a'..=b'z'], 0..200)) {
+        let (mut found, mut expected) = (vec![7], vec![7]);
+        line_ends(&text, 3, &mut found);
+        plain::line_ends(&text, 3, &mut expected);
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(look_at_host(&text), text.first_chunk().and_then(plain::look_at_host));
+        prop_assert_eq!(pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
+        for len in [0, 1, 31, 32, 33, text.len() / 2, text.len()].into_iter().filter(|len| *len <= text.len()) {
+            prop_assert_eq!(look_at_path(&text, len), plain::look_at_path(&text, len));
+            prop_assert_eq!(pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
+            prop_assert_eq!(signs(&text[..len], &TABLES.first), plain::signs(&text[..len], &TABLES.first));
+        }
+    }
+
+    #[test]
+    fn every_byte_is_told_apart(byte in any::<u8>(), at in 0usize..32) {
+        let mut window = [b'x'; 32];
+        window[at] = byte;
+        prop_assert_eq!(look_at_host(&window), plain::look_at_host(&window));
+    }
+
+    #[test]
+    fn the_twins_agree_on_groups(
+        words in vec(0u64..8, 0..200), word in 0u64..8, signature in [0u64..8, 0u64..8], from in 0usize..15,
+    ) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let (rooted, floating) = (bytes.as_chunks().0, bytes.as_chunks().0);
+        prop_assert_eq!(next_rooted(rooted, word, signature, from), plain::next_rooted(rooted, word, signature, from));
+        prop_assert_eq!(next_floating(floating, signature, from), plain::next_floating(floating, signature, from));
+    }
+
+    #[test]
+    fn fingerprints_are_found(
+        pieces in vec((0..BUCKETS, vec(select(b"/ab.z".to_vec()), 1..5)), 0..30), text in vec(select(b"/ab.z".to_vec()), 0..110),
+    ) {
+        let mut fingerprints = Fingerprints::new();
+        pieces.iter().for_each(|(bucket, piece)| fingerprints.add(*bucket, piece));
+        let found = look_for(&fingerprints, &text);
+        prop_assert_eq!(found, plain::look_for(&fingerprints, &text));
+        for (bucket, piece) in &pieces {
+            let is_there = find(&text, piece).is_some();
+            prop_assert!(!is_there || found.buckets >> bucket & 1 == 1, "{:?} in {:?}", piece, text);
+        }
+    }
+
+    #[test]
+    fn the_twins_find_the_same(text in vec(select(b"/ab".to_vec()), 0..120), needle in vec(select(b"/ab".to_vec()), 0..7)) {
+        let expected = (0..=text.len()).find(|at| text[*at..].starts_with(&needle));
+        prop_assert_eq!(find(&text, &needle), expected);
+        prop_assert_eq!(plain::find(&text, &needle), expected);
+    }
+}
