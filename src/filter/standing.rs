@@ -113,13 +113,13 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         seen: Seen,
         other_key: &mut Vec<u8>,
     ) -> Result<Option<(Entry<'s>, bool)>> {
-        let first = match seen {
-            Seen::At(place) => self.view.find_at(place, key)?,
-            Seen::Absent | Seen::Unsure => None,
-        };
-        let found = match (first, seen) {
-            (None, Seen::At(_) | Seen::Unsure) => self.view.find_hashed(key, hash)?,
-            (first, _) => first,
+        let found = match seen {
+            Seen::Absent => None,
+            Seen::Unsure => self.view.find_hashed(key, hash)?,
+            Seen::At(place) => match self.view.find_at(place, key)? {
+                None => self.view.find_hashed(key, hash)?,
+                found => found,
+            },
         };
         if let Some(entry) = found {
             return Ok(Some((entry, false)));

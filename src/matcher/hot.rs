@@ -16,6 +16,9 @@ const MANY: u32 = 4096;
 /// How many of the paths until then are looked at.
 const SAMPLES: usize = 256;
 
+/// How much of each is looked at: a line may be of megabytes, and these are kept.
+const SAMPLE_LEN: usize = 1024;
+
 /// Rule sets kept, each at the place that its number gives.
 const KEPT: usize = 64;
 
@@ -81,9 +84,10 @@ impl HotSet {
             *self = Self { place, ..Self::default() };
         }
         self.met += 1;
-        // Neighbours in a list are alike, so the samples are taken far apart.
-        if self.met.is_multiple_of((many / SAMPLES as u32).max(1)) {
-            self.samples.push(path.to_vec());
+        // Neighbours in a list are alike, so the samples are taken far apart. Where two sets take turns the count comes to the same number
+        // again and again.
+        if self.met.is_multiple_of((many / SAMPLES as u32).max(1)) && self.samples.len() < SAMPLES {
+            self.samples.push(path[..path.len().min(SAMPLE_LEN)].to_vec());
         }
         if self.met >= many {
             self.told = Some(Told::new(wild, &std::mem::take(&mut self.samples))?);
@@ -260,6 +264,14 @@ mod tests {
         })
         .unwrap();
         let wild = RuleSet::decode(&sets, 0, &patterns).unwrap().wild;
+        let mut turns = HotSets::after(1000);
+        let long = [b"/".as_slice(), &[b'x'; 5000]].concat();
+        for turn in 0..5000 {
+            let place = 7 + if turn < 30 || turn % 2 == 1 { 0 } else { KEPT as u32 };
+            assert!(turns.meet(place, &wild, &long).unwrap().is_none());
+        }
+        let kept: Vec<usize> = turns.sets[7].samples.iter().map(Vec::len).collect();
+        assert!(kept.len() <= SAMPLES && kept.iter().all(|len| *len <= SAMPLE_LEN), "{} samples", kept.len());
         let mut hot = HotSets::after(10);
         let mut meet = |place| hot.meet(place, &wild, b"/x/a.html").unwrap().is_some();
         assert!((0..9).all(|_| !meet(7)) && meet(7) && meet(7));
