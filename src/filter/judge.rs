@@ -1,6 +1,5 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
-use super::batch::Seen;
 use super::standing::{OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
@@ -12,6 +11,7 @@ use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::simd;
 use crate::snapshot::format::hash_key;
+use crate::snapshot::index::Glance;
 use crate::snapshot::view::View;
 use crate::snapshot::{OriginEntry, Snapshot};
 use crate::url::escape::normalize_path;
@@ -149,14 +149,14 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             return Ok(Verdicts { answer: Answer::Same(Verdict::Invalid), agents, via_other_scheme: false });
         };
         let origin = (parts.origin, hash_key(parts.origin));
-        self.enter(origin, Seen::Unsure, &mut scratch.states, &mut scratch.other_key)?;
+        self.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
         let (state, buffer) = (scratch.states.current(), &mut scratch.path);
         let path = (parts.path, parts.slash);
         self.judge_path(|| self.normal_path(path, buffer), state, &mut scratch.hot, &mut scratch.allowed)
     }
 
-    /// The verdicts on a URL of the origin entered last, given what follows the origin in it: nothing, or a path. That are the first
-    /// `len` bytes of `window`, which may go on behind.
+    /// The verdicts on a URL of the origin entered last, whose verdicts depend on the path, given what follows the origin in it: nothing, or a
+    /// path. That are the first `len` bytes of `window`, which may go on behind.
     #[inline(always)]
     pub(super) fn judge_rest<'a>(
         &self,
@@ -164,12 +164,13 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         len: usize,
         scratch: &'a mut Scratch<'s>,
     ) -> Result<Verdicts<'a>> {
-        let (state, hot) = (scratch.states.current(), &mut scratch.hot);
-        self.judge_path(|| self.normal_rest(window, len), state, hot, &mut scratch.allowed)
+        let (origin, hot) = (scratch.states.current(), &mut scratch.hot);
+        let answer = self.judge_normal(&self.normal_rest(window, len), origin, hot, &mut scratch.allowed)?;
+        Ok(Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme })
     }
 
     /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn normal_rest<'w>(&self, window: &'w [u8], len: usize) -> Cow<'w, [u8]> {
         let look = simd::look_at_path(window, len);
         match window.get(..look.len) {
@@ -199,10 +200,10 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         hot: &mut HotSets,
         allowed: &'a mut [u64],
     ) -> Result<Verdicts<'a>> {
-        let answer = match origin.standing {
-            Standing::Same(verdict) => Answer::Same(verdict),
-            _ => self.judge_normal(&path(), origin, hot, allowed)?,
-        };
+        if let Some(verdicts) = self.verdicts_of_all(origin) {
+            return Ok(verdicts);
+        }
+        let answer = self.judge_normal(&path(), origin, hot, allowed)?;
         Ok(Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme })
     }
 
@@ -221,6 +222,14 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         }
         self.match_rules(path, origin, hot, allowed)?;
         Ok(Answer::Bits(allowed))
+    }
+
+    /// The verdicts that hold for all URLs of an origin, if one does whatever their path.
+    #[inline(always)]
+    pub(super) fn verdicts_of_all(&self, origin: &OriginState<'s>) -> Option<Verdicts<'static>> {
+        let Standing::Same(verdict) = origin.standing else { return None };
+        let (answer, agents) = (Answer::Same(verdict), self.agents.len());
+        Some(Verdicts { answer, agents, via_other_scheme: origin.via_other_scheme })
     }
 
     /// What holds for origins that the snapshot does not know.
@@ -269,7 +278,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, &mut key) else { return Ok(out) };
         out.origin = Origin::of(url);
-        let Some((entry, other)) = self.locate((parts.origin, hash_key(parts.origin)), Seen::Unsure, &mut other_key)?
+        let Some((entry, other)) =
+            self.locate((parts.origin, hash_key(parts.origin)), Glance::NOT_TAKEN, &mut other_key)?
         else {
             return Ok(out);
         };

@@ -44,15 +44,15 @@ struct OpenRun {
 }
 
 impl OpenRun {
-    /// Takes a line that ends at `end`: to this run, or to a new one.
+    /// Takes lines, given by where they end: to this run, or to a new one.
     #[inline]
-    fn take(&mut self, verdict: Verdict, end: usize, stats: &mut FilterStats, runs: &mut Vec<Run>) {
+    fn take(&mut self, verdict: Verdict, lines: &[usize], stats: &mut FilterStats, runs: &mut Vec<Run>) {
         if self.verdict != Some(verdict) {
             self.end_it(stats, runs);
-            *self = Self { verdict: Some(verdict), lines: 0, end };
+            *self = Self { verdict: Some(verdict), lines: 0, end: self.end };
         }
-        self.lines += 1;
-        self.end = end;
+        self.lines += lines.len() as u64;
+        self.end = lines.last().copied().unwrap_or(self.end);
     }
 
     /// Counts the run's lines and adds it to those that have ended.
@@ -80,9 +80,9 @@ pub(super) fn runs<'s, D: AsRef<[u8]>>(
     if block.part == Part::Lines {
         let agents = judge.agents().len();
         let mut run = OpenRun::default();
-        judge.judge_lines(data, until, scratch, |line, verdicts| {
-            stats.via_other_scheme += u64::from(verdicts.via_other_scheme());
-            run.take(criterion.line_verdict(&verdicts, agents), line.end, stats, &mut runs);
+        judge.judge_lines(data, until, scratch, |lines, verdicts| {
+            stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
+            run.take(criterion.line_verdict(&verdicts, agents), lines.ends, stats, &mut runs);
         })?;
         run.end_it(stats, &mut runs);
     } else {
@@ -106,19 +106,25 @@ pub(super) fn annotate<'s, D: AsRef<[u8]>>(
     let mut out = std::mem::take(&mut block.annotated);
     out.clear();
     let agents = judge.agents().len();
+    let mut letters = Vec::with_capacity(agents + 1);
     let data = block.data();
     stats.bytes += data.len() as u64;
     stats.agent_allowed.resize(agents, 0);
     if block.part == Part::Lines {
-        judge.judge_lines(data, Stage::Match, scratch, |line, verdicts| {
-            stats.count(criterion.line_verdict(&verdicts, agents), 1);
-            stats.via_other_scheme += u64::from(verdicts.via_other_scheme());
+        judge.judge_lines(data, Stage::Match, scratch, |lines, verdicts| {
+            let count = lines.ends.len() as u64;
+            stats.count(criterion.line_verdict(&verdicts, agents), count);
+            stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * count;
+            letters.clear();
             for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
-                *allowed += u64::from(verdict == Verdict::Allowed);
-                out.push(verdict.letter() as u8);
+                *allowed += u64::from(verdict == Verdict::Allowed) * count;
+                letters.push(verdict.letter() as u8);
             }
-            out.push(b'\t');
-            out.extend_from_slice(&data[line]);
+            letters.push(b'\t');
+            for line in lines.ranges() {
+                out.extend_from_slice(&letters);
+                out.extend_from_slice(&data[line]);
+            }
         })?;
     } else {
         if block.part == Part::LongStart {

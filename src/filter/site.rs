@@ -1,11 +1,11 @@
 //! One origin found once, for callers that keep their URLs by host: what is left to do for each is to match its path.
 
-use super::batch::Seen;
 use super::judge::{Judge, Scratch};
 use super::standing::OriginState;
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::snapshot::format::hash_key;
+use crate::snapshot::index::Glance;
 use crate::url::{self, Origin};
 
 /// What a [`Judge`] knows of one origin, found once.
@@ -46,7 +46,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     pub fn site(&self, origin: &Origin) -> Result<Site<'_, 's, D>> {
         let key = origin.as_str().as_bytes();
         let mut state = OriginState::new(self.unknown());
-        if let Some((entry, other)) = self.locate((key, hash_key(key)), Seen::Unsure, &mut Vec::new())? {
+        if let Some((entry, other)) = self.locate((key, hash_key(key)), Glance::NOT_TAKEN, &mut Vec::new())? {
             state.via_other_scheme = other;
             state.standing = self.stand(&entry, &mut state)?;
         }

@@ -1,12 +1,12 @@
 //! What holds for all URLs of an origin: found once, policy applied, agents sorted by the rules they obey.
 
-use super::batch::Seen;
 use super::judge::Judge;
 use crate::error::Result;
 use crate::matcher::{Ruling, Verdict, ruling};
 use crate::profile::Profile;
 use crate::snapshot::OutcomeClass;
 use crate::snapshot::format::{Entry, NONE};
+use crate::snapshot::index::Glance;
 use crate::snapshot::ruleset::Rules;
 use crate::snapshot::view::View;
 use crate::url::Origin;
@@ -110,17 +110,16 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     pub(super) fn locate(
         &self,
         (key, hash): (&[u8], u64),
-        seen: Seen,
+        glance: Glance,
         other_key: &mut Vec<u8>,
     ) -> Result<Option<(Entry<'s>, bool)>> {
-        let found = match seen {
-            Seen::Absent => None,
-            Seen::Unsure => self.view.find_hashed(key, hash)?,
-            Seen::At(place) => match self.view.find_at(place, key)? {
-                None => self.view.find_hashed(key, hash)?,
-                found => found,
-            },
-        };
+        let mut found = None;
+        if glance.place != NONE {
+            found = self.view.find_at(glance.place, key)?;
+        }
+        if found.is_none() && glance.more {
+            found = self.view.find_hashed(key, hash)?;
+        }
         if let Some(entry) = found {
             return Ok(Some((entry, false)));
         }
@@ -135,28 +134,28 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     pub(super) fn enter(
         &self,
         (key, hash): (&[u8], u64),
-        seen: Seen,
+        glance: Glance,
         states: &mut States<'s>,
         other_key: &mut Vec<u8>,
     ) -> Result<()> {
         if states.turn_to(key, hash) {
             return Ok(());
         }
-        if matches!(seen, Seen::Absent) && !self.options.any_scheme {
+        if glance == Glance::ABSENT && !self.options.any_scheme {
             states.current = STATES;
             return Ok(());
         }
-        self.fill((key, hash), seen, states, other_key)
+        self.fill((key, hash), glance, states, other_key)
     }
 
     fn fill(
         &self,
         (key, hash): (&[u8], u64),
-        seen: Seen,
+        glance: Glance,
         states: &mut States<'s>,
         other_key: &mut Vec<u8>,
     ) -> Result<()> {
-        let Some((entry, other)) = self.locate((key, hash), seen, other_key)? else {
+        let Some((entry, other)) = self.locate((key, hash), glance, other_key)? else {
             states.current = STATES;
             return Ok(());
         };

@@ -1,11 +1,17 @@
 //! The vector code for x86-64 with AVX2.
 
 use super::{
-    FLOATING_LEN, Fingerprints, Found, HostLook, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs, plain,
+    FLOATING_LEN, Fingerprints, Found, HostLook, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs, Work, plain,
 };
 use std::arch::x86_64::*;
 
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+pub(super) fn run<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
 /// 32 bytes as a vector.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn load_bytes(bytes: &[u8; 32]) -> __m256i {
     // SAFETY: 32 bytes are read from a reference to 32 bytes, and the instruction asks for no alignment.
@@ -38,6 +44,7 @@ pub(super) fn line_ends(text: &[u8], base: usize, ends: &mut Vec<usize>) {
     plain::line_ends(rest, base + 32 * chunks.len(), ends);
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn look_at_host(window: &[u8; 32]) -> Option<HostLook> {
     let bytes = load_bytes(window);
@@ -59,6 +66,14 @@ pub(super) fn look_at_host(window: &[u8; 32]) -> Option<HostLook> {
     Some(HostLook { len: len as usize, label: (32 - dots.leading_zeros()) as usize })
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn equal_start(a: &[u8; 32], b: &[u8; 32]) -> usize {
+    let equal = _mm256_cmpeq_epi8(load_bytes(a), load_bytes(b));
+    (_mm256_movemask_epi8(equal) as u32).trailing_ones() as usize
+}
+
+#[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
     let mut odd = 0;

@@ -6,6 +6,8 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod plain;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +20,67 @@ pub(crate) const FLOATING_LEN: usize = 2 * 8 * LANES;
 /// Four prefixes, four masks, and then signatures.
 pub(crate) const ROOTED_LEN: usize = 4 * 8 * LANES;
 
-/// Lanes of a group, one bit each.
+/// Lanes, one bit each.
 pub(crate) type Lanes = u32;
+
+/// Sixteen tags of two bytes, little-endian, not aligned.
+pub(crate) const TAGS_LEN: usize = 32;
+
+/// The lanes of the tags that are this one.
+#[inline]
+pub(crate) fn equal_tags(tags: &[u8; TAGS_LEN], tag: u16) -> Lanes {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: SSE2, which is all that the function asks for, belongs to every x86-64 machine.
+        #[expect(unsafe_code, reason = "calls a function that names what it needs")]
+        return unsafe { sse2::equal_tags(tags, tag) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    plain::equal_tags(tags, tag)
+}
+
+/// Work that is compiled twice: for the vector instructions, and for machines without.
+pub(crate) trait Work {
+    /// What it gives.
+    type Output;
+
+    /// Does it. To be inlined always, and all that is short in it: only then the vector functions it calls become part of it.
+    fn run(self) -> Self::Output;
+}
+
+/// Does work by the best instructions that the machine has. Where it calls the functions of this module, these are not called but
+/// part of it, which they cannot be in code for all machines.
+#[inline]
+pub(crate) fn run<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+    {
+        // SAFETY: the machine has all that the function asks for.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::run(work) };
+    }
+    work.run()
+}
+
+/// Asks the memory for what is looked at soon. Nothing waits for it, unlike for a load, and nothing changes but the time.
+#[inline]
+pub(crate) fn prefetch<T>(soon: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the address is that of a reference; and the instruction reads nothing and faults at no address.
+        #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
+}
 
 /// The first group from `from` on in which a prefix agrees with `word` in the bits of its mask, and the signature beside it has no bit
 /// that `signature` lacks; and the lanes where that is so.
@@ -95,6 +156,18 @@ pub(crate) fn look_at_host(text: &[u8]) -> Option<HostLook> {
         return unsafe { avx2::look_at_host(window) };
     }
     plain::look_at_host(window)
+}
+
+/// How many bytes two texts begin with alike, of 32.
+#[inline]
+pub(crate) fn equal_start(a: &[u8; 32], b: &[u8; 32]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
+        return unsafe { avx2::equal_start(a, b) };
+    }
+    plain::equal_start(a, b)
 }
 
 /// What a look at a path tells.

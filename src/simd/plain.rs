@@ -6,6 +6,18 @@ use super::{
     FLOATING_LEN, Fingerprints, Found, HostLook, LANES, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs,
 };
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
+#[inline(never)]
+pub(super) fn equal_tags(tags: &[u8; super::TAGS_LEN], tag: u16) -> Lanes {
+    let tags = tags.as_chunks::<2>().0.iter().enumerate();
+    tags.fold(0, |lanes, (lane, other)| lanes | u32::from(*other == tag.to_le_bytes()) << lane)
+}
+
+#[inline(never)]
+pub(super) fn equal_start(a: &[u8; 32], b: &[u8; 32]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
 #[inline(never)]
 pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
     let text = &window[..len.min(window.len())];

@@ -34,6 +34,16 @@ fn assert_slashes(text: &[u8]) {
 
 proptest! {
     #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_twins_agree_on_tags(tags in any::<[u8; TAGS_LEN]>(), lane in 0..16usize, tag in any::<u16>()) {
+        let lane_tag = u16::from_le_bytes([tags[2 * lane], tags[2 * lane + 1]]);
+        prop_assert_ne!(equal_tags(&tags, lane_tag) & 1 << lane, 0);
+        for tag in [lane_tag, tag] {
+            prop_assert_eq!(equal_tags(&tags, tag), plain::equal_tags(&tags, tag));
+        }
+    }
+
+    #[test]
     fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), select(b"\n.#%*/".to_vec()), b'a'..=b'z'], 0..200)) {
         let (mut found, mut expected) = (vec![7], vec![7]);
         line_ends(&text, 3, &mut found);

@@ -357,31 +357,6 @@ impl NamedRow {
     }
 }
 
-/// A slot of the origin index: 0 is empty, else the entry's place plus one, and some bits of the hash to tell most
-/// other keys apart without reading them.
-#[inline]
-pub(super) fn index_slot(place: u32, hash: u64) -> u64 {
-    (u64::from(place) + 1) | (hash << 33)
-}
-
-/// The place that a slot refers to, if the slot's hash bits are those of `hash`; a slot is `place + 1` below bit 33.
-#[inline]
-pub(super) fn slot_place(slot: u64, hash: u64) -> Option<u32> {
-    ((slot ^ (hash << 33)) >> 33 == 0).then(|| ((slot & ((1 << 33) - 1)) as u32).wrapping_sub(1))
-}
-
-/// The number of slots for `origins` keys: half of them stay empty. A look-up of an origin that is not there ends at the first empty
-/// slot, after 2.5 slots then; at a load of 0.8 it took 13, for a fiftieth of the file less.
-pub(super) fn index_len(origins: usize) -> usize {
-    origins * 2 + 1
-}
-
-/// The slot at which the search for a key begins. The high bits of the product spread over any number of slots.
-#[inline]
-pub(super) fn index_start(hash: u64, slots: usize) -> usize {
-    ((u128::from(hash) * slots as u128) >> 64) as usize
-}
-
 /// The hash of an origin's canonical key.
 #[inline]
 pub(crate) fn hash_key(key: &[u8]) -> u64 {

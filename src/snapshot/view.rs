@@ -1,6 +1,7 @@
 //! The sections that judging URLs looks at, at hand: from a key to an entry, a robots.txt, rules.
 
-use super::format::{Entry, FileRow, NAMED_LEN, NONE, NamedRow, hash_key, index_start, slot_place};
+use super::format::{Entry, FileRow, NAMED_LEN, NONE, NamedRow, hash_key};
+use super::index::{self, BUCKET_LEN, Glance};
 use super::ruleset::{RuleSet, Rules};
 use super::wire::bytes;
 use crate::error::{Error, Result};
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 /// Sections of a snapshot; every access is bounds-checked.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
-    pub(super) index: &'a [[u8; 8]],
+    pub(super) index: &'a [[u8; BUCKET_LEN]],
     pub(super) origins: &'a [u8],
     pub(super) files: &'a [u8],
     pub(super) named: &'a [u8],
@@ -28,40 +29,30 @@ impl<'a> View<'a> {
         self.find_hashed(key, hash_key(key))
     }
 
-    /// The entry of a canonical key whose hash is known. Expected cost: a few slots side by side, one entry.
+    /// The entry of a canonical key whose hash is known. Expected cost: a bucket, an entry.
     #[inline]
     pub(crate) fn find_hashed(&self, key: &[u8], hash: u64) -> Result<Option<Entry<'a>>> {
-        let start = index_start(hash, self.index.len());
-        let (before, behind) = self.index.split_at_checked(start).unwrap_or_default();
-        for slots in [behind, before] {
-            for slot in slots {
-                let slot = u64::from_le_bytes(*slot);
-                if slot == 0 {
-                    return Ok(None);
-                }
-                if let Some(place) = slot_place(slot, hash) {
-                    let entry = Entry::decode(self.origins, place)?;
-                    if entry.key == key {
-                        return Ok(Some(entry));
-                    }
-                }
+        for place in index::candidates(self.index, hash) {
+            if let Some(entry) = self.find_at(place, key)? {
+                return Ok(Some(entry));
             }
         }
         Ok(None)
     }
 
-    /// The place of the first entry that may have a key with this hash; `None` if there surely is none.
+    /// Prepares a [`glance`](Self::glance).
     #[inline]
-    pub(crate) fn first_place(&self, hash: u64) -> Option<u32> {
-        let start = index_start(hash, self.index.len());
-        let mut slots = self.index[start.min(self.index.len())..].iter().chain(self.index);
-        slots.find_map(|slot| match u64::from_le_bytes(*slot) {
-            0 => Some(None),
-            slot => slot_place(slot, hash).map(Some),
-        })?
+    pub(crate) fn prefetch(&self, hash: u64) {
+        index::prefetch(self.index, hash);
     }
 
-    /// The entry at a place that [`first_place`](Self::first_place) gave, if it has this key.
+    /// What the first look at the index tells of a key with this hash.
+    #[inline]
+    pub(crate) fn glance(&self, hash: u64) -> Glance {
+        index::glance(self.index, hash)
+    }
+
+    /// The entry at a place, if it has this key.
     #[inline]
     pub(crate) fn find_at(&self, place: u32, key: &[u8]) -> Result<Option<Entry<'a>>> {
         Ok(Some(Entry::decode(self.origins, place)?).filter(|entry| entry.key == key))

@@ -2,8 +2,9 @@
 
 use super::format::{
     Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, SECTION_ALIGN, Section, Table, encode_head,
-    hash_key, head_len, index_len, index_slot, index_start,
+    hash_key, head_len,
 };
+use super::index;
 use super::outcome::Outcome;
 use super::ruleset::FlatRules;
 use super::store;
@@ -86,7 +87,11 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
     let mut writer = Writer::new(out)?;
     writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
     let places = entry_places(&contents.origins)?;
-    writer.section(Section::Index, |out| out.put_words(&index(&contents.origins, &places)))?;
+    writer.section(Section::Index, |out| {
+        let hashes = contents.origins.par_map(|origin| hash_key(origin.key));
+        let keys = hashes.into_iter().zip(places.iter().copied());
+        index::build(keys).chunks(1 << 10).try_for_each(|buckets| out.put(buckets.as_flattened()))
+    })?;
     writer.section(Section::Origins, |out| {
         out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| entry(row, &origin).encode(bytes))
     })?;
@@ -176,20 +181,6 @@ fn facts(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<F
     })
 }
 
-/// The open-addressing table, filled in the order of the keys.
-fn index(origins: &Rows<'_, OriginContents<'_>>, places: &[u32]) -> Vec<u64> {
-    let mut slots = vec![0; index_len(places.len())];
-    for (origin, place) in origins.iter().zip(places) {
-        let hash = hash_key(origin.key);
-        let mut at = index_start(hash, slots.len());
-        while slots[at] != 0 {
-            at = (at + 1) % slots.len();
-        }
-        slots[at] = index_slot(*place, hash);
-    }
-    slots
-}
-
 fn tokens(tokens: &[&[u8]]) -> Vec<u8> {
     let mut out = (tokens.len() as u64).to_le_bytes().to_vec();
     let mut end = 0u64;
@@ -270,10 +261,6 @@ impl<W: Write> SectionWriter<'_, W> {
         self.hasher.update(bytes);
         self.len += bytes.len() as u64;
         Ok(self.out.write_all(bytes)?)
-    }
-
-    fn put_words(&mut self, words: &[u64]) -> Result<()> {
-        self.put_rows(words.iter(), |word, bytes| bytes.extend_from_slice(&word.to_le_bytes()))
     }
 
     /// Encodes rows into a buffer and puts it out whenever it is full.

@@ -34,7 +34,7 @@ fn split_plain(url: &[u8]) -> Option<Parts<'_>> {
 
 /// The length of the origin that `url` begins with, if it is canonical as it stands and a path follows or nothing. `text` begins
 /// with `url` and may go on behind its line end: with 32 bytes to look at, most hosts are seen at once.
-#[inline]
+#[inline(always)]
 pub(crate) fn plain_origin(url: &[u8], text: &[u8]) -> Option<usize> {
     let start = if url.starts_with(b"http://") {
         7
