@@ -150,9 +150,12 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         };
         let origin = (parts.origin, hash_key(parts.origin));
         self.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
-        let (state, buffer) = (scratch.states.current(), &mut scratch.path);
-        let path = (parts.path, parts.slash);
-        self.judge_path(|| self.normal_path(path, buffer), state, &mut scratch.hot, &mut scratch.allowed)
+        let state = scratch.states.current();
+        if let Some(verdicts) = self.verdicts_of_all(state) {
+            return Ok(verdicts);
+        }
+        let path = self.normal_path((parts.path, parts.slash), &mut scratch.path);
+        self.judge_normal(&path, state, &mut scratch.hot, &mut scratch.allowed)
     }
 
     /// The verdicts on a URL of the origin entered last, whose verdicts depend on the path, given what follows the origin in it: nothing, or a
@@ -165,8 +168,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         scratch: &'a mut Scratch<'s>,
     ) -> Result<Verdicts<'a>> {
         let (origin, hot) = (scratch.states.current(), &mut scratch.hot);
-        let answer = self.judge_normal(&self.normal_rest(window, len), origin, hot, &mut scratch.allowed)?;
-        Ok(Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme })
+        self.judge_normal(&self.normal_rest(window, len), origin, hot, &mut scratch.allowed)
     }
 
     /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
@@ -191,45 +193,38 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         normalize_path(buffer, self.profile)
     }
 
-    /// The verdicts on a path of this origin. Its normal form is asked for only where it matters.
+    /// The verdicts on a path in normal form, of an origin whose verdicts depend on the path.
     #[inline(always)]
-    pub(super) fn judge_path<'a, 'p>(
-        &self,
-        path: impl FnOnce() -> Cow<'p, [u8]>,
-        origin: &OriginState<'s>,
-        hot: &mut HotSets,
-        allowed: &'a mut [u64],
-    ) -> Result<Verdicts<'a>> {
-        if let Some(verdicts) = self.verdicts_of_all(origin) {
-            return Ok(verdicts);
-        }
-        let answer = self.judge_normal(&path(), origin, hot, allowed)?;
-        Ok(Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme })
-    }
-
-    fn judge_normal<'a>(
+    pub(super) fn judge_normal<'a>(
         &self,
         path: &[u8],
         origin: &OriginState<'s>,
         hot: &mut HotSets,
         allowed: &'a mut [u64],
-    ) -> Result<Answer<'a>> {
-        if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
-            return Ok(Answer::Same(Verdict::Allowed));
-        }
-        if origin.standing == Standing::AllButRobots {
-            return Ok(Answer::Same(Verdict::Disallowed));
-        }
-        self.match_rules(path, origin, hot, allowed)?;
-        Ok(Answer::Bits(allowed))
+    ) -> Result<Verdicts<'a>> {
+        let answer = if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
+            Answer::Same(Verdict::Allowed)
+        } else if origin.standing == Standing::AllButRobots {
+            Answer::Same(Verdict::Disallowed)
+        } else {
+            self.match_rules(path, origin, hot, allowed)?;
+            Answer::Bits(allowed)
+        };
+        Ok(self.verdicts(answer, origin))
     }
 
-    /// The verdicts that hold for all URLs of an origin, if one does whatever their path.
+    /// The verdicts that hold for all URLs of an origin, if they do not depend on the path.
     #[inline(always)]
     pub(super) fn verdicts_of_all(&self, origin: &OriginState<'s>) -> Option<Verdicts<'static>> {
-        let Standing::Same(verdict) = origin.standing else { return None };
-        let (answer, agents) = (Answer::Same(verdict), self.agents.len());
-        Some(Verdicts { answer, agents, via_other_scheme: origin.via_other_scheme })
+        match origin.standing {
+            Standing::Same(verdict) => Some(self.verdicts(Answer::Same(verdict), origin)),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn verdicts<'a>(&self, answer: Answer<'a>, origin: &OriginState<'s>) -> Verdicts<'a> {
+        Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme }
     }
 
     /// What holds for origins that the snapshot does not know.
@@ -242,7 +237,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn match_rules(&self, path: &[u8], origin: &OriginState<'s>, hot: &mut HotSets, allowed: &mut [u64]) -> Result<()> {
         let mut subject = Subject::new(path);
         // The usual case: up to 64 agents, who all obey the same rules.

@@ -66,17 +66,16 @@ impl<'s, D: AsRef<[u8]>> Site<'_, 's, D> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     #[inline]
     pub fn judge<'a>(&self, path: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
-        self.judge.own(scratch);
-        let (state, hot, buffer) = (&self.state, &mut scratch.hot, &mut scratch.path);
-        if path.first().is_none_or(|&b| b == b'/') {
-            return self.judge.judge_path(
-                || self.judge.normal_rest(path, path.len()),
-                state,
-                hot,
-                &mut scratch.allowed,
-            );
+        let (judge, state) = (self.judge, &self.state);
+        judge.own(scratch);
+        if let Some(verdicts) = judge.verdicts_of_all(state) {
+            return Ok(verdicts);
         }
-        let path = url::path_from(path);
-        self.judge.judge_path(|| self.judge.normal_path(path, buffer), state, hot, &mut scratch.allowed)
+        if path.first().is_none_or(|&b| b == b'/') {
+            let path = judge.normal_rest(path, path.len());
+            return judge.judge_normal(&path, state, &mut scratch.hot, &mut scratch.allowed);
+        }
+        let path = judge.normal_path(url::path_from(path), &mut scratch.path);
+        judge.judge_normal(&path, state, &mut scratch.hot, &mut scratch.allowed)
     }
 }

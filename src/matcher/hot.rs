@@ -131,7 +131,7 @@ impl Told {
     }
 
     /// The rank of the highest rule that matches, if it is higher than `floor`, else `floor`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn highest(&self, wild: &Wild<'_>, path: &[u8], floor: u32) -> Result<u32> {
         let found = simd::look_for(&self.fingerprints, path);
         let (mut left, mut rules) = (found.buckets, self.bare);

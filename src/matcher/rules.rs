@@ -35,7 +35,7 @@ impl<'p> Subject<'p> {
         self.path.get(1..).unwrap_or_default()
     }
 
-    #[inline]
+    #[inline(always)]
     fn signs(&mut self) -> Signature {
         *self.signs.get_or_insert_with(|| path_signs(self.path))
     }
@@ -49,7 +49,7 @@ impl<'p> Subject<'p> {
 
 impl View<'_> {
     /// Whether the rules let the URL with this path be fetched; what no rule matches is allowed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn allows(
         &self,
         (place, rules): (u32, &Rules<'_>),
@@ -77,7 +77,7 @@ impl View<'_> {
 ///
 /// # Errors
 /// `Corrupt` if a rule's pattern lies outside the file.
-#[inline]
+#[inline(always)]
 fn highest<'h>(
     set: &RuleSet<'_>,
     subject: &mut Subject<'_>,
@@ -97,6 +97,7 @@ fn highest<'h>(
 ///
 /// Prefixes, signs and signature are compared one after the other, as each costs more than the one before and dismisses most of
 /// what came so far.
+#[inline(always)]
 fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32) -> Result<u32> {
     let word = subject.word;
     if wild.floating.is_empty() && simd::next_rooted(wild.rooted, word, [u64::MAX; 2], 0).is_none() {

@@ -76,31 +76,53 @@ pub(super) fn equal_start(a: &[u8; 32], b: &[u8; 32]) -> usize {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
+    let len = len.min(window.len());
     let mut odd = 0;
     let mut at = 0;
-    for chunk in window.as_chunks::<32>().0 {
-        if at >= len {
-            break;
-        }
-        let bytes = load_bytes(chunk);
-        let is = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+    while at < len {
+        let part = match window[at..].first_chunk() {
+            Some(part) => look_at_part(load_bytes(part)),
+            None => look_at_last(window, at),
+        };
         let valid = if len - at < 32 { (1 << (len - at)) - 1 } else { u32::MAX };
-        // Bytes from 0x80 on have their sign bit set as they stand.
-        let odd_here = _mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(is(b'%'), is(b'*')), bytes)) as u32 & valid;
-        let end = _mm256_movemask_epi8(is(b'#')) as u32 & valid;
+        let end = part.ends & valid;
         if end != 0 {
-            let before = end & end.wrapping_neg();
-            odd |= odd_here & (before - 1);
-            return PathLook { len: at + end.trailing_zeros() as usize, plain: odd == 0 };
+            let before = (end & end.wrapping_neg()) - 1;
+            return PathLook { len: at + end.trailing_zeros() as usize, plain: (odd | part.odd & before) == 0 };
         }
-        odd |= odd_here;
+        odd |= part.odd & valid;
         at += 32;
     }
-    if at >= len {
-        return PathLook { len, plain: odd == 0 };
+    PathLook { len, plain: odd == 0 }
+}
+
+/// The bytes of 32 that end a path, and those that are not plain, one bit each.
+struct PartLook {
+    ends: u32,
+    odd: u32,
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn look_at_part(bytes: __m256i) -> PartLook {
+    let is = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+    // Bytes from 0x80 on have their sign bit set as they stand.
+    let odd = _mm256_or_si256(_mm256_or_si256(is(b'%'), is(b'*')), bytes);
+    PartLook { ends: _mm256_movemask_epi8(is(b'#')) as u32, odd: _mm256_movemask_epi8(odd) as u32 }
+}
+
+/// Looks at what is left from `at` on, fewer than 32 bytes: with those before them, or, in a short text, with zeros behind them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn look_at_last(text: &[u8], at: usize) -> PartLook {
+    if let Some(last) = text.last_chunk() {
+        let PartLook { ends, odd } = look_at_part(load_bytes(last));
+        let before = (32 - (text.len() - at)) as u32;
+        return PartLook { ends: ends >> before, odd: odd >> before };
     }
-    let rest = plain::look_at_path(&window[at..], len - at);
-    PathLook { len: at + rest.len, plain: odd == 0 && rest.plain }
+    let mut short = [0; 32];
+    short[..text.len() - at].copy_from_slice(&text[at..]);
+    look_at_part(load_bytes(&short))
 }
 
 /// Both halves of a table, in both lanes of a vector.
