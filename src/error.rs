@@ -67,6 +67,9 @@ pub enum ErrorKind {
         /// Whether `--skip-damaged` (or [`crate::Compiler::skip_damaged`]) would read on behind it.
         skippable: bool,
     },
+    /// A list of URLs that does not hold what it is said to hold, or not where.
+    #[error("{0}")]
+    BadList(String),
     /// An agent that cannot be asked about as it is spelled.
     #[error("agent {name:?}: {what}")]
     BadAgent {

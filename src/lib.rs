@@ -35,7 +35,7 @@
 //! * `url`: origins, paths, the one normal form of escapes.
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
-//! * `matcher`: one path against one robots.txt. `filter`: lists of URLs on all cores.
+//! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
 //! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
 //! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
@@ -56,6 +56,7 @@ mod filter;
 mod matcher;
 mod output;
 mod profile;
+mod records;
 mod robots;
 mod simd;
 mod snapshot;
@@ -69,12 +70,13 @@ pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
-    Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs, Require,
-    Scratch, Site, Stage, UnknownOrigin, Verdicts,
+    AnnotateForm, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs,
+    Require, Scratch, Site, Stage, UnknownOrigin, Verdicts,
 };
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;
 pub use profile::Profile;
+pub use records::{Field, InputFormat, RecordOptions};
 pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};
 pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};
 pub use url::origin::Origin;

@@ -13,7 +13,11 @@ pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = open_inputs(&args.inputs)?;
     let mut output = Output::open(args.output.as_deref())?;
     let progress = input_progress(&args.inputs, quiet);
-    let stats = Filter::new(&judge).progress(&|at| progress.set(at.bytes_read)).annotate(inputs, &mut output)?;
+    let stats = Filter::new(&judge)
+        .records(args.records.options())
+        .form(args.form.value())
+        .progress(&|at| progress.set(at.bytes_read))
+        .annotate(inputs, &mut output)?;
     output.commit()?;
     progress.finish();
     if !quiet {

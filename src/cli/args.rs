@@ -1,10 +1,11 @@
 //! The arguments of every verb, and what they mean to the library.
 
 use super::examples::*;
+use super::records::RecordArgs;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
-use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
+use robosieve::{Agent, AgentMatch, AnnotateForm, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
 use std::path::{Path, PathBuf};
 
 /// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
@@ -49,7 +50,7 @@ pub(crate) enum Verb {
     Compile(CompileArgs),
     /// Keep the URLs that agents may fetch
     Filter(FilterArgs),
-    /// Put one letter an agent before every line: A allowed, D disallowed, U unknown origin, I not a URL
+    /// Give every line its verdicts, one letter an agent: A allowed, D disallowed, U unknown origin, I not a URL
     Annotate(AnnotateArgs),
     /// Judge single URLs, and say why
     Check(CheckArgs),
@@ -116,6 +117,8 @@ pub(crate) struct FilterArgs {
     pub snapshot: PathBuf,
     #[command(flatten)]
     pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub records: RecordArgs,
     /// Which lines to keep
     #[arg(long, value_enum, default_value_t = KeepArg::Allowed)]
     pub keep: KeepArg,
@@ -134,7 +137,7 @@ pub(crate) struct FilterArgs {
     /// Write the kept lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Lists of URLs, one a line, plain, gzip or zstd (default: standard input)
+    /// Lists of URLs: text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd (default: standard input)
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -147,10 +150,15 @@ pub(crate) struct AnnotateArgs {
     pub snapshot: PathBuf,
     #[command(flatten)]
     pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    /// What to write for each line
+    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = AnnotateArg::Letters)]
+    pub form: AnnotateArg,
     /// Write the lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Lists of URLs, one a line, plain, gzip or zstd (default: standard input)
+    /// Lists of URLs: text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd (default: standard input)
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -277,6 +285,14 @@ choices!(AgentMatchArg => AgentMatch {
 choices!(KeepArg => Keep {
     Allowed = "allowed" => Keep::Allowed,
     Disallowed = "disallowed" => Keep::Disallowed,
+});
+choices!(AnnotateArg => AnnotateForm {
+    /// One letter an agent, TAB, the line
+    Letters = "letters" => AnnotateForm::Letters,
+    /// JSON objects with a key "robots" that has each agent's verdict
+    Jsonl = "jsonl" => AnnotateForm::Jsonl,
+    /// One digit an agent, 1 where it may fetch, and nothing else
+    Mask = "mask" => AnnotateForm::Mask,
 });
 choices!(OrderArg => Order {
     /// Grouped by host, as in a crawl index

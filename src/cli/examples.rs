@@ -27,6 +27,9 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
+  robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv -o allowed.csv
+  robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
+  robosieve filter -s web.rsieve -a GPTBot --keep disallowed --host example.com --delimiter space --field 7 access.log
 
 Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.";
 
@@ -34,9 +37,13 @@ pub(super) const ANNOTATE_EXAMPLES: &str = "\
 Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot urls.txt
   robosieve annotate -s web.rsieve --agents-from agents.txt urls.txt.gz -o verdicts.tsv.zst
+  robosieve annotate -s web.rsieve -a GPTBot --as mask pages.jsonl.zst -o mask.txt.zst
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot --as jsonl pages.jsonl -o with-verdicts.jsonl
 
 A line becomes its letters, one an agent in the order given, a TAB, and the line unchanged:
-  AD<TAB>https://example.com/page";
+  AD<TAB>https://example.com/page
+With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
+With --as mask: 10";
 
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:

@@ -30,6 +30,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     let progress = input_progress(&args.inputs, quiet);
     let stats = Filter::new(&judge)
         .keep(args.keep.value(), args.require.value())
+        .records(args.records.options())
         .progress(&|at| progress.set(at.bytes_read))
         .run(
             inputs,

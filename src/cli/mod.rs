@@ -10,6 +10,7 @@ mod filter;
 mod inspect;
 mod output;
 mod progress;
+mod records;
 mod report;
 mod run;
 

@@ -2,16 +2,21 @@
 
 use super::output::Run;
 use crate::decode::Decoder;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::records::{Head, RecordOptions, Records};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The size of a block: large enough to make handing it around cheap, small enough to stay in a core's cache.
 const BLOCK_SIZE: usize = 256 << 10;
 
 /// A longer line is passed on in parts and never held whole; it is no URL. Any real URL is far shorter.
 const MAX_LINE: usize = 64 << 20;
+
+/// A quoted field of CSV does not go on for longer: a quote that was never closed would take the rest of the list for one field.
+const MAX_QUOTED: usize = 1 << 20;
 
 /// A block that had to grow beyond this, for a long line, is given up instead of being used again.
 const MAX_KEPT: usize = 16 * BLOCK_SIZE;
@@ -60,6 +65,8 @@ pub(super) struct Block {
     buffer: Vec<u8>,
     len: usize,
     pub part: Part,
+    /// How its records are read; `None`: each line is a URL.
+    pub records: Option<Arc<Records>>,
     /// Where lines are routed.
     pub runs: Vec<Run>,
     /// Annotated lines.
@@ -78,6 +85,8 @@ pub(super) enum Part {
     /// Whole lines.
     #[default]
     Lines,
+    /// The line that names the columns.
+    Header,
     /// The beginning of a line too long to be held.
     LongStart,
     /// More of that line, or its end.
@@ -90,14 +99,40 @@ pub(super) struct Blocks {
     decoder: Decoder<Box<dyn Read + Send>>,
     /// The beginning of a line whose end has not been read yet.
     carry: Vec<u8>,
+    records: Option<Arc<Records>>,
+    /// The length of the header that comes first.
+    header: usize,
+    /// Lines in the blocks so far, where an error would name one.
+    lines: u64,
     in_long: bool,
     ended: bool,
 }
 
 impl Blocks {
-    pub(super) fn new(input: Input) -> Result<Self> {
-        let decoder = Decoder::new(input.reader).map_err(|err| list_error(err, &input.path))?;
-        Ok(Self { path: input.path, decoder, carry: Vec::new(), in_long: false, ended: false })
+    pub(super) fn new(input: Input, options: &RecordOptions) -> Result<Self> {
+        let mut decoder = Decoder::new(input.reader).map_err(|err| list_error(err, &input.path))?;
+        let mut goes_on = true;
+        let head = loop {
+            if let Some(head) = Head::of(&input.path, decoder.peeked(), goes_on, options)? {
+                break head;
+            }
+            goes_on = decoder.peek_more().map_err(|err| list_error(err, &input.path))?;
+        };
+        Ok(Self {
+            path: input.path,
+            decoder,
+            carry: Vec::new(),
+            records: head.records.map(Arc::new),
+            header: head.header,
+            lines: 1,
+            in_long: false,
+            ended: false,
+        })
+    }
+
+    /// The input's name.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Bytes read from the input so far, before decoding.
@@ -114,19 +149,18 @@ impl Blocks {
         grow(&mut block.buffer, block.len);
         block.buffer[..block.len].copy_from_slice(&self.carry);
         self.carry.clear();
+        block.records.clone_from(&self.records);
+        if self.header > 0 {
+            return self.header(block);
+        }
         let mut searched = 0;
         loop {
             self.fill(block)?;
-            let unsearched = &block.buffer[searched..block.len];
-            // A long line ends at its first line end, a block of lines at its last.
-            let end = match self.in_long {
-                true => memchr::memchr(b'\n', unsearched),
-                false => memchr::memrchr(b'\n', unsearched),
-            };
-            if let Some(end) = end.map(|end| searched + end + 1) {
+            if let Some(end) = self.block_end(block, searched)? {
                 self.carry.extend_from_slice(&block.buffer[end..block.len]);
                 block.len = end;
                 block.part = if std::mem::take(&mut self.in_long) { Part::LongRest } else { Part::Lines };
+                self.count_lines(block);
                 return Ok(true);
             }
             if self.ended {
@@ -140,6 +174,52 @@ impl Blocks {
             }
             searched = block.len;
         }
+    }
+
+    /// Makes `block` the header alone.
+    fn header(&mut self, block: &mut Block) -> Result<bool> {
+        let len = std::mem::take(&mut self.header);
+        while block.len < len && !self.ended {
+            self.fill(block)?;
+        }
+        let len = len.min(block.len);
+        self.carry.extend_from_slice(&block.buffer[len..block.len]);
+        block.len = len;
+        block.part = Part::Header;
+        self.count_lines(block);
+        Ok(true)
+    }
+
+    /// The end of the last whole record of a block, where any has ended, of which all before `searched` is known to have none.
+    fn block_end(&mut self, block: &Block, searched: usize) -> Result<Option<usize>> {
+        let unsearched = &block.buffer[searched..block.len];
+        match &self.records {
+            // A long line ends at its first line end, a block of lines at its last.
+            _ if self.in_long => Ok(memchr::memchr(b'\n', unsearched).map(|end| searched + end + 1)),
+            None => Ok(memchr::memrchr(b'\n', unsearched).map(|end| searched + end + 1)),
+            Some(records) => {
+                let (end, quoted) = records.last_end(block.data());
+                if quoted && (self.ended || block.len - end > MAX_QUOTED) {
+                    return Err(self.open_quote(&block.buffer[..end]));
+                }
+                Ok(Some(end).filter(|&end| end > 0))
+            }
+        }
+    }
+
+    fn count_lines(&mut self, block: &Block) {
+        if self.records.is_some() {
+            self.lines += memchr::memchr_iter(b'\n', block.data()).count() as u64;
+        }
+    }
+
+    /// The error that the record behind `before` has a quote that is never closed.
+    fn open_quote(&self, before: &[u8]) -> Error {
+        let line = self.lines + memchr::memchr_iter(b'\n', before).count() as u64;
+        let what = format!(
+            "line {line}: a quote is opened there that is not closed within {MAX_QUOTED} bytes; mend it, or read the file without quotes (--input-format tsv --delimiter ,)"
+        );
+        Error::from(ErrorKind::BadList(what)).at(&self.path)
     }
 
     /// Reads up to a block more.
@@ -178,7 +258,8 @@ mod tests {
     use super::*;
 
     fn blocks(text: Vec<u8>) -> Vec<(Part, Vec<u8>)> {
-        let mut blocks = Blocks::new(Input::from_reader("test", std::io::Cursor::new(text))).unwrap();
+        let mut blocks =
+            Blocks::new(Input::from_reader("test", std::io::Cursor::new(text)), &RecordOptions::default()).unwrap();
         let mut out = Vec::new();
         let mut block = Block::default();
         while blocks.next(&mut block).unwrap() {

@@ -8,6 +8,7 @@ use crate::matcher::hot::HotSets;
 use crate::matcher::rules::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::profile::Profile;
+use crate::records::Extracted;
 use crate::robots::Robots;
 use crate::simd;
 use crate::snapshot::format::hash_key;
@@ -83,6 +84,7 @@ pub struct Scratch<'s> {
     pub(super) other_key: Vec<u8>,
     pub(super) path: Vec<u8>,
     pub(super) line_ends: Vec<usize>,
+    pub(super) extracted: Extracted,
     pub(super) states: States<'s>,
     pub(super) hot: HotSets,
     pub(super) allowed: Vec<u64>,
@@ -118,6 +120,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             other_key: Vec::new(),
             path: Vec::new(),
             line_ends: Vec::new(),
+            extracted: Extracted::default(),
             states: States::new(self.unknown()),
             hot: HotSets::default(),
             allowed: vec![0; self.words()],

@@ -1,5 +1,6 @@
 //! Lists of URLs through a judge: blocks of lines on all cores, results in the order of the input.
 
+mod annotate;
 mod batch;
 mod block;
 mod judge;
@@ -20,6 +21,7 @@ pub use verdicts::Verdicts;
 
 use crate::error::Result;
 use crate::matcher::Verdict;
+use crate::records::RecordOptions;
 use block::Part;
 use output::{Criterion, LineSink};
 use std::io::Write;
@@ -54,6 +56,22 @@ pub enum Stage {
     /// The paths matched: everything.
     #[default]
     Match,
+}
+
+/// What [`Filter::annotate`] writes for each line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnnotateForm {
+    /// One letter an agent ([`Verdict::letter`]), TAB, the line unchanged. For a header it is the names of the agents with commas between
+    /// them, TAB, the header.
+    #[default]
+    Letters,
+    /// A JSON object. One of the input is left as it is but for a new last key `robots`: an object with the verdict
+    /// ([`Verdict::name`]) of each agent by its name. Any other line is the text at the key `url`, or `line` where it has more than a URL, of
+    /// a new object, in which bytes that are not UTF-8 are replaced. A header is left out.
+    Jsonl,
+    /// One digit an agent and nothing else: 1 for one that may fetch the URL, 0 for all others. A line for each record of
+    /// the input; a header has none.
+    Mask,
 }
 
 /// Where the lines of a filter go; `None` throws away. Every line goes to exactly one of them, with its bytes unchanged
@@ -100,6 +118,8 @@ pub struct Filter<'f, 's, D> {
     judge: &'f Judge<'s, D>,
     criterion: Criterion,
     until: Stage,
+    records: RecordOptions,
+    form: AnnotateForm,
     progress: &'f (dyn Fn(FilterProgress) + Sync),
 }
 
@@ -113,12 +133,25 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
     /// A filter that keeps the lines all agents may fetch.
     pub fn new(judge: &'f Judge<'s, D>) -> Self {
         let criterion = Criterion { keep: Keep::default(), require: Require::default() };
-        Self { judge, criterion, until: Stage::default(), progress: &|_| {} }
+        let (until, records, form) = Default::default();
+        Self { judge, criterion, until, records, form, progress: &|_| {} }
     }
 
     /// Which lines to keep.
     pub fn keep(mut self, keep: Keep, require: Require) -> Self {
         self.criterion = Criterion { keep, require };
+        self
+    }
+
+    /// Where the URLs of the inputs stand.
+    pub fn records(mut self, records: RecordOptions) -> Self {
+        self.records = records;
+        self
+    }
+
+    /// What [`annotate`](Self::annotate) writes.
+    pub fn form(mut self, form: AnnotateForm) -> Self {
+        self.form = form;
         self
     }
 
@@ -151,10 +184,15 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
         let mut invalid = LineSink::new(outputs.invalid);
         let stats = pipeline::run(
             inputs,
+            &self.records,
             self.progress,
             || self.judge.scratch(),
             |block, scratch, stats| output::runs(self.judge, self.criterion, self.until, block, scratch, stats),
             |block| {
+                if block.part == Part::Header {
+                    let mut sinks = [&mut allowed, &mut disallowed, &mut unknown, &mut invalid].into_iter();
+                    return sinks.try_for_each(|sink| sink.put(block.data(), false));
+                }
                 let mut start = 0;
                 for &(verdict, end) in &block.runs {
                     let sink = match verdict {
@@ -175,17 +213,19 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
         Ok(stats)
     }
 
-    /// Writes every line of the inputs to `out`, in order: one letter an agent, TAB, the line unchanged.
+    /// Writes something for every line of the inputs to `out`, in order, in the form that was asked for.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn annotate(&self, inputs: Vec<Input>, out: &mut (dyn Write + Send)) -> Result<FilterStats> {
+        let form = annotate::Form::new(self.form, self.judge.agents());
         let mut sink = LineSink::new(Some(out));
         let stats = pipeline::run(
             inputs,
+            &self.records,
             self.progress,
             || self.judge.scratch(),
-            |block, scratch, stats| output::annotate(self.judge, self.criterion, block, scratch, stats),
+            |block, scratch, stats| annotate::annotate(self.judge, self.criterion, &form, block, scratch, stats),
             |block| sink.put(&block.annotated, block.part == Part::LongRest),
         )?;
         sink.flush()?;

@@ -1,5 +1,6 @@
-//! What a worker makes of a block, and how it is written: runs of lines routed whole, or annotated lines.
+//! What a worker makes of a block to be filtered, and how it is written: runs of lines, routed whole.
 
+use super::batch::Lines;
 use super::block::{Block, Part};
 use super::judge::{Judge, Scratch};
 use super::stats::FilterStats;
@@ -22,7 +23,7 @@ pub(super) struct Criterion {
 impl Criterion {
     /// One verdict for the line: the kept one if the required agents have it, else the other.
     #[inline]
-    fn line_verdict(self, verdicts: &Verdicts<'_>, agents: usize) -> Verdict {
+    pub(super) fn line_verdict(self, verdicts: &Verdicts<'_>, agents: usize) -> Verdict {
         if let Some(verdict) = verdicts.unjudged() {
             return verdict;
         }
@@ -80,12 +81,12 @@ pub(super) fn runs<'s, D: AsRef<[u8]>>(
     if block.part == Part::Lines {
         let agents = judge.agents().len();
         let mut run = OpenRun::default();
-        judge.judge_lines(data, until, scratch, |lines, verdicts| {
+        judge_records(judge, block, until, scratch, |lines, verdicts| {
             stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
             run.take(criterion.line_verdict(&verdicts, agents), lines.ends, stats, &mut runs);
         })?;
         run.end_it(stats, &mut runs);
-    } else {
+    } else if block.part != Part::Header {
         if block.part == Part::LongStart {
             stats.count(Verdict::Invalid, 1);
         }
@@ -95,47 +96,25 @@ pub(super) fn runs<'s, D: AsRef<[u8]>>(
     Ok(())
 }
 
-/// Judges a block's lines and puts the letters of the verdicts and a TAB before each.
-pub(super) fn annotate<'s, D: AsRef<[u8]>>(
+/// Calls `each` with the records of a block and their verdicts, in order.
+pub(super) fn judge_records<'s, D: AsRef<[u8]>>(
     judge: &Judge<'s, D>,
-    criterion: Criterion,
-    block: &mut Block,
+    block: &Block,
+    until: Stage,
     scratch: &mut Scratch<'s>,
-    stats: &mut FilterStats,
+    mut each: impl FnMut(Lines<'_>, Verdicts<'_>),
 ) -> Result<()> {
-    let mut out = std::mem::take(&mut block.annotated);
-    out.clear();
-    let agents = judge.agents().len();
-    let mut letters = Vec::with_capacity(agents + 1);
-    let data = block.data();
-    stats.bytes += data.len() as u64;
-    stats.agent_allowed.resize(agents, 0);
-    if block.part == Part::Lines {
-        judge.judge_lines(data, Stage::Match, scratch, |lines, verdicts| {
-            let count = lines.ends.len() as u64;
-            stats.count(criterion.line_verdict(&verdicts, agents), count);
-            stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * count;
-            letters.clear();
-            for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
-                *allowed += u64::from(verdict == Verdict::Allowed) * count;
-                letters.push(verdict.letter() as u8);
-            }
-            letters.push(b'\t');
-            for line in lines.ranges() {
-                out.extend_from_slice(&letters);
-                out.extend_from_slice(&data[line]);
-            }
-        })?;
-    } else {
-        if block.part == Part::LongStart {
-            stats.count(Verdict::Invalid, 1);
-            out.resize(agents, b'I');
-            out.push(b'\t');
-        }
-        out.extend_from_slice(data);
-    }
-    block.annotated = out;
-    Ok(())
+    let Some(records) = &block.records else { return judge.judge_lines(block.data(), until, scratch, each) };
+    let mut extracted = std::mem::take(&mut scratch.extracted);
+    records.extract(block.data(), &mut extracted);
+    let (mut start, mut ends) = (0, extracted.ends.as_slice());
+    let result = judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
+        let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
+        each(Lines { start, ends: own }, verdicts);
+        (start, ends) = (own.last().copied().unwrap_or(start), rest);
+    });
+    scratch.extracted = extracted;
+    result
 }
 
 /// An output that lines go to. A last line without a line end is given one if anything follows it.

@@ -3,9 +3,10 @@
 //! Each worker reads a block, judges it, and puts it out when its turn has come. Threads of their own for reading and writing were
 //! tried: no faster, with two queues and two threads more.
 
-use super::block::{Block, Blocks, Input};
+use super::block::{Block, Blocks, Input, Part};
 use super::stats::FilterStats;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::records::RecordOptions;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,13 +22,15 @@ pub struct FilterProgress {
 /// the input. Ends at the first error.
 pub(super) fn run<S>(
     inputs: Vec<Input>,
+    options: &RecordOptions,
     progress: &(dyn Fn(FilterProgress) + Sync),
     scratch: impl Fn() -> S + Sync,
     work: impl Fn(&mut Block, &mut S, &mut FilterStats) -> Result<()> + Sync,
     write: impl FnMut(&Block) -> io::Result<()> + Send,
 ) -> Result<FilterStats> {
     let threads = rayon::current_num_threads();
-    let source = Mutex::new(Source { inputs: inputs.into_iter(), blocks: None, before: 0, number: 0 });
+    let source =
+        Mutex::new(Source { inputs: inputs.into_iter(), options, blocks: None, header: None, before: 0, number: 0 });
     let turns = Turns::new(threads * 4, write);
     rayon::scope(|pool| {
         for _ in 0..threads {
@@ -54,7 +57,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The next block and its number; `None` at the end, or when the run has stopped.
 fn read<W: FnMut(&Block) -> io::Result<()>>(
-    source: &Mutex<Source>,
+    source: &Mutex<Source<'_>>,
     turns: &Turns<W>,
     progress: &(dyn Fn(FilterProgress) + Sync),
 ) -> Option<(u64, Block)> {
@@ -69,24 +72,30 @@ fn read<W: FnMut(&Block) -> io::Result<()>>(
 }
 
 /// The inputs, of which one worker reads at a time.
-struct Source {
+struct Source<'o> {
     inputs: std::vec::IntoIter<Input>,
+    options: &'o RecordOptions,
     blocks: Option<Blocks>,
+    /// The header of the first input that has one.
+    header: Option<Vec<u8>>,
     /// Bytes of the inputs that are done.
     before: u64,
     number: u64,
 }
 
-impl Source {
+impl Source<'_> {
     /// Reads the next block; its number, or `None` at the end of the last input.
     fn next(&mut self, block: &mut Block, progress: &dyn Fn(FilterProgress)) -> Result<Option<u64>> {
         loop {
             if self.blocks.is_none() {
                 let Some(input) = self.inputs.next() else { return Ok(None) };
-                self.blocks = Some(Blocks::new(input)?);
+                self.blocks = Some(Blocks::new(input, self.options)?);
             }
             let Some(blocks) = &mut self.blocks else { return Ok(None) };
             if blocks.next(block)? {
+                if block.part == Part::Header && !is_first(&mut self.header, block, blocks)? {
+                    continue;
+                }
                 progress(FilterProgress { bytes_read: self.before + blocks.bytes_read() });
                 self.number += 1;
                 return Ok(Some(self.number - 1));
@@ -95,6 +104,19 @@ impl Source {
             self.blocks = None;
         }
     }
+}
+
+/// Whether this header is the first; the others must be equal to it, as there can be only one in an output.
+fn is_first(first: &mut Option<Vec<u8>>, block: &Block, blocks: &Blocks) -> Result<bool> {
+    let Some(first) = first else {
+        *first = Some(block.data().to_vec());
+        return Ok(true);
+    };
+    if first.trim_ascii_end() == block.data().trim_ascii_end() {
+        return Ok(false);
+    }
+    let what = "its header is another than that of the first input; give each input an output of its own (--out-dir)";
+    Err(Error::from(ErrorKind::BadList(what.to_owned())).at(blocks.path()))
 }
 
 /// Puts judged blocks out in their order. A worker that comes with the block whose turn it is writes it, and those that follow and

@@ -1,0 +1,321 @@
+//! URLs in columns, objects and index lines: the same verdicts as one a line, and no byte lost.
+
+use crate::command::{Ran, robosieve, robosieve_with};
+use proptest::prelude::*;
+use robosieve::synthetic::{Order, Web, WebOptions};
+use robosieve::{
+    AnnotateForm, Compiler, Filter, FilterStats, Input, InputFormat, Judge, JudgeOptions, Keep, Outputs, RecordOptions,
+    Require, Snapshot,
+};
+use std::io::{Cursor, Read};
+use std::path::Path;
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+const AGENTS: [&str; 2] = ["GPTBot", "FooBot"];
+
+static SNAPSHOT: LazyLock<Snapshot<Vec<u8>>> = LazyLock::new(|| {
+    let mut compiler = Compiler::default();
+    let rules = b"user-agent: GPTBot\ndisallow: /\nuser-agent: *\ndisallow: /x\n";
+    for origin in ["https://e.example", "http://e.example", "https://f.example:8443"] {
+        compiler.add_robots(origin, rules).unwrap();
+    }
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+});
+
+fn judge() -> Judge<'static, Vec<u8>> {
+    let agents = AGENTS.map(|agent| agent.parse().unwrap());
+    Judge::new(&SNAPSHOT, &agents, JudgeOptions::default()).unwrap()
+}
+
+fn annotate(name: &str, text: &[u8], options: &RecordOptions, form: AnnotateForm) -> (Vec<u8>, FilterStats) {
+    let mut out = Vec::new();
+    let input = Input::from_reader(name, Cursor::new(text.to_vec()));
+    let judge = judge();
+    let filter = Filter::new(&judge).records(options.clone()).form(form);
+    let stats = filter.annotate(vec![input], &mut out).unwrap();
+    (out, stats)
+}
+
+/// The letters of each record, blanks between records.
+fn letters(name: &str, text: &str, options: &RecordOptions) -> String {
+    let (out, stats) = annotate(name, text.as_bytes(), options, AnnotateForm::Letters);
+    let (mask, _) = annotate(name, text.as_bytes(), options, AnnotateForm::Mask);
+    assert_eq!(stats.lines, mask.iter().filter(|&&b| b == b'\n').count() as u64, "a line of the mask for each record");
+    let out = String::from_utf8(out).unwrap();
+    // In the cases below a line of letters is one that begins with two of them, or is a header.
+    let heads = out.split('\n').filter_map(|line| line.split_once('\t'));
+    let heads: Vec<&str> = heads.map(|(head, _)| head).filter(|head| head.len() == 2).collect();
+    heads.join(" ")
+}
+
+#[test]
+fn where_urls_stand() {
+    let named = |text: &str| RecordOptions { field: Some(text.into()), ..RecordOptions::default() };
+    let plain = RecordOptions::default();
+    let form = |format| RecordOptions { format: Some(format), ..RecordOptions::default() };
+    let scheme = RecordOptions { default_scheme: Some("https".into()), ..RecordOptions::default() };
+    let host = RecordOptions { host: Some("http://e.example".into()), ..RecordOptions::default() };
+    let cases: &[(&str, &str, &RecordOptions, &str)] = &[
+        ("list", "https://e.example/\nhttps://e.example/x\n\nhttps://u.example/", &plain, "DA DD II UU"),
+        ("a.csv", "n,url\r\n1,https://e.example/\r\n2,https://e.example/x", &plain, "DA DD"),
+        (
+            "a.csv",
+            "\"n\",\"URL\"\n\"a\nb\",\"https://e.example/\"\n,https://e.example/x,more\nshort\n",
+            &plain,
+            "DA DD II",
+        ),
+        ("a.csv", "https://e.example/\nhttps://e.example/x\n", &plain, "DA DD"),
+        ("a.csv", "\u{feff}url,n\nhttps://e.example/,1\n", &plain, "DA"),
+        ("a.csv", "1;\"https://e.example/\"\n", &RecordOptions { delimiter: Some(b';'), ..named("2") }, "DA"),
+        ("a.tsv.gz", "url\tn\nhttps://e.example/\t1\n\thttps://e.example/\n", &plain, "DA II"),
+        ("list", "1\thttps://e.example/x\t\"\n", &named("2"), "DD"),
+        ("list.txt", "1\thttps://e.example/x\n", &named("2"), "DD"),
+        ("list", "a https://e.example/ b\n", &RecordOptions { delimiter: Some(b' '), ..named("2") }, "DA"),
+        ("list", "n url\n1 https://e.example/\n", &RecordOptions { delimiter: Some(b' '), ..named("url") }, "DA"),
+        ("list", "what\twhere\n1\thttps://e.example/\n", &RecordOptions { header: true, ..named("2") }, "DA"),
+        ("list", "{\"url\":\"https:\\/\\/e.example/\",\"n\":[1]}\n{\"n\":2}\n[]\n", &plain, "DA II II"),
+        ("a.jsonl", "{\"url\":\"https://e.example/\\n\"}\n", &plain, "II"),
+        (
+            "list",
+            "{\"page\":\"https://e.example/\",\"url\":\"https://u.example/\"}\n",
+            &RecordOptions { json_key: Some("page".into()), ..RecordOptions::default() },
+            "DA",
+        ),
+        (
+            "cdx-1.gz",
+            "example,e)/ 20260101000000 {\"url\": \"https://e.example/\", \"status\": \"200\"}\n",
+            &plain,
+            "DA",
+        ),
+        ("a.cdxj", "broken\n", &plain, "II"),
+        ("list", " CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n", &plain, "DA"),
+        ("a.cdx", "example,e)/ 20260101000000 https://e.example/ text/html\n", &plain, "DA"),
+        ("list", "e.example/x\n//e.example/\nhttp://u.example/\n \n", &scheme, "DD DA UU II"),
+        ("list", "/x\n//x\nhttps://e.example/x\n", &host, "DD DA DD"),
+        ("a.csv", "https://e.example/,1\n", &form(InputFormat::Text), "DA"),
+        ("a.csv", "", &plain, ""),
+        ("a.csv", "", &named("page"), ""),
+        ("a.jsonl", "", &plain, ""),
+    ];
+    for (name, text, options, expected) in cases {
+        assert_eq!(letters(name, text, options), *expected, "{name}: {text}");
+    }
+}
+
+#[test]
+fn json_lines_gain_a_key() {
+    let text = "{\"url\":\"https://e.example/x\",\"n\":1} \r\n{}\n{\"url\":1}\n{\"url\":\"https://e.example/\",\nno\n";
+    let (out, _) = annotate("a.jsonl", text.as_bytes(), &RecordOptions::default(), AnnotateForm::Jsonl);
+    let expected = [
+        r#"{"url":"https://e.example/x","n":1,"robots":{"GPTBot":"disallowed","FooBot":"disallowed"}}"#,
+        r#"{"robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
+        r#"{"url":1,"robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
+        r#"{"line":"{\"url\":\"https://e.example/\",","robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
+        r#"{"line":"no","robots":{"GPTBot":"invalid","FooBot":"invalid"}}"#,
+    ];
+    assert_eq!(String::from_utf8(out).unwrap().lines().collect::<Vec<_>>(), expected);
+    let (out, _) = annotate("list", b"https://e.example/\xff\"\r\n", &RecordOptions::default(), AnnotateForm::Jsonl);
+    let object: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(
+        (&object["url"], &object["robots"]["FooBot"]),
+        (&"https://e.example/\u{fffd}\"".into(), &"allowed".into())
+    );
+}
+
+/// URLs of some blocks in every form, each with text around that is hard on it.
+#[test]
+fn every_form_gives_the_verdicts_of_the_plain_list() {
+    let web = Web::new(WebOptions { origins: 300, urls: 12_000, order: Order::Shuffled, ..WebOptions::default() });
+    let mut compiler = Compiler::default();
+    compiler.add_reader("robots.jsonl", web.archive()).unwrap();
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let judge = Judge::new(&snapshot, &["GPTBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let mut list = String::new();
+    web.urls().read_to_string(&mut list).unwrap();
+    let pad = "x".repeat(60);
+    let with = |line: &dyn Fn(&str) -> String| list.lines().map(line).collect::<String>();
+    let quoted = |url: &str| format!("\"a\r\n\"\"{pad},\",\"{url}\"\r\n");
+    let forms = [
+        ("urls.txt", list.clone()),
+        ("urls.tsv", format!("n\turl\n{}", with(&|url| format!("\"{pad}\t{url}\t\n")))),
+        ("urls.csv", format!("n,url\r\n{}", with(&quoted))),
+        ("urls.jsonl", with(&|url| format!("{{\"n\":\"{pad}}}\",\"url\":{}}}\n", serde_json::Value::from(url)))),
+        ("urls.cdxj", with(&|url| format!("k)/ 20260101000000 {{\"url\":{}}}\n", serde_json::Value::from(url)))),
+        ("urls.cdx", format!(" CDX N b a m\n{}", with(&|url| format!("k)/ 20260101000000 {url} {pad}\n")))),
+    ];
+    let mut expected = None;
+    for (name, text) in forms {
+        let input = || vec![Input::from_reader(name, Cursor::new(text.clone().into_bytes()))];
+        let mut mask = Vec::new();
+        let stats = Filter::new(&judge).form(AnnotateForm::Mask).annotate(input(), &mut mask).unwrap();
+        assert_eq!(mask.len(), 2 * 12_000, "{name}");
+        let expected = expected.get_or_insert_with(|| (mask.clone(), stats.allowed));
+        assert!((mask, stats.allowed) == *expected, "{name}: other verdicts");
+
+        let (mut kept, mut other, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let outputs = Outputs {
+            kept: Some(&mut kept),
+            other: Some(&mut other),
+            unknown: Some(&mut unknown),
+            invalid: Some(&mut invalid),
+        };
+        Filter::new(&judge).keep(Keep::Allowed, Require::All).run(input(), outputs).unwrap();
+        assert!(!other.is_empty() && !unknown.is_empty());
+        assert_eq!(pieces(name, &[kept, other, unknown, invalid]), pieces(name, &[text.into_bytes()]), "{name}");
+    }
+}
+
+/// The records of some files, sorted; the header, which each has, once.
+fn pieces(name: &str, files: &[Vec<u8>]) -> Vec<String> {
+    let end = if name.ends_with(".csv") { "\"\r\n" } else { "\n" };
+    let mut all = Vec::new();
+    let mut header = None;
+    for file in files {
+        let mut text = std::str::from_utf8(file).unwrap();
+        if [".csv", ".tsv", ".cdx"].iter().any(|ending| name.ends_with(ending)) && !text.is_empty() {
+            let (first, rest) = text.split_once('\n').unwrap();
+            assert_eq!(*header.get_or_insert(first), first);
+            text = rest;
+        }
+        all.extend(text.split_inclusive(end).map(str::to_owned));
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_header_is_written_once() {
+    let dir = TempDir::new().unwrap();
+    let snapshot = dir.path().join("s.rsieve");
+    small_snapshot(&snapshot);
+    for (name, text) in
+        [("a.csv", "url\nhttps://e.example/\n"), ("b.csv", "url\r\nhttps://e.example/y"), ("c.csv", "link,url\n1,x")]
+    {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    let run =
+        |args: &[&str]| robosieve(dir.path(), &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], args].concat());
+    let ran = run(&["a.csv", "b.csv"]);
+    assert_eq!(ran.stdout.escape_ascii().to_string(), r"url\nhttps://e.example/\nhttps://e.example/y");
+    let ran = run(&["a.csv", "c.csv"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("c.csv: its header is another"), "{}", ran.stderr);
+}
+
+fn small_snapshot(path: &Path) {
+    std::fs::write(path, SNAPSHOT_BYTES.as_slice()).unwrap();
+}
+
+static SNAPSHOT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut compiler = Compiler::default();
+    compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x\n").unwrap();
+    compiler.finish().unwrap().to_vec().unwrap()
+});
+
+#[test]
+fn errors_say_what_to_do() {
+    let dir = TempDir::new().unwrap();
+    small_snapshot(&dir.path().join("s.rsieve"));
+    let files = [
+        ("two.csv", "id,link\n1,x\n".to_owned()),
+        ("open.csv", "n,url\n1,a\n2,\"b\n3,c\n".to_owned()),
+        ("long.csv", format!("n,url\n1,a\n2,\"{}\"\n", "b\n".repeat(1_500_000))),
+        ("no.cdx", " CDX N b\n".to_owned()),
+    ];
+    for (name, text) in &files {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["two.csv"],
+            "two.csv: no column \"url\": the first line has \"id\", \"link\"; say which column has the URLs",
+        ),
+        (&["two.csv", "--field", "page"], "two.csv: no column \"page\": the first line has \"id\", \"link\""),
+        (&["open.csv"], "open.csv: line 3: a quote is opened there"),
+        (&["long.csv"], "long.csv: line 3: a quote is opened there"),
+        (&["no.cdx"], "no.cdx: the CDX header names no field \"a\""),
+        (&["--delimiter", ",,", "two.csv"], "give one ASCII character"),
+        (&["--host", "e.example/x", "two.csv"], "give a host"),
+        (&["--default-scheme", "ht tp", "two.csv"], "give a scheme"),
+    ];
+    for (args, expected) in cases {
+        let ran = robosieve(dir.path(), &[&["filter", "-q", "-s", "s.rsieve", "-a", "FooBot"], *args].concat());
+        assert_eq!(ran.code, Some(2), "{args:?}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+    }
+    // What is open for a reader without quotes is just a line.
+    let args = [
+        "annotate",
+        "-q",
+        "-s",
+        "s.rsieve",
+        "-a",
+        "FooBot",
+        "--input-format",
+        "tsv",
+        "--delimiter",
+        ",",
+        "--as",
+        "mask",
+    ];
+    let ran = robosieve(dir.path(), &[&args[..], &["open.csv"]].concat());
+    assert_eq!(ran, Ran { code: Some(0), stdout: b"0\n0\n0\n".to_vec(), stderr: String::new() });
+}
+
+#[test]
+fn an_access_log_of_one_site() {
+    let dir = TempDir::new().unwrap();
+    small_snapshot(&dir.path().join("s.rsieve"));
+    let log = "192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /x/1 HTTP/1.1\" 200 5\n192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /y HTTP/1.1\" 200 5\n";
+    let args = [
+        "filter",
+        "-q",
+        "-s",
+        "s.rsieve",
+        "-a",
+        "FooBot",
+        "--field",
+        "7",
+        "--delimiter",
+        "space",
+        "--host",
+        "e.example",
+    ];
+    let ran = robosieve_with(dir.path(), &[&args[..], &["--keep", "disallowed"]].concat(), log.as_bytes());
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), format!("{}\n", log.lines().next().unwrap()));
+}
+
+proptest! {
+    /// Any bytes in any form: nothing panics, and every byte is in just one output.
+    #[test]
+    fn no_byte_is_lost(
+        text in proptest::collection::vec(proptest::sample::select(b"a,\t\"\n\r {}:/\xff".to_vec()), 0..200),
+        format in proptest::sample::select(vec![
+            InputFormat::Text, InputFormat::Tsv, InputFormat::Csv, InputFormat::Jsonl, InputFormat::Cdxj, InputFormat::Cdx,
+        ]),
+        scheme in any::<bool>(),
+    ) {
+        let options = RecordOptions {
+            format: Some(format),
+            field: Some("1".into()),
+            default_scheme: scheme.then(|| "https".to_owned()),
+            ..RecordOptions::default()
+        };
+        let (mut known, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
+        let outputs = Outputs { kept: Some(&mut known), other: None, unknown: Some(&mut unknown), invalid: Some(&mut invalid) };
+        let judge = judge();
+        let input = Input::from_reader("list", Cursor::new(text.clone()));
+        match Filter::new(&judge).records(options.clone()).run(vec![input], outputs) {
+            Ok(stats) => {
+                prop_assert_eq!(stats.bytes, text.len() as u64);
+                let (out, annotated) = annotate("list", &text, &options, AnnotateForm::Letters);
+                prop_assert_eq!(annotated.lines, stats.lines);
+                prop_assert_eq!(out.len() as u64, text.len() as u64 + 3 * stats.lines);
+                // A last line without its end is given one where others follow it in an output: here it ends one.
+                prop_assert_eq!(known.len() + unknown.len() + invalid.len(), text.len());
+            }
+            Err(err) => prop_assert!(err.to_string().contains("a quote is opened"), "{}", err),
+        }
+    }
+}
