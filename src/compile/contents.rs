@@ -6,6 +6,7 @@ use super::report::CompileReport;
 use super::resolve::Resolved;
 use crate::error::{ErrorKind, Result};
 use crate::snapshot::OutcomeClass;
+use crate::snapshot::ruleset::stored_count;
 use crate::snapshot::write::{Contents, FileContents, OriginContents, Rows, RuleSetContents};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -101,7 +102,7 @@ fn count(origins: &[Resolved], numbering: &Numbering, report: &mut CompileReport
 
 fn rule_count(set: &RuleSetData) -> u64 {
     match &set.content {
-        SetContent::Set(rules) => rules.iter().count() as u64,
+        SetContent::Set(rules) => stored_count(rules) as u64,
         SetContent::Union(_) => 0,
     }
 }

@@ -189,7 +189,7 @@ pub struct Counts {
     pub rule_sets_before: u64,
     /// Distinct rule sets.
     pub rule_sets: u64,
-    /// Rules in the distinct rule sets.
+    /// Rules that lie in the distinct rule sets.
     pub rules: u64,
     /// Distinct agent names (product tokens and extended tokens).
     pub tokens: u64,

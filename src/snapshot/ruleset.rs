@@ -171,6 +171,16 @@ fn drafts<'a>(rules: &'a [SetRule<'_>]) -> (Vec<Draft<'a>>, usize, usize) {
     (drafts, literal_end, rooted_end)
 }
 
+/// How many of the rules of a canonical set [`encode`] stores: of literal ones that match the same paths, one.
+pub(crate) fn stored_count(rules: &FlatRules) -> usize {
+    // Only stars at their ends make two different paths one pattern.
+    if rules.iter().any(|rule| rule.text.ends_with(b"*")) {
+        drafts(&rules.iter().collect::<Vec<_>>()).0.len()
+    } else {
+        rules.iter().count()
+    }
+}
+
 /// The length of what [`encode`] appends, and of the patterns that it stores.
 pub(super) fn encoded_len(rules: &[SetRule<'_>]) -> (usize, usize) {
     let (drafts, literal_end, rooted_end) = drafts(rules);
@@ -300,6 +310,11 @@ impl<'a> RuleSet<'a> {
             patterns,
         };
         Ok(Self { literals, wild })
+    }
+
+    /// The number of rules.
+    pub(crate) fn len(&self) -> usize {
+        self.literals.words.len() + self.wild.len()
     }
 
     /// Checks what look-ups rely on: the order of the rules, patterns within bounds, words, links and signatures that belong

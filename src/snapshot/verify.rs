@@ -90,7 +90,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     /// Walks the rule sets one behind the other; gives their places.
     fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
         let total = self.section(Section::RuleSets).len();
-        let (mut sets, mut unions, mut at) = (HashSet::new(), HashSet::new(), 0);
+        let (mut sets, mut unions, mut at, mut count) = (HashSet::new(), HashSet::new(), 0, 0);
         while at < total {
             let place = u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
             let rules = self.view().rules(place)?;
@@ -98,6 +98,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
             match rules {
                 Rules::Set(set) => {
                     set.verify()?;
+                    count += set.len() as u64;
                     sets.insert(place);
                 }
                 Rules::Union(places) => {
@@ -112,10 +113,11 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
             }
         }
         sets.extend(unions);
-        if sets.len() as u64 == self.metadata()?.counts.rule_sets {
+        let counts = self.metadata()?.counts;
+        if [sets.len() as u64, count] == [counts.rule_sets, counts.rules] {
             Ok(sets)
         } else {
-            Err(Error::corrupt("the number of rule sets"))
+            Err(Error::corrupt("the number of rule sets, or of the rules in them"))
         }
     }
 
