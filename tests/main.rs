@@ -9,6 +9,7 @@ mod datasets;
 mod determinism;
 mod layers;
 mod properties;
+mod recrawl;
 mod site;
 mod spec;
 mod synthetic;

@@ -65,9 +65,12 @@ pub(crate) struct CompileArgs {
     /// The snapshot to write; an existing one is replaced
     #[arg(short, long, value_name = "SNAP")]
     pub output: PathBuf,
-    /// Whose reading of the rules to compile for
-    #[arg(long, value_enum, default_value_t = ProfileArg::Google)]
-    pub profile: ProfileArg,
+    /// Whose reading of the rules to compile for (default: that of --previous, else google)
+    #[arg(long, value_enum)]
+    pub profile: Option<ProfileArg>,
+    /// Take over what this snapshot knows, wherever the inputs tell nothing newer; it may be the output too
+    #[arg(long, value_name = "OLD")]
+    pub previous: Option<PathBuf>,
     /// Read on behind damaged places, counting them, instead of failing at the first
     #[arg(long)]
     pub skip_damaged: bool,
@@ -75,7 +78,7 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
     /// WARC or JSONL files (plain, gzip or zstd), directories of robots.txt files; `-` is standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "previous", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
 

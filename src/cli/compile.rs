@@ -1,11 +1,11 @@
 //! `robosieve compile`: archives to a snapshot, with a report.
 
-use super::args::CompileArgs;
+use super::args::{CompileArgs, ProfileArg};
 use super::output::refuse_same;
 use super::progress::Progress;
 use super::report::print_compile;
 use anyhow::{Context, bail};
-use robosieve::{CompileReport, Compiler, OutputFile};
+use robosieve::{CompileReport, Compiler, OutputFile, Snapshot};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     drop(OutputFile::create(&args.output)?);
     let stats = args.stats_json.as_ref().map(OutputFile::create).transpose()?;
     let progress = Progress::count("entries", quiet);
-    let mut compiler = Compiler::new(args.profile.value());
+    let mut compiler = begin(args)?;
     compiler.skip_damaged(args.skip_damaged);
     compiler.add_paths(&args.inputs, &|at| progress.set(at.entries))?;
     let mut compiled = compiler.finish()?;
@@ -28,9 +28,20 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
         write_stats(file, compiled.report())?;
     }
     if !quiet {
-        print_compile(compiled.report(), progress.elapsed());
+        print_compile(compiled.report(), args.previous.is_some(), progress.elapsed());
     }
     Ok(())
+}
+
+/// A compiler for the profile that is asked for, or that of the previous snapshot.
+fn begin(args: &CompileArgs) -> anyhow::Result<Compiler> {
+    let asked = args.profile.map(ProfileArg::value);
+    let Some(path) = &args.previous else { return Ok(Compiler::new(asked.unwrap_or_default())) };
+    let old = Snapshot::open(path)?;
+    let profile = asked.map_or_else(|| old.profile(), Ok).map_err(|err| err.at(path))?;
+    let mut compiler = Compiler::new(profile);
+    compiler.previous(old).map_err(|err| err.at(path))?;
+    Ok(compiler)
 }
 
 fn write_stats(mut file: OutputFile, report: &CompileReport) -> anyhow::Result<()> {

@@ -34,11 +34,14 @@ fn rows(rows: &[(&str, u64)]) {
     }
 }
 
-pub(crate) fn print_compile(report: &CompileReport, elapsed: Duration) {
+pub(crate) fn print_compile(report: &CompileReport, has_previous: bool, elapsed: Duration) {
     let counts = &report.counts;
     eprintln!("compiled {} captures in {:.2} s", grouped(report.captures), elapsed.as_secs_f64());
     rows(&[("origins", counts.origins)]);
     rows(&outcomes(counts).map(|(name, number)| (name, number)));
+    if has_previous {
+        rows(&[("as in the previous snapshot", report.taken_over), ("older than it knows", report.outdated)]);
+    }
     rows(&[
         ("found through redirects", counts.redirected),
         ("superseded captures", report.superseded),

@@ -22,8 +22,12 @@ pub struct CompileReport {
     pub captures: u64,
     /// Captures of URLs that are no origin's `/robots.txt`; redirects may lead to them.
     pub other_urls: u64,
-    /// Captures of robots.txt files that newer ones of the same origin took the place of.
+    /// Captures of robots.txt files that newer ones of the same origin, in the archives or in the previous snapshot, took the place of.
     pub superseded: u64,
+    /// Origins that are as the previous snapshot has them: no capture told anything new of them.
+    pub taken_over: u64,
+    /// Origins that were captured, but no later than what the previous snapshot knows of them.
+    pub outdated: u64,
     /// Captures whose URL is not a URL; left out.
     pub not_urls: u64,
     /// Damaged places skipped.
@@ -46,6 +50,8 @@ impl CompileReport {
             captures: tally.captures,
             other_urls: 0,
             superseded: 0,
+            taken_over: 0,
+            outdated: 0,
             not_urls: tally.not_urls,
             damaged: tally.damaged,
             body_bytes: tally.body_bytes,

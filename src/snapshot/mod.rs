@@ -4,6 +4,7 @@
 //! beside its decoder; `write` streams a snapshot out, `read` opens one and looks things up, `view` is what judging needs
 //! of it, `verify` walks all of it.
 
+pub(crate) mod copy;
 pub(crate) mod format;
 pub(crate) mod literal;
 pub(crate) mod map;
@@ -11,6 +12,7 @@ mod outcome;
 pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod ruleset;
+pub(crate) mod shared;
 pub(crate) mod signature;
 mod store;
 pub(crate) mod text;

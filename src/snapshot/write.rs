@@ -1,5 +1,6 @@
 //! Streams a snapshot out: section after section, checksummed on the way, the header last.
 
+use super::copy::PackedSet;
 use super::format::{
     Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, SECTION_ALIGN, Section, Table, encode_head,
     hash_key, head_len, index_len, index_slot, index_start,
@@ -15,6 +16,9 @@ use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
 use xxhash_rust::xxh3::Xxh3Default;
 
+/// The program and version that write.
+pub(crate) const TOOL: &str = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
+
 /// Everything a snapshot holds, numbered as it will lie in the file.
 pub(crate) struct Contents<'a> {
     pub profile: Profile,
@@ -29,31 +33,33 @@ pub(crate) struct Contents<'a> {
 }
 
 /// Rows that are made when they are asked for: kept beside what they are made of, those of millions of origins would take more memory than
-/// the rest of writing.
+/// the rest of writing. A row that another snapshot has may turn out to be damaged.
 pub(crate) struct Rows<'a, T> {
     len: usize,
-    row: Box<dyn Fn(usize) -> T + Sync + 'a>,
+    row: Box<dyn Fn(usize) -> Result<T> + Sync + 'a>,
 }
 
 impl<'a, T> Rows<'a, T> {
-    /// One row for each item.
-    pub(crate) fn of<S: Sync>(items: &'a [S], row: impl Fn(&'a S) -> T + Sync + 'a) -> Self {
-        Self { len: items.len(), row: Box::new(move |i| row(&items[i])) }
+    /// So many rows, made by their numbers.
+    pub(crate) fn new(len: usize, row: impl Fn(usize) -> Result<T> + Sync + 'a) -> Self {
+        Self { len, row: Box::new(row) }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<T>> + '_ {
         (0..self.len).map(|i| (self.row)(i))
     }
 
     /// All rows turned into something small, on all threads.
-    pub(super) fn par_map<R: Send>(&self, map: impl Fn(T) -> R + Sync) -> Vec<R> {
-        (0..self.len).into_par_iter().map(|i| map((self.row)(i))).collect()
+    pub(super) fn par_map<R: Send>(&self, map: impl Fn(T) -> Result<R> + Sync) -> Result<Vec<R>> {
+        (0..self.len).into_par_iter().map(|i| map((self.row)(i)?)).collect()
     }
 }
 
 /// What one or more agent names are told.
 pub(crate) enum RuleSetContents<'a> {
     Set(&'a FlatRules),
+    /// One of another snapshot, copied as it is but for the places of its patterns.
+    Packed(PackedSet<'a>),
     /// Rule sets by index, all lower than its own, that are judged together.
     Union(Vec<u32>),
 }
@@ -86,25 +92,28 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
     let mut writer = Writer::new(out)?;
     writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
     let places = entry_places(&contents.origins)?;
-    writer.section(Section::Index, |out| out.put_words(&index(&contents.origins, &places)))?;
+    writer.section(Section::Index, |out| out.put_words(&index(&contents.origins, &places)?))?;
     writer.section(Section::Origins, |out| {
-        out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| entry(row, &origin).encode(bytes))
+        out.try_put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| {
+            entry(row, &origin?).encode(bytes);
+            Ok(())
+        })
     })?;
     let mut notes = Notes::default();
     writer.section(Section::Facts, |out| {
         let rows = contents.origins.iter().zip(&places);
         out.try_put_rows(rows, |(origin, place), bytes| {
-            facts(&origin, *place, &mut notes)?.encode(bytes);
+            facts(&origin?, *place, &mut notes)?.encode(bytes);
             Ok(())
         })
     })?;
     write_files(&mut writer, &contents.files, &sets)?;
     writer.section(Section::RuleSets, |out| {
-        out.try_put_rows(contents.rule_sets.iter(), |set, bytes| store::encode(&set, &sets, &mut patterns, bytes))
+        out.try_put_rows(contents.rule_sets.iter(), |set, bytes| store::encode(&set?, &sets, &mut patterns, bytes))
     })?;
     writer.section(Section::Patterns, |out| out.put(patterns.bytes()))?;
     writer.section(Section::Tokens, |out| out.put(&tokens(&contents.tokens)))?;
-    writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file.frame)))?;
+    writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file?.frame)))?;
     writer.section(Section::Dictionary, |out| out.put(DICTIONARY))?;
     writer.section(Section::Notes, |out| out.put(&notes.bytes))?;
     writer.finish()
@@ -117,7 +126,8 @@ fn write_files<W: Write + Seek>(
 ) -> Result<()> {
     let (mut named_start, mut text_start) = (0, 0);
     writer.section(Section::Files, |out| {
-        out.put_rows(files.iter(), |file, bytes| {
+        out.try_put_rows(files.iter(), |file, bytes| {
+            let file = file?;
             let row = FileRow {
                 global: file.global.map_or(NONE, |set| sets[set as usize]),
                 named_len: file.named.len() as u32,
@@ -129,18 +139,21 @@ fn write_files<W: Write + Seek>(
             named_start += file.named.len() as u64;
             text_start += file.frame.len() as u64;
             row.encode(bytes);
+            Ok(())
         })
     })?;
     writer.section(Section::Named, |out| {
-        out.put_rows(files.iter().flat_map(|file| file.named), |(token, set), bytes| {
-            NamedRow { token, rule_set: sets[set as usize] }.encode(bytes);
+        out.try_put_rows(files.iter(), |file, bytes| {
+            let rows = file?.named.into_iter();
+            rows.for_each(|(token, set)| NamedRow { token, rule_set: sets[set as usize] }.encode(bytes));
+            Ok(())
         })
     })
 }
 
 fn metadata(contents: &Contents<'_>) -> Result<Vec<u8>> {
     let metadata = Metadata {
-        tool: concat!("robosieve ", env!("CARGO_PKG_VERSION")).to_owned(),
+        tool: TOOL.to_owned(),
         profile: contents.profile,
         counts: contents.counts,
         captured: contents.captured,
@@ -156,7 +169,7 @@ fn entry_places(origins: &Rows<'_, OriginContents<'_>>) -> Result<Vec<u32>> {
         .iter()
         .map(|origin| {
             let place = u32::try_from(at).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
-            at += Entry::len(origin.key.len()) as u64 / 8;
+            at += Entry::len(origin?.key.len()) as u64 / 8;
             Ok(place)
         })
         .collect()
@@ -177,17 +190,17 @@ fn facts(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<F
 }
 
 /// The open-addressing table, filled in the order of the keys.
-fn index(origins: &Rows<'_, OriginContents<'_>>, places: &[u32]) -> Vec<u64> {
+fn index(origins: &Rows<'_, OriginContents<'_>>, places: &[u32]) -> Result<Vec<u64>> {
     let mut slots = vec![0; index_len(places.len())];
     for (origin, place) in origins.iter().zip(places) {
-        let hash = hash_key(origin.key);
+        let hash = hash_key(origin?.key);
         let mut at = index_start(hash, slots.len());
         while slots[at] != 0 {
             at = (at + 1) % slots.len();
         }
         slots[at] = index_slot(*place, hash);
     }
-    slots
+    Ok(slots)
 }
 
 fn tokens(tokens: &[&[u8]]) -> Vec<u8> {
