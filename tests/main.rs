@@ -13,4 +13,5 @@ mod recrawl;
 mod site;
 mod spec;
 mod synthetic;
+mod time;
 mod transcripts;

@@ -61,7 +61,7 @@ fn archive<T: serde::Serialize>(captures: &[T]) -> String {
 }
 
 /// Compiles an archive over a snapshot.
-fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str) -> Vec<u8> {
+pub(crate) fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str) -> Vec<u8> {
     let mut compiler = Compiler::new(profile);
     compiler.add_reader("archive", archive.as_bytes()).unwrap();
     if let Some(previous) = previous {
@@ -73,7 +73,7 @@ fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str) -> Vec<u8
 }
 
 /// Compiles archives one over the other.
-fn compile_all(profile: Profile, archives: impl IntoIterator<Item = String>) -> Vec<u8> {
+pub(crate) fn compile_all(profile: Profile, archives: impl IntoIterator<Item = String>) -> Vec<u8> {
     archives.into_iter().fold(None, |previous, archive| Some(compile(profile, previous, &archive))).unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of every verb, and what they mean to the library.
 
 use super::examples::*;
+use super::time::parse_instant;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
@@ -103,6 +104,9 @@ pub(crate) struct JudgeArgs {
     /// How names outside the RFC's alphabet (MJ12bot) are matched: by the whole name, or never, as Google does
     #[arg(long, value_enum, default_value_t = AgentMatchArg::Extended)]
     pub agent_match: AgentMatchArg,
+    /// Count the 30 days of a failing site to this time (default: to its newest capture); a date is its first second in UTC
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub at: Option<i64>,
 }
 
 /// One agent at least, by one way or the other.
@@ -197,7 +201,7 @@ pub(crate) struct InspectArgs {
     pub verify: bool,
     /// List the robots.txt URLs that are due at this time, one a line: fetched 24 hours before or, where the answer gave a
     /// Cache-Control max-age, so long before
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["origin", "json"])]
+    #[arg(long, value_name = "TIME", value_parser = parse_instant, conflicts_with_all = ["origin", "json"])]
     pub stale_at: Option<i64>,
 }
 
@@ -318,6 +322,7 @@ impl JudgeArgs {
             unknown: self.unknown.map(UnknownArg::value),
             any_scheme: self.scheme.value(),
             agent_match: self.agent_match.value(),
+            at: self.at,
         }
     }
 }
@@ -336,15 +341,4 @@ fn read_agents(path: &Path) -> anyhow::Result<Vec<Agent>> {
         bail!("{}: lists no agents; write one a line", path.display());
     }
     Ok(agents)
-}
-
-/// A time as RFC 3339 has it, or a date, which stands for its first second in UTC; as seconds since 1970.
-fn parse_time(text: &str) -> Result<i64, String> {
-    let date = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
-    match text.parse::<jiff::Timestamp>() {
-        Ok(time) => Ok(time.as_second()),
-        Err(_) => date()
-            .map(|date| date.timestamp().as_second())
-            .ok_or_else(|| "give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31".to_owned()),
-    }
 }

@@ -30,6 +30,7 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
+  robosieve filter -s web.rsieve -a MyBot --at 2026-03-01 log
 
 Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.";
 

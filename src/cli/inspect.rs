@@ -3,6 +3,7 @@
 use super::args::InspectArgs;
 use super::output::{Output, print};
 use super::report::{grouped, outcomes};
+use super::time::time;
 use anyhow::{Context, bail};
 use robosieve::{FORMAT_VERSION, Origin, OriginEntry, Snapshot};
 use serde_json::json;
@@ -138,11 +139,6 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
         out.push_str(", cut short in the archive");
     }
     out
-}
-
-/// Seconds since 1970 as RFC 3339.
-fn time(seconds: i64) -> String {
-    jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 
 /// Runs of blank lines as one.

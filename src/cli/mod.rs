@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod report;
 mod run;
+mod time;
 
 use args::{Cli, Verb};
 use clap::Parser;

@@ -1,0 +1,125 @@
+//! What depends on time: the 30 days of a failing site.
+
+use crate::command::{robosieve, robosieve_with};
+use crate::recrawl::{compile, compile_all};
+use robosieve::*;
+use serde_json::json;
+
+const DAY: i64 = 24 * 60 * 60;
+/// 2026-01-10T00:00:00Z.
+const FIRST_FAILURE: i64 = 1_767_225_600 + 9 * DAY;
+
+fn capture(time: i64, mut answer: serde_json::Value) -> String {
+    answer["url"] = json!("https://a.example/robots.txt");
+    answer["fetched_at"] = json!(jiff::Timestamp::from_second(time).unwrap().to_string());
+    answer.to_string() + "\n"
+}
+
+fn good(time: i64) -> String {
+    capture(time, json!({"body": "user-agent: *\ndisallow: /x\n"}))
+}
+
+fn failure(time: i64) -> String {
+    capture(time, json!({"status": 503}))
+}
+
+/// The letters of a path that the good copy refuses, of one that it does not, and of `/robots.txt`.
+fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
+    let snapshot = Snapshot::new(snapshot).unwrap();
+    let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], options).unwrap();
+    let mut scratch = judge.scratch();
+    let letter = |url: &&str| {
+        let letter = judge.judge(url.as_bytes(), &mut scratch).unwrap().get(0).letter();
+        assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().verdict.letter(), letter, "{url}");
+        letter
+    };
+    ["https://a.example/x", "https://a.example/y", "https://a.example/robots.txt"].iter().map(letter).collect()
+}
+
+/// Profile, days since the first failure, whether there was a good copy; the letters. Google robots.txt specification, 2023 edition, HTTP
+/// status codes, server errors: disallowed for 30 days, then the last good copy, without one allowed. RFC 9309 §2.3.1.4: disallowed, and
+/// after 30 days allowed; §2.2.2: `/robots.txt` itself never refused.
+const CASES: [(Profile, i64, bool, &str); 16] = [
+    (Profile::Google, 0, true, "DDD"),
+    (Profile::Google, 0, false, "DDD"),
+    (Profile::Google, 29, true, "DDD"),
+    (Profile::Google, 29, false, "DDD"),
+    (Profile::Google, 30, true, "DAA"),
+    (Profile::Google, 30, false, "AAA"),
+    (Profile::Google, 31, true, "DAA"),
+    (Profile::Google, 31, false, "AAA"),
+    (Profile::Rfc9309, 0, true, "DDA"),
+    (Profile::Rfc9309, 0, false, "DDA"),
+    (Profile::Rfc9309, 29, true, "DDA"),
+    (Profile::Rfc9309, 29, false, "DDA"),
+    (Profile::Rfc9309, 30, true, "AAA"),
+    (Profile::Rfc9309, 30, false, "AAA"),
+    (Profile::Rfc9309, 31, true, "AAA"),
+    (Profile::Rfc9309, 31, false, "AAA"),
+];
+
+/// The crawls up to the first failure: a good copy, or another site.
+fn until_first_failure(has_good: bool) -> Vec<String> {
+    let before = FIRST_FAILURE - 5 * DAY;
+    let first = if has_good { good(before) } else { good(before).replace("a.example", "other.example") };
+    vec![first, failure(FIRST_FAILURE)]
+}
+
+#[test]
+fn thirty_days_count_over_crawls_to_the_newest_failure() {
+    for (profile, days, has_good, expected) in CASES {
+        let mut crawls = until_first_failure(has_good);
+        if days > 0 {
+            crawls.push(failure(FIRST_FAILURE + days * DAY));
+        }
+        let snapshot = compile_all(profile, crawls);
+        let found = letters(&snapshot, JudgeOptions::default());
+        assert_eq!(found, expected, "{profile:?}, {days} days, good copy: {has_good}");
+    }
+}
+
+#[test]
+fn thirty_days_count_to_the_time_that_is_asked_for() {
+    for (profile, days, has_good, expected) in CASES {
+        let snapshot = compile_all(profile, until_first_failure(has_good));
+        let at = |days: i64| JudgeOptions { at: Some(FIRST_FAILURE + days * DAY), ..JudgeOptions::default() };
+        assert_eq!(letters(&snapshot, at(days)), expected, "{profile:?}, {days} days, good copy: {has_good}");
+        // Without it no day passes, and before the first failure it has not lasted either.
+        let short = letters(&snapshot, at(0));
+        assert_eq!(letters(&snapshot, JudgeOptions::default()), short);
+        assert_eq!(letters(&snapshot, at(-100)), short);
+        // A long failure is judged as of an earlier day too.
+        let longer = compile(profile, Some(snapshot), &failure(FIRST_FAILURE + 90 * DAY));
+        assert_eq!(letters(&longer, at(days)), expected, "{profile:?}, {days} of 90 days, good copy: {has_good}");
+    }
+}
+
+#[test]
+fn the_time_asked_for_changes_no_other_verdict() {
+    let late = JudgeOptions { at: Some(i64::MAX), ..JudgeOptions::default() };
+    let undated = compile(Profile::Google, None, "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}");
+    assert_eq!(letters(&undated, late), "DDD", "nobody knows since when it fails");
+    assert_eq!(letters(&compile(Profile::Google, None, &good(0)), late), "DAA");
+    let strict = JudgeOptions { status_policy: Some(StatusPolicy::Strict), ..late };
+    assert_eq!(letters(&compile(Profile::Google, None, &failure(0)), strict), "DDD");
+}
+
+#[test]
+fn verbs_judge_as_of_the_time_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE - DAY) + &failure(FIRST_FAILURE)).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    let list = b"https://a.example/x\nhttps://a.example/y\n";
+    // The first failure was on January 10; a date is its first second, so 30 days have passed on February 9.
+    for (at, kept) in [("2026-02-08", ""), ("2026-02-08T23:59:59Z", ""), ("2026-02-09", "https://a.example/y\n")] {
+        let judge = ["-s", "web", "-a", "FooBot", "--at", at];
+        let ran = robosieve_with(dir.path(), &[&["filter", "-q"][..], &judge].concat(), list);
+        assert_eq!(String::from_utf8(ran.stdout).unwrap(), kept, "{at}: {}", ran.stderr);
+        let letters = if kept.is_empty() { "DD" } else { "DA" };
+        let ran = robosieve_with(dir.path(), &[&["annotate", "-q"][..], &judge].concat(), list);
+        assert_eq!((ran.stdout[0], ran.stdout[22]), (letters.as_bytes()[0], letters.as_bytes()[1]), "{at}");
+        let code = if kept.is_empty() { 1 } else { 0 };
+        let ran = robosieve(dir.path(), &[&["check", "--explain"][..], &judge, &["https://a.example/y"]].concat());
+        assert_eq!(ran.code, Some(code), "{at}: {}", ran.stderr);
+    }
+}
