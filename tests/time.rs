@@ -1,4 +1,4 @@
-//! What depends on time: the 30 days of a failing site.
+//! What depends on time: the 30 days of a failing site, and when a copy is stale.
 
 use crate::command::{robosieve, robosieve_with};
 use crate::recrawl::{compile, compile_all};
@@ -122,4 +122,67 @@ fn verbs_judge_as_of_the_time_asked_for() {
         let ran = robosieve(dir.path(), &[&["check", "--explain"][..], &judge, &["https://a.example/y"]].concat());
         assert_eq!(ran.code, Some(code), "{at}: {}", ran.stderr);
     }
+}
+
+/// When each was fetched and how long it is fresh; RFC 9309 §2.4: 24 hours, unless Cache-Control says otherwise.
+const CAPTURES: &str = r#"
+{"url": "https://day.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": ""}
+{"url": "https://hour.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=3600"}}
+{"url": "https://week.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=604800"}}
+{"url": "https://gone.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 404}
+{"url": "https://failing.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "error": "timeout"}
+{"url": "http://week.example/robots.txt", "fetched_at": "2025-12-01T00:00:00Z", "status": 301, "headers": {"Location": "https://week.example/robots.txt"}}
+{"url": "https://undated.example/robots.txt", "body": ""}
+"#;
+
+/// A time, and the hosts whose robots.txt are stale then; `w` is `http` of `week`.
+const STALE: [(&str, &str); 8] = [
+    ("2025-01-01", "undated"),
+    ("2026-01-01T00:59:59Z", "undated"),
+    ("2026-01-01T01:00:00Z", "hour undated"),
+    ("2026-01-01T23:59:59Z", "hour undated"),
+    ("2026-01-02", "day hour undated"),
+    ("2026-01-02T12:00:00Z", "day failing gone hour undated"),
+    ("2026-01-08T01:00:00+02:00", "day failing gone hour undated"),
+    ("2026-01-08T02:00:00+02:00", "w day failing gone hour undated week"),
+];
+
+#[test]
+fn stale_copies_are_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    for (at, hosts) in STALE {
+        let url = |host: &str| match host {
+            "w" => "http://week.example/robots.txt\n".to_owned(),
+            host => format!("https://{host}.example/robots.txt\n"),
+        };
+        let expected: Vec<String> = hosts.split(' ').map(url).collect();
+        let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at]);
+        assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected.concat(), "{at}: {}", ran.stderr);
+        let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at, "--json"]);
+        let objects = ran.stdout.split(|&b| b == b'\n').filter(|line| !line.is_empty());
+        let objects: Vec<serde_json::Value> = objects.map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let urls: Vec<String> =
+            objects.iter().map(|object| object["url"].as_str().unwrap().to_owned() + "\n").collect();
+        assert_eq!(urls, expected, "{at}");
+    }
+}
+
+#[test]
+fn a_stale_copy_as_json_tells_what_is_known() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", "2027-01-01", "--json"]);
+    let lines: Vec<serde_json::Value> =
+        ran.stdout.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let of = |url: &str| lines.iter().find(|object| object["url"] == *url).unwrap().clone();
+    let expected = json!({
+        "url": "https://failing.example/robots.txt", "outcome": "unreachable", "status": 0, "max_age": null,
+        "fetched_at": "2026-01-01T12:00:00Z", "stale_from": "2026-01-02T12:00:00Z", "first_failure": "2026-01-01T12:00:00Z",
+    });
+    assert_eq!(of("https://failing.example/robots.txt"), expected);
+    assert_eq!(of("https://undated.example/robots.txt")["stale_from"], json!(null));
+    assert_eq!(of("https://hour.example/robots.txt")["max_age"], 3600);
 }

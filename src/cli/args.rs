@@ -200,8 +200,8 @@ pub(crate) struct InspectArgs {
     #[arg(long)]
     pub verify: bool,
     /// List the robots.txt URLs that are due at this time, one a line: fetched 24 hours before or, where the answer gave a
-    /// Cache-Control max-age, so long before
-    #[arg(long, value_name = "TIME", value_parser = parse_instant, conflicts_with_all = ["origin", "json"])]
+    /// Cache-Control max-age, so long before, or at an unknown time; a date is its first second in UTC. With --json, a JSON object a line
+    #[arg(long, value_name = "TIME", value_parser = parse_instant, conflicts_with = "origin")]
     pub stale_at: Option<i64>,
 }
 

@@ -55,7 +55,8 @@ Examples:
   robosieve inspect web.rsieve
   robosieve inspect web.rsieve --verify
   robosieve inspect web.rsieve https://example.com
-  robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt";
+  robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
+  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'";
 
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
         snapshot.verify().with_context(file)?;
     }
     if let Some(time) = args.stale_at {
-        return print_stale(&snapshot, time).with_context(file);
+        return print_stale(&snapshot, time, args.json).with_context(file);
     }
     let text = match &args.origin {
         None => totals(&snapshot, args).with_context(file)?,
@@ -27,15 +27,22 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
 }
 
 /// The robots.txt URLs to fetch again; streamed, for there may be millions.
-fn print_stale(snapshot: &Snapshot<impl AsRef<[u8]>>, time: i64) -> anyhow::Result<()> {
+fn print_stale(snapshot: &Snapshot<impl AsRef<[u8]>>, at: i64, json: bool) -> anyhow::Result<()> {
     let mut out = Output::open(None)?;
-    for entry in snapshot.origins() {
+    for entry in snapshot.stale_at(at) {
         let entry = entry?;
-        if entry.outcome().is_stale_at(time) {
-            writeln!(out, "{}/robots.txt", entry.origin())?;
-        }
+        if json { writeln!(out, "{}", stale_json(&entry))? } else { writeln!(out, "{}", entry.robots_url())? }
     }
     out.commit()
+}
+
+fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
+    let outcome = entry.outcome();
+    json!({
+        "url": entry.robots_url(), "outcome": outcome.class.name(), "status": outcome.status,
+        "fetched_at": outcome.fetched.map(time), "max_age": outcome.max_age,
+        "stale_from": outcome.stale_from().map(time), "first_failure": outcome.first_failure.map(time),
+    })
 }
 
 fn totals(snapshot: &Snapshot<impl AsRef<[u8]>>, args: &InspectArgs) -> anyhow::Result<String> {

@@ -191,6 +191,28 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         (0..self.origin_count()).map(|row| self.origin_at(row))
     }
 
+    /// The origins whose robots.txt should be fetched again at `time`, in seconds since 1970 (see
+    /// [`Outcome::is_stale_at`]), sorted by key. Cost: one pass over the facts of all.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// let capture = br#"{"url": "https://e.example/robots.txt", "status": 404, "fetched_at": "1970-01-01T00:00:00Z"}"#;
+    /// compiler.add_reader("memory", capture.as_slice())?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// assert_eq!(snapshot.stale_at(86_399).count(), 0);
+    /// let due: Vec<String> = snapshot.stale_at(86_400).map(|entry| Ok(entry?.robots_url())).collect::<robosieve::Result<_>>()?;
+    /// assert_eq!(due, ["https://e.example/robots.txt"]);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn stale_at(&self, time: i64) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
+        let is_stale = move |entry: &Result<OriginEntry<'_>>| match entry {
+            Ok(entry) => entry.outcome().is_stale_at(time),
+            Err(_) => true,
+        };
+        self.origins().filter(is_stale)
+    }
+
     /// The origin in a row of the section `facts`.
     pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
         let facts = self.facts(row)?;
