@@ -1,4 +1,4 @@
-//! What depends on time: the 30 days of a failing site, and when a copy is stale.
+//! What depends on time: the 30 days of a failing site, when a copy is stale, and what is too new to count.
 
 use crate::command::{robosieve, robosieve_with};
 use crate::recrawl::{compile, compile_all};
@@ -185,4 +185,115 @@ fn a_stale_copy_as_json_tells_what_is_known() {
     assert_eq!(of("https://failing.example/robots.txt"), expected);
     assert_eq!(of("https://undated.example/robots.txt")["stale_from"], json!(null));
     assert_eq!(of("https://hour.example/robots.txt")["max_age"], 3600);
+}
+
+/// `--as-of`, the number of captures left out, and the letters of `/old` and `/new`. Own: a date is the whole day; see docs/SEMANTICS.md.
+const AS_OF: [(&str, u64, &str); 6] = [
+    ("2026-01-01", 3, "DA"),
+    ("2026-01-10T11:59:59Z", 2, "DA"),
+    ("2026-01-10T12:00:00Z", 1, "AD"),
+    ("2026-01-10T13:00:00+01:00", 1, "AD"),
+    ("2026-01-10", 1, "AD"),
+    ("2026-01-11", 0, "DD"),
+];
+
+fn as_of_archive() -> String {
+    let at = |days: i64, seconds: i64| 1_767_225_600 + days * DAY + seconds;
+    let body = |path: &str| json!({"body": format!("user-agent: *\ndisallow: {path}\n")});
+    let undated = "{\"url\": \"https://undated.example/robots.txt\", \"body\": \"\"}\n";
+    let not_robots = capture(at(9, 0), body("/x")).replace("/robots.txt", "/other");
+    [
+        undated,
+        &not_robots,
+        &capture(at(10, 0), json!({"status": 503})),
+        &capture(at(0, 0), body("/old")),
+        &capture(at(9, 43_200), body("/new")),
+    ]
+    .concat()
+}
+
+#[test]
+fn captures_that_are_too_new_are_left_out_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
+    for (as_of, too_new, expected) in AS_OF {
+        let args = ["compile", "--as-of", as_of, "--stats-json", "stats", "a.jsonl", "-o", "web"];
+        let ran = robosieve(dir.path(), &args);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let stats: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(dir.path().join("stats")).unwrap()).unwrap();
+        let counts = [&stats["captures"], &stats["too_new"], &stats["undated"]].map(|count| count.as_u64().unwrap());
+        assert_eq!(counts, [5, too_new, 1], "{as_of}");
+        let line = format!("captures left out as newer{too_new:>14}");
+        assert!(ran.stderr.contains(&line), "{as_of}: {}", ran.stderr);
+        let list = b"https://a.example/old\nhttps://a.example/new\n";
+        let ran = robosieve_with(dir.path(), &["annotate", "-q", "-s", "web", "-a", "FooBot"], list);
+        let letters: String =
+            ran.stdout.split(|&b| b == b'\n').filter_map(|line| line.first()).map(|&b| b as char).collect();
+        assert_eq!(letters, expected, "{as_of}");
+    }
+}
+
+#[test]
+fn it_does_not_matter_when_the_compiler_is_told_what_is_too_new() {
+    let time = 1_767_225_600 + 5 * DAY;
+    let compiled = |first: bool| {
+        let mut compiler = Compiler::default();
+        if first {
+            compiler.as_of(time);
+        }
+        compiler.add_reader("archive", as_of_archive().as_bytes()).unwrap();
+        compiler.as_of(time);
+        let compiled = compiler.finish().unwrap();
+        (compiled.report().too_new, compiled.to_vec().unwrap())
+    };
+    assert_eq!(compiled(true), compiled(false));
+    assert_eq!(compiled(true).0, 3);
+}
+
+#[test]
+fn a_previous_snapshot_must_not_hold_what_is_too_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| robosieve(dir.path(), &[&["compile", "-q", "a.jsonl", "-o", "new"], args].concat());
+    std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
+    assert_eq!(run(&[]).code, Some(0));
+    std::fs::rename(dir.path().join("new"), dir.path().join("old")).unwrap();
+    assert_eq!(run(&["--previous", "old", "--as-of", "2026-01-11"]).code, Some(0));
+    let ran = run(&["--previous", "old", "--as-of", "2026-01-10"]);
+    assert_eq!(ran.code, Some(2));
+    for said in ["old: ", "newest capture is of 2026-01-11T00:00:00Z", "take an earlier snapshot, or the archives"] {
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    // The library may be told the one before the other.
+    let old = std::fs::read(dir.path().join("old")).unwrap();
+    let mut compiler = Compiler::default();
+    compiler.previous(Snapshot::new(old).unwrap()).unwrap();
+    compiler.as_of(FIRST_FAILURE);
+    assert!(matches!(compiler.finish().unwrap_err().kind(), ErrorKind::BadPrevious(_)));
+}
+
+#[test]
+fn nothing_is_written_if_everything_is_too_new() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE)).unwrap();
+    let ran = robosieve(dir.path(), &["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("1 newer than --as-of"), "{}", ran.stderr);
+    assert!(!dir.path().join("new").exists());
+}
+
+#[test]
+fn a_bad_time_is_told_with_what_to_write() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in
+        [&["compile", "a", "-o", "b", "--as-of"][..], &["inspect", "a", "--stale-at"], &["check", "-s", "a", "--at"]]
+    {
+        for (time, said) in [
+            ("2024-13-01", "no such date; give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31"),
+            ("2024-01-01T12:00:00", "in UTC that is 2024-01-01T12:00:00Z"),
+            ("yesterday", "not a time; give a time like"),
+        ] {
+            let ran = robosieve(dir.path(), &[args, &[time]].concat());
+            assert!(ran.code == Some(2) && ran.stderr.contains(said), "{args:?} {time}: {}", ran.stderr);
+        }
+    }
 }

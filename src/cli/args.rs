@@ -1,7 +1,7 @@
 //! The arguments of every verb, and what they mean to the library.
 
 use super::examples::*;
-use super::time::parse_instant;
+use super::time::{parse_instant, parse_through};
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
@@ -72,6 +72,9 @@ pub(crate) struct CompileArgs {
     /// Take over what this snapshot knows, wherever the inputs tell nothing newer; it may be the output too
     #[arg(long, value_name = "OLD")]
     pub previous: Option<PathBuf>,
+    /// Leave out captures newer than this time, and count them; a date is its last second in UTC. Captures of unknown time stay
+    #[arg(long, value_name = "TIME", value_parser = parse_through)]
+    pub as_of: Option<i64>,
     /// Read on behind damaged places, counting them, instead of failing at the first
     #[arg(long)]
     pub skip_damaged: bool,

@@ -17,6 +17,7 @@ Examples:
   robosieve compile -o web.rsieve --skip-damaged --stats-json stats.json a.warc.gz b.jsonl
   my-crawler --robots-as-jsonl | robosieve compile -o web.rsieve -
   robosieve compile --previous web.rsieve -o web.rsieve fetched-again.warc.gz
+  robosieve compile --as-of 2024-05-31 -o may.rsieve robots-2024-*.warc.gz
 
 A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}; also known are body_base64, fetched_at \
 (RFC 3339), headers, error (in place of a status) and truncated. A directory holds files named HOST, HOST_PORT or \

@@ -4,11 +4,19 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
+/// In seconds.
+const DAY: i64 = 24 * 60 * 60;
+
 const FORMS: &str = "give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31";
 
 /// A time, in seconds since 1970; a date stands for its first second in UTC.
 pub(crate) fn parse_instant(text: &str) -> Result<i64, String> {
     if is_date(text) { first_second(parse_date(text)?) } else { parse_time(text) }
+}
+
+/// A time, in seconds since 1970; a date stands for its last second in UTC.
+pub(crate) fn parse_through(text: &str) -> Result<i64, String> {
+    if is_date(text) { Ok(first_second(parse_date(text)?)? + DAY - 1) } else { parse_time(text) }
 }
 
 /// `2026-01-31`, and no longer: a time that lacks its offset must not pass for a date.
@@ -48,6 +56,8 @@ mod tests {
         assert_eq!(parse_instant("1970-01-02"), Ok(86_400));
         assert_eq!(parse_instant("1970-01-01T00:00:01Z"), Ok(1));
         assert_eq!(parse_instant("1970-01-01T01:00:00+01:00"), Ok(0));
+        assert_eq!(parse_through("1970-01-01"), Ok(86_399));
+        assert_eq!(parse_through("1970-01-01T00:00:01Z"), Ok(1));
         assert_eq!(time(86_400), "1970-01-02T00:00:00Z");
     }
 

@@ -57,6 +57,7 @@ use std::sync::{Arc, Mutex};
 pub struct Compiler {
     profile: Profile,
     skip_damaged: bool,
+    as_of: Option<i64>,
     previous: Option<Previous>,
     store: FileStore,
     fetches: Vec<Fetch>,
@@ -89,6 +90,23 @@ impl Compiler {
         self
     }
 
+    /// Leaves out captures newer than `time`, in seconds since 1970, as if they did not exist; the report counts them. For judging an
+    /// earlier crawl, which a site's later wish need not bind. Captures of unknown time stay, and are counted too. (It saves work if it
+    /// is called before archives are added.)
+    ///
+    /// ```
+    /// let archive = br#"{"url": "https://e.example/robots.txt", "body": "", "fetched_at": "1970-01-01T00:01:01Z"}"#;
+    /// let mut compiler = robosieve::Compiler::default();
+    /// compiler.as_of(60).add_reader("memory", archive.as_slice())?;
+    /// let report = compiler.finish()?.report().clone();
+    /// assert_eq!((report.captures, report.too_new, report.counts.origins), (1, 1, 0));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn as_of(&mut self, time: i64) -> &mut Self {
+        self.as_of = Some(time);
+        self
+    }
+
     /// Takes over what an earlier compilation knows, as if its archives were added once more: whatever the new ones tell nothing newer of
     /// stays as it is there, last good copies, first failures and the lines of every robots.txt included. The bytes depend neither
     /// on when this is called nor on the order of the archives. With none, and for the same profile, they are those of `old`.
@@ -117,10 +135,24 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`] if a checksum is wrong or the metadata is.
+    /// [`ErrorKind::Corrupt`] if a checksum is wrong or the metadata is; [`ErrorKind::BadPrevious`] if it holds captures newer than
+    /// [`as_of`](Self::as_of).
     pub fn previous(&mut self, old: Snapshot<impl AsRef<[u8]> + Send + Sync + 'static>) -> Result<&mut Self> {
         self.previous = Some(Previous::new(old.shared())?);
+        self.check_as_of()?;
         Ok(self)
+    }
+
+    fn check_as_of(&self) -> Result<()> {
+        match (&self.previous, self.as_of) {
+            (Some(previous), Some(as_of)) => previous.check_as_of(as_of),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a capture of this time does not count.
+    fn is_too_new(&self, time: Option<i64>) -> bool {
+        self.as_of.is_some_and(|as_of| time > Some(as_of))
     }
 
     /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a directory, or `-` for standard input.
@@ -200,9 +232,14 @@ impl Compiler {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for more than four billion origins or files; [`ErrorKind::BadPrevious`] for damage in the previous
-    /// snapshot that its checksums do not show.
+    /// snapshot that its checksums do not show, or captures in it that are too new.
     pub fn finish(mut self) -> Result<Compiled> {
-        let fetches = fetch::Fetches::new(std::mem::take(&mut self.fetches));
+        self.check_as_of()?;
+        let mut fetches = std::mem::take(&mut self.fetches);
+        let before = fetches.len();
+        fetches.retain(|fetch| !self.is_too_new(fetch.time));
+        self.tally.too_new += (before - fetches.len()) as u64;
+        let fetches = fetch::Fetches::new(fetches);
         let links = self.previous.as_ref().map(|previous| Links::new(previous, &fetches)).transpose()?;
         let settled = resolve::resolve_all(&fetches, links.as_ref())?;
         drop(links);

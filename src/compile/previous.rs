@@ -12,6 +12,7 @@ use crate::snapshot::shared::Shared;
 use crate::snapshot::text::DICTIONARY;
 use crate::snapshot::write::TOOL;
 use crate::snapshot::{Metadata, OutcomeClass};
+use jiff::Timestamp;
 
 /// An opened snapshot whose checksums are right. Its rows are read where they lie; what turns out to be damaged all the same, in a file
 /// that was made to deceive, is an error that names it.
@@ -32,6 +33,21 @@ impl Previous {
         snapshot.verify_checksums()?;
         let metadata = snapshot.metadata()?;
         Ok(Self { snapshot, metadata })
+    }
+
+    /// An error if it holds captures newer than a time: what it held before them is not known any more.
+    pub(super) fn check_as_of(&self, as_of: i64) -> Result<()> {
+        match self.metadata.captured {
+            Some((_, newest)) if newest > as_of => {
+                let newest =
+                    Timestamp::from_second(newest).map_or_else(|_| newest.to_string(), |time| time.to_string());
+                Err(ErrorKind::BadPrevious(format!(
+                    "its newest capture is of {newest}, later than the time to compile as of; take an earlier snapshot, or the archives"
+                ))
+                .into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether compiling its texts for a profile would give the bytes that it holds. Another version may have read them otherwise.

@@ -32,6 +32,11 @@ impl Batch {
 
     pub(super) fn add(&mut self, compiler: &Compiler, capture: Capture) -> Result<()> {
         self.tally.captures += 1;
+        if compiler.is_too_new(capture.time) {
+            self.tally.too_new += 1;
+            return Ok(());
+        }
+        self.tally.undated += u64::from(capture.time.is_none());
         match compiler.capture(&mut self.packer, capture, &mut self.tally)? {
             Some(fetch) => self.fetches.push(fetch),
             None => self.tally.not_urls += 1,
