@@ -81,6 +81,9 @@ pub enum ErrorKind {
     /// An output that cannot be written where it was asked for.
     #[error("cannot be an output: {0}")]
     BadOutput(String),
+    /// A snapshot that a new compilation cannot take over.
+    #[error("cannot be taken over as the previous snapshot: {0}")]
+    BadPrevious(String),
     /// More data than the snapshot format can address.
     #[error("too large for the snapshot format: {0}")]
     TooLarge(String),

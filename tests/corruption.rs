@@ -15,7 +15,7 @@ const ROW: usize = 32;
 const HEAD: usize = HEADER + SECTIONS * ROW;
 const ALIGN: usize = 64;
 const SECTIONS: usize = 12;
-const METADATA: usize = 0;
+pub(crate) const METADATA: usize = 0;
 const FILES: usize = 4;
 const RULE_SETS: usize = 6;
 const TEXTS: usize = 9;
@@ -75,7 +75,7 @@ const AGENTS: [&str; 6] = ["FooBot", "Kangaroo Bot", "Absent:BarBot:FooBot", "am
 
 /// A robots.txt whose groups overlap so much that merging them for every name would multiply them: the last of its
 /// names are told a union of rule sets. Equal rules make it long for the compiler and short in the snapshot.
-fn overlapping() -> String {
+pub(crate) fn overlapping() -> String {
     let names: Vec<String> = ('a'..='n').map(|letter| format!("a{letter}")).collect();
     let mut text: String = names.iter().map(|name| format!("user-agent: {name}\n")).collect();
     text.push_str(&"disallow: /a\n".repeat(600));
@@ -115,7 +115,7 @@ fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
     (0..SECTIONS).map(extent).collect()
 }
 
-fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
+pub(crate) fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
     extents(bytes).into_iter().map(|extent| bytes[extent].to_vec()).collect()
 }
 
@@ -127,7 +127,7 @@ fn seal_head(bytes: &mut [u8]) {
 }
 
 /// A snapshot of these sections in which every checksum fits.
-fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
     let mut out = [b"RSIEVE\x1a\n".as_slice(), &1u32.to_le_bytes(), &(SECTIONS as u32).to_le_bytes()].concat();
     out.resize(HEAD, 0);
     for (i, section) in sections.iter().enumerate() {
@@ -227,7 +227,22 @@ fn survives(bytes: &[u8]) {
         }
         verdicts(&snapshot);
         ask(&snapshot);
+        take_over(bytes);
     }
+}
+
+/// Compiles over a forged snapshot, as far as that goes.
+fn take_over(bytes: &[u8]) {
+    let expected = |err: &Error| is_corrupt(err) || matches!(err.kind(), ErrorKind::BadPrevious(_));
+    let mut compiler = Compiler::default();
+    if let Err(err) = compiler.previous(Snapshot::new(bytes.to_vec()).unwrap()) {
+        return assert!(expected(&err), "{err}");
+    }
+    compiler.add_reader("archive", ARCHIVE.replace("RULES", "\"user-agent: new\"").as_bytes()).unwrap();
+    let compiled = compiler.finish().and_then(|compiled| compiled.to_vec());
+    assert!(
+        compiled.as_ref().is_ok_and(|bytes| Snapshot::new(bytes).is_ok()) || compiled.is_err_and(|err| expected(&err))
+    );
 }
 
 /// A generator of numbers that are the same in every run (SplitMix64).

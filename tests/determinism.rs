@@ -10,16 +10,16 @@ const ORIGINS: u64 = 900;
 const CAPTURES: u64 = 4000;
 
 /// A linear congruential generator (Knuth's MMIX constants), so that every run makes the same data.
-struct Lcg(u64);
+pub(crate) struct Lcg(pub u64);
 
 impl Lcg {
     /// A number below `end`.
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % end
     }
 
-    fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u64 + 1) as usize);
         }
@@ -32,7 +32,7 @@ fn host(number: u64) -> String {
 }
 
 /// A robots.txt; small numbers make the bodies that many sites share.
-fn robots(number: u64) -> String {
+pub(crate) fn robots(number: u64) -> String {
     let mut random = Lcg(number);
     let mut text = String::new();
     for group in 0..random.below(4) {
@@ -75,7 +75,8 @@ fn capture(random: &mut Lcg) -> serde_json::Value {
     object
 }
 
-fn archive() -> Vec<String> {
+/// Lines of JSON: many captures of few origins, in no order.
+pub(crate) fn archive() -> Vec<String> {
     let mut random = Lcg(1);
     (0..CAPTURES).map(|_| capture(&mut random).to_string() + "\n").collect()
 }

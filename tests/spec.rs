@@ -19,7 +19,7 @@ fn toml_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn load<T: for<'de> Deserialize<'de>>(dir: &Path) -> Vec<T> {
+pub(crate) fn load<T: for<'de> Deserialize<'de>>(dir: &Path) -> Vec<T> {
     #[derive(Deserialize)]
     struct Cases<T> {
         case: Vec<T>,
@@ -227,7 +227,7 @@ fn rules_by_the_whole_pipeline() {
     failures.finish("rules by the whole pipeline");
 }
 
-fn annotate(judge: &Judge<'_, impl AsRef<[u8]> + Sync>, list: &str) -> String {
+pub(crate) fn annotate(judge: &Judge<'_, impl AsRef<[u8]> + Sync>, list: &str) -> String {
     let mut out = Vec::new();
     let input = Input::from_reader("list", Cursor::new(list.to_owned()));
     Filter::new(judge).annotate(vec![input], &mut out).unwrap();
@@ -246,11 +246,11 @@ struct FetchCase {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expectation {
-    url: String,
-    google: Option<char>,
-    rfc9309: Option<char>,
-    strict: Option<char>,
+pub(crate) struct Expectation {
+    pub url: String,
+    pub google: Option<char>,
+    pub rfc9309: Option<char>,
+    pub strict: Option<char>,
     scheme_any: Option<char>,
 }
 

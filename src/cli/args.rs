@@ -2,6 +2,7 @@
 
 use super::examples::*;
 use super::records::RecordArgs;
+use super::time::{parse_instant, parse_through};
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
@@ -66,9 +67,15 @@ pub(crate) struct CompileArgs {
     /// The snapshot to write; an existing one is replaced
     #[arg(short, long, value_name = "SNAP")]
     pub output: PathBuf,
-    /// Whose reading of the rules to compile for
-    #[arg(long, value_enum, default_value_t = ProfileArg::Google)]
-    pub profile: ProfileArg,
+    /// Whose reading of the rules to compile for (default: that of --previous, else google)
+    #[arg(long, value_enum)]
+    pub profile: Option<ProfileArg>,
+    /// Take over what this snapshot knows, wherever the inputs tell nothing newer; it may be the output too
+    #[arg(long, value_name = "OLD")]
+    pub previous: Option<PathBuf>,
+    /// Leave out captures newer than this time, and count them; a date is its last second in UTC. Captures of unknown time stay
+    #[arg(long, value_name = "TIME", value_parser = parse_through)]
+    pub as_of: Option<i64>,
     /// Read on behind damaged places, counting them, instead of failing at the first
     #[arg(long)]
     pub skip_damaged: bool,
@@ -76,7 +83,7 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
     /// WARC or JSONL files (plain, gzip or zstd), directories of robots.txt files; `-` is standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "previous", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
 
@@ -101,6 +108,9 @@ pub(crate) struct JudgeArgs {
     /// How names outside the RFC's alphabet (MJ12bot) are matched: by the whole name, or never, as Google does
     #[arg(long, value_enum, default_value_t = AgentMatchArg::Extended)]
     pub agent_match: AgentMatchArg,
+    /// Count the 30 days of a failing site to this time (default: to its newest capture); a date is its first second in UTC
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub at: Option<i64>,
 }
 
 /// One agent at least, by one way or the other.
@@ -201,8 +211,8 @@ pub(crate) struct InspectArgs {
     #[arg(long)]
     pub verify: bool,
     /// List the robots.txt URLs that are due at this time, one a line: fetched 24 hours before or, where the answer gave a
-    /// Cache-Control max-age, so long before
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["origin", "json"])]
+    /// Cache-Control max-age, so long before, or at an unknown time; a date is its first second in UTC. With --json, a JSON object a line
+    #[arg(long, value_name = "TIME", value_parser = parse_instant, conflicts_with = "origin")]
     pub stale_at: Option<i64>,
 }
 
@@ -331,6 +341,7 @@ impl JudgeArgs {
             unknown: self.unknown.map(UnknownArg::value),
             any_scheme: self.scheme.value(),
             agent_match: self.agent_match.value(),
+            at: self.at,
         }
     }
 }
@@ -349,15 +360,4 @@ fn read_agents(path: &Path) -> anyhow::Result<Vec<Agent>> {
         bail!("{}: lists no agents; write one a line", path.display());
     }
     Ok(agents)
-}
-
-/// A time as RFC 3339 has it, or a date, which stands for its first second in UTC; as seconds since 1970.
-fn parse_time(text: &str) -> Result<i64, String> {
-    let date = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
-    match text.parse::<jiff::Timestamp>() {
-        Ok(time) => Ok(time.as_second()),
-        Err(_) => date()
-            .map(|date| date.timestamp().as_second())
-            .ok_or_else(|| "give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31".to_owned()),
-    }
 }

@@ -1,11 +1,11 @@
 //! `robosieve compile`: archives to a snapshot, with a report.
 
-use super::args::CompileArgs;
+use super::args::{CompileArgs, ProfileArg};
 use super::output::refuse_same;
 use super::progress::Progress;
 use super::report::print_compile;
 use anyhow::{Context, bail};
-use robosieve::{CompileReport, Compiler, OutputFile};
+use robosieve::{CompileReport, Compiler, OutputFile, Snapshot};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     drop(OutputFile::create(&args.output)?);
     let stats = args.stats_json.as_ref().map(OutputFile::create).transpose()?;
     let progress = Progress::count("entries", quiet);
-    let mut compiler = Compiler::new(args.profile.value());
+    let mut compiler = begin(args)?;
     compiler.skip_damaged(args.skip_damaged);
     compiler.add_paths(&args.inputs, &|at| progress.set(at.entries))?;
     let mut compiled = compiler.finish()?;
@@ -28,9 +28,29 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
         write_stats(file, compiled.report())?;
     }
     if !quiet {
-        print_compile(compiled.report(), progress.elapsed());
+        print_compile(compiled.report(), [args.previous.is_some(), args.as_of.is_some()], progress.elapsed());
     }
     Ok(())
+}
+
+/// A compiler for the profile that is asked for, or that of the previous snapshot.
+fn begin(args: &CompileArgs) -> anyhow::Result<Compiler> {
+    let asked = args.profile.map(ProfileArg::value);
+    let Some(path) = &args.previous else {
+        return Ok(with_time(Compiler::new(asked.unwrap_or_default()), args));
+    };
+    let old = Snapshot::open(path)?;
+    let profile = asked.map_or_else(|| old.profile(), Ok).map_err(|err| err.at(path))?;
+    let mut compiler = with_time(Compiler::new(profile), args);
+    compiler.previous(old).map_err(|err| err.at(path))?;
+    Ok(compiler)
+}
+
+fn with_time(mut compiler: Compiler, args: &CompileArgs) -> Compiler {
+    if let Some(time) = args.as_of {
+        compiler.as_of(time);
+    }
+    compiler
 }
 
 fn write_stats(mut file: OutputFile, report: &CompileReport) -> anyhow::Result<()> {
@@ -62,10 +82,11 @@ fn refuse_nothing(args: &CompileArgs, report: &CompileReport) -> anyhow::Result<
     }
     let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
     bail!(
-        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} damaged places skipped); nothing is written",
+        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer than --as-of, {} damaged places skipped); nothing is written",
         inputs.join(", "),
         report.other_urls,
         report.not_urls,
+        report.too_new,
         report.damaged
     );
 }

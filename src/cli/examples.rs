@@ -16,10 +16,14 @@ Examples:
   robosieve compile -o web.rsieve CC-MAIN-*/robotstxt/*.warc.gz
   robosieve compile -o web.rsieve --skip-damaged --stats-json stats.json a.warc.gz b.jsonl
   my-crawler --robots-as-jsonl | robosieve compile -o web.rsieve -
+  robosieve compile --previous web.rsieve -o web.rsieve fetched-again.warc.gz
+  robosieve compile --as-of 2024-05-31 -o may.rsieve robots-2024-*.warc.gz
 
 A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}; also known are body_base64, fetched_at \
 (RFC 3339), headers, error (in place of a status) and truncated. A directory holds files named HOST, HOST_PORT or \
-SCHEME_HOST_PORT (.txt may follow). The newest capture of an origin wins, in whatever order they come.";
+SCHEME_HOST_PORT (.txt may follow). The newest capture of an origin wins, in whatever order they come.
+
+--previous makes the snapshot that all archives together would make, as far as OLD still knows of its own: what the inputs tell nothing newer of stays, with last good copies and the times of first failures; failures go on being counted; redirects are followed from the one to the other. A capture without a time (from a directory, say) is older than any with one. Without INPUT, OLD is written anew; another --profile than its own is compiled from the texts it holds.";
 
 pub(super) const FILTER_EXAMPLES: &str = "\
 Examples:
@@ -30,6 +34,7 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv -o allowed.csv
   robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed --host example.com --delimiter space --field 7 access.log
+  robosieve filter -s web.rsieve -a MyBot --at 2026-03-01 log
 
 Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.";
 
@@ -58,7 +63,8 @@ Examples:
   robosieve inspect web.rsieve
   robosieve inspect web.rsieve --verify
   robosieve inspect web.rsieve https://example.com
-  robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt";
+  robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
+  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'";
 
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:

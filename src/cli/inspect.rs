@@ -3,6 +3,7 @@
 use super::args::InspectArgs;
 use super::output::{Output, print};
 use super::report::{grouped, outcomes};
+use super::time::time;
 use anyhow::{Context, bail};
 use robosieve::{FORMAT_VERSION, Origin, OriginEntry, Snapshot};
 use serde_json::json;
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
         snapshot.verify().with_context(file)?;
     }
     if let Some(time) = args.stale_at {
-        return print_stale(&snapshot, time).with_context(file);
+        return print_stale(&snapshot, time, args.json).with_context(file);
     }
     let text = match &args.origin {
         None => totals(&snapshot, args).with_context(file)?,
@@ -26,15 +27,22 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
 }
 
 /// The robots.txt URLs to fetch again; streamed, for there may be millions.
-fn print_stale(snapshot: &Snapshot<impl AsRef<[u8]>>, time: i64) -> anyhow::Result<()> {
+fn print_stale(snapshot: &Snapshot<impl AsRef<[u8]>>, at: i64, json: bool) -> anyhow::Result<()> {
     let mut out = Output::open(None)?;
-    for entry in snapshot.origins() {
+    for entry in snapshot.stale_at(at) {
         let entry = entry?;
-        if entry.outcome().is_stale_at(time) {
-            writeln!(out, "{}/robots.txt", entry.origin())?;
-        }
+        if json { writeln!(out, "{}", stale_json(&entry))? } else { writeln!(out, "{}", entry.robots_url())? }
     }
     out.commit()
+}
+
+fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
+    let outcome = entry.outcome();
+    json!({
+        "url": entry.robots_url(), "outcome": outcome.class.name(), "status": outcome.status,
+        "fetched_at": outcome.fetched.map(time), "max_age": outcome.max_age,
+        "stale_from": outcome.stale_from().map(time), "first_failure": outcome.first_failure.map(time),
+    })
 }
 
 fn totals(snapshot: &Snapshot<impl AsRef<[u8]>>, args: &InspectArgs) -> anyhow::Result<String> {
@@ -138,11 +146,6 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
         out.push_str(", cut short in the archive");
     }
     out
-}
-
-/// Seconds since 1970 as RFC 3339.
-fn time(seconds: i64) -> String {
-    jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 
 /// Runs of blank lines as one.

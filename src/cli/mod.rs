@@ -13,6 +13,7 @@ mod progress;
 mod records;
 mod report;
 mod run;
+mod time;
 
 use args::{Cli, Verb};
 use clap::Parser;

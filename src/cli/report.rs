@@ -34,11 +34,17 @@ fn rows(rows: &[(&str, u64)]) {
     }
 }
 
-pub(crate) fn print_compile(report: &CompileReport, elapsed: Duration) {
+pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [bool; 2], elapsed: Duration) {
     let counts = &report.counts;
     eprintln!("compiled {} captures in {:.2} s", grouped(report.captures), elapsed.as_secs_f64());
     rows(&[("origins", counts.origins)]);
     rows(&outcomes(counts).map(|(name, number)| (name, number)));
+    if has_previous {
+        rows(&[("taken over as they were", report.taken_over), ("captured, but not newer", report.outdated)]);
+    }
+    if has_as_of {
+        rows(&[("captures left out as newer", report.too_new), ("captures of unknown time", report.undated)]);
+    }
     rows(&[
         ("found through redirects", counts.redirected),
         ("superseded captures", report.superseded),

@@ -1,153 +1,147 @@
-//! Numbers what was compiled: origins by key, everything else by first use, so that equal inputs give equal bytes.
+//! What was compiled, in the order of the snapshot: origins by key, everything else by first use, so that equal inputs give equal bytes.
 
 use super::Compiled;
 use super::files::{File, RuleSetData, SetContent};
+use super::numbering::{Numbering, Numbers, Old, SetRef};
+use super::origins::{FileAt, OriginAt, Origins};
+use super::previous::{OldRules, Previous};
 use super::report::CompileReport;
-use super::resolve::Resolved;
+use super::resolve::FileRef;
 use crate::error::{ErrorKind, Result};
-use crate::snapshot::OutcomeClass;
 use crate::snapshot::write::{Contents, FileContents, OriginContents, Rows, RuleSetContents};
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use crate::snapshot::{Counts, Outcome, OutcomeClass};
+use std::collections::HashMap;
 
 /// Origins, files, rule sets and names in the order of the snapshot.
 #[derive(Debug)]
 pub(super) struct Numbered {
-    origins: Vec<Resolved>,
-    files: Vec<Arc<File>>,
-    sets: Vec<Arc<RuleSetData>>,
-    names: Vec<Arc<[u8]>>,
+    origins: Origins,
+    numbers: Numbers,
     captured: Option<(i64, i64)>,
+    old: Old,
 }
 
 /// Gives every part its number and the report its counts.
-pub(super) fn number(origins: Vec<Resolved>, mut report: CompileReport) -> Result<Compiled> {
-    let mut numbering = Numbering::default();
-    for origin in &origins {
-        for file in [&origin.file, &origin.last_good].into_iter().flatten() {
-            numbering.file(file);
+pub(super) fn number(origins: Origins, old: Old, mut report: CompileReport) -> Result<Compiled> {
+    let mut numbering = Numbering::new(&old)?;
+    let (mut counts, mut captured) = (Counts::default(), None);
+    for i in 0..origins.len() {
+        let origin = origins.get(i, old.previous.as_ref())?;
+        for file in [origin.file, origin.last_good].into_iter().flatten() {
+            numbering.file(file)?;
+        }
+        count(&origin.outcome, &mut counts);
+        if let Some(time) = origin.outcome.fetched {
+            let (oldest, newest) = captured.unwrap_or((time, time));
+            captured = Some((time.min(oldest), time.max(newest)));
         }
     }
-    if origins.len().max(numbering.files.len()) >= u32::MAX as usize {
+    let numbers = numbering.finish()?;
+    if origins.len().max(numbers.files.len()) >= u32::MAX as usize {
         return Err(ErrorKind::TooLarge("four billion origins or more".to_owned()).into());
     }
-    let times = || origins.iter().filter_map(|origin| origin.outcome.fetched);
-    let captured = times().min().zip(times().max());
-    count(&origins, &numbering, &mut report);
-    let names = numbering.names.into_iter().collect();
-    let contents = Numbered { origins, files: numbering.files, sets: numbering.sets, names, captured };
-    Ok(Compiled { contents, report })
+    counts.files = numbers.files.len() as u64;
+    counts.rule_sets_before = numbers.rule_sets_before;
+    counts.rule_sets = numbers.sets.len() as u64;
+    counts.rules = numbers.rules;
+    counts.tokens = numbers.names.len() as u64;
+    report.counts = counts;
+    report.taken_over = origins.taken_over();
+    Ok(Compiled { contents: Numbered { origins, numbers, captured, old }, report })
 }
 
-#[derive(Default)]
-struct Numbering {
-    files: Vec<Arc<File>>,
-    sets: Vec<Arc<RuleSetData>>,
-    names: BTreeSet<Arc<[u8]>>,
-}
-
-impl Numbering {
-    fn file(&mut self, file: &Arc<File>) {
-        let files = &mut self.files;
-        let before = files.len();
-        file.number.get_or(|| push(files, file));
-        if self.files.len() == before {
-            return;
-        }
-        for set in file.global.iter().chain(file.named.iter().map(|(_, set)| set)) {
-            self.set(set);
-        }
-        for (name, _) in &file.named {
-            if !self.names.contains(name) {
-                self.names.insert(name.clone());
-            }
-        }
-    }
-
-    /// A union's parts are numbered before it.
-    fn set(&mut self, set: &Arc<RuleSetData>) {
-        if let SetContent::Union(parts) = &set.content {
-            parts.iter().for_each(|part| self.set(part));
-        }
-        let sets = &mut self.sets;
-        set.number.get_or(|| push(sets, set));
-    }
-}
-
-fn push<T>(list: &mut Vec<Arc<T>>, value: &Arc<T>) -> u32 {
-    list.push(value.clone());
-    (list.len() - 1) as u32
-}
-
-fn count(origins: &[Resolved], numbering: &Numbering, report: &mut CompileReport) {
-    let of_class = |class| origins.iter().filter(|origin| origin.outcome.class == class).count() as u64;
-    let counts = &mut report.counts;
-    counts.origins = origins.len() as u64;
-    counts.redirected = origins
-        .iter()
-        .filter(|origin| origin.outcome.hops > 0 && origin.outcome.class != OutcomeClass::Unresolved)
-        .count() as u64;
-    counts.outcome_rules = of_class(OutcomeClass::Rules);
-    counts.outcome_client_error = of_class(OutcomeClass::ClientError);
-    counts.outcome_server_error = of_class(OutcomeClass::ServerError);
-    counts.outcome_unreachable = of_class(OutcomeClass::Unreachable);
-    counts.outcome_unresolved = of_class(OutcomeClass::Unresolved);
-    counts.files = numbering.files.len() as u64;
-    counts.rule_sets_before = numbering.files.iter().map(|file| u64::from(file.rule_sets_before)).sum();
-    counts.rule_sets = numbering.sets.len() as u64;
-    counts.rules = numbering.sets.iter().map(|set| rule_count(set)).sum();
-    counts.tokens = numbering.names.len() as u64;
-}
-
-fn rule_count(set: &RuleSetData) -> u64 {
-    match &set.content {
-        SetContent::Set(rules) => rules.iter().count() as u64,
-        SetContent::Union(_) => 0,
-    }
+fn count(outcome: &Outcome, counts: &mut Counts) {
+    counts.origins += 1;
+    counts.redirected += u64::from(outcome.hops > 0 && outcome.class != OutcomeClass::Unresolved);
+    *match outcome.class {
+        OutcomeClass::Rules => &mut counts.outcome_rules,
+        OutcomeClass::ClientError => &mut counts.outcome_client_error,
+        OutcomeClass::ServerError => &mut counts.outcome_server_error,
+        OutcomeClass::Unreachable => &mut counts.outcome_unreachable,
+        OutcomeClass::Unresolved => &mut counts.outcome_unresolved,
+    } += 1;
 }
 
 impl Numbered {
     /// What the snapshot's writer takes.
     pub(super) fn view(&self, report: &CompileReport) -> Contents<'_> {
-        let tokens: HashMap<&[u8], u32> = (0..).zip(&self.names).map(|(i, name)| (&**name, i)).collect();
+        let Numbers { files, sets, names, .. } = &self.numbers;
+        let tokens: HashMap<&[u8], u32> = (0..).zip(names).map(|(i, name)| (&**name, i)).collect();
         Contents {
             profile: report.profile,
             counts: report.counts,
             captured: self.captured,
-            tokens: self.names.iter().map(|name| &**name).collect(),
-            rule_sets: Rows::of(&self.sets, |set| set_contents(set)),
-            files: Rows::of(&self.files, move |file| file_contents(file, &tokens)),
-            origins: Rows::of(&self.origins, origin_contents),
+            tokens: names.iter().map(|name| &**name).collect(),
+            rule_sets: Rows::new(sets.len(), |i| self.set(&sets[i])),
+            files: Rows::new(files.len(), move |i| self.file(&files[i], &tokens)),
+            origins: Rows::new(self.origins.len(), |i| {
+                Ok(self.origin(self.origins.get(i, self.old.previous.as_ref())?))
+            }),
         }
     }
-}
 
-fn set_contents(set: &RuleSetData) -> RuleSetContents<'_> {
-    match &set.content {
-        SetContent::Set(rules) => RuleSetContents::Set(rules),
-        SetContent::Union(parts) => RuleSetContents::Union(parts.iter().map(|part| part.number.get()).collect()),
+    fn set<'a>(&'a self, set: &'a SetRef) -> Result<RuleSetContents<'a>> {
+        match set {
+            SetRef::New(set) => self.new_set(set),
+            SetRef::Old(place) => match self.old.previous()?.rules(*place)? {
+                OldRules::Set(set) => Ok(RuleSetContents::Packed(set)),
+                OldRules::Union(parts) => {
+                    let parts = parts.into_iter().map(|part| self.numbers.old.set(part));
+                    parts.collect::<Result<_>>().map(RuleSetContents::Union)
+                }
+            },
+        }
     }
-}
 
-fn file_contents<'a>(file: &'a File, tokens: &HashMap<&[u8], u32>) -> FileContents<'a> {
-    // Names sort as their numbers do, so the pairs are in the order of the tokens.
-    let named = file.named.iter().map(|(name, set)| (tokens[&**name], set.number.get()));
-    FileContents {
-        global: file.global.as_ref().map(|set| set.number.get()),
-        named: named.collect(),
-        frame: file.frame(),
-        raw_len: file.raw_len,
+    fn new_set<'a>(&'a self, set: &'a RuleSetData) -> Result<RuleSetContents<'a>> {
+        match &set.content {
+            SetContent::Set(rules) => Ok(RuleSetContents::Set(rules)),
+            SetContent::Union(parts) => {
+                let parts = parts.iter().map(|part| self.numbers.of_set(part));
+                parts.collect::<Result<_>>().map(RuleSetContents::Union)
+            }
+        }
     }
-}
 
-fn origin_contents(origin: &Resolved) -> OriginContents<'_> {
-    let number = |file: &Option<Arc<File>>| file.as_ref().map(|file| file.number.get());
-    OriginContents {
-        key: &origin.key,
-        outcome: origin.outcome.clone(),
-        file: number(&origin.file),
-        last_good: number(&origin.last_good),
-        source: origin.source.as_deref(),
-        detail: origin.detail.as_deref().map(str::as_bytes),
+    fn file<'a>(&'a self, file: &'a FileRef, tokens: &HashMap<&[u8], u32>) -> Result<FileContents<'a>> {
+        match file {
+            FileRef::New(file) => self.new_file(file, tokens),
+            FileRef::Old(row) => self.old_file(*row, self.old.previous()?),
+        }
+    }
+
+    fn new_file<'a>(&'a self, file: &'a File, tokens: &HashMap<&[u8], u32>) -> Result<FileContents<'a>> {
+        // Names sort as their numbers do, so the pairs are in the order of the tokens.
+        let named = file.named.iter().map(|(name, set)| Ok((tokens[&**name], self.numbers.of_set(set)?)));
+        Ok(FileContents {
+            global: file.global.as_ref().map(|set| self.numbers.of_set(set)).transpose()?,
+            named: named.collect::<Result<_>>()?,
+            frame: file.frame(),
+            raw_len: file.raw_len,
+        })
+    }
+
+    fn old_file<'a>(&'a self, row: u32, previous: &'a Previous) -> Result<FileContents<'a>> {
+        let file = previous.file(row)?;
+        let numbers = &self.numbers.old;
+        let named = previous.named(&file)?.map(|(token, place)| Ok((numbers.token(token)?, numbers.set(place)?)));
+        Ok(FileContents {
+            global: previous.global(&file).map(|place| numbers.set(place)).transpose()?,
+            named: named.collect::<Result<_>>()?,
+            frame: previous.frame(row)?,
+            raw_len: file.raw_len,
+        })
+    }
+
+    fn origin<'a>(&self, origin: OriginAt<'a>) -> OriginContents<'a> {
+        let number = |file: Option<FileAt<'_>>| file.map(|file| self.numbers.of_file(file, &self.old));
+        OriginContents {
+            key: origin.key,
+            file: number(origin.file),
+            last_good: number(origin.last_good),
+            outcome: origin.outcome,
+            source: origin.source,
+            detail: origin.detail,
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The path at which an origin's robots.txt lies (RFC 9309 §2.3); at any other it is none.
-const ROBOTS_PATH: &[u8] = b"/robots.txt";
+pub(super) const ROBOTS_PATH: &[u8] = b"/robots.txt";
 
 /// A canonical URL: origin and path with query, without the fragment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,6 +72,16 @@ pub(super) enum FetchAnswer {
     Unreachable(Box<str>),
 }
 
+/// How much an answer says; what says most comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Rules,
+    Redirect,
+    ClientError,
+    ServerError,
+    Unreachable,
+}
+
 impl Fetch {
     /// Takes a capture apart; `intern` gives the robots.txt of a body. `None` if its URL is not one.
     pub(super) fn new(
@@ -86,6 +96,18 @@ impl Fetch {
         Ok(Some(Self { key, time: capture.time, status, max_age, answer }))
     }
 
+    /// What captures of the same second are ordered by first: how much the answer says, status, `max-age`.
+    pub(super) fn facts(&self) -> (Rank, u16, Option<u32>) {
+        let rank = match &self.answer {
+            FetchAnswer::Rules(..) => Rank::Rules,
+            FetchAnswer::Redirect(_) => Rank::Redirect,
+            FetchAnswer::ClientError => Rank::ClientError,
+            FetchAnswer::ServerError => Rank::ServerError,
+            FetchAnswer::Unreachable(_) => Rank::Unreachable,
+        };
+        (rank, self.status, self.max_age)
+    }
+
     /// Whether it is a failure that a site recovers from, after which its last good copy matters.
     pub(super) fn is_failure(&self) -> bool {
         matches!(self.answer, FetchAnswer::ServerError | FetchAnswer::Unreachable(_))
@@ -98,15 +120,7 @@ impl Fetch {
     }
 
     fn content_order(&self, other: &Self) -> Ordering {
-        let rank = |fetch: &Self| match &fetch.answer {
-            FetchAnswer::Rules(..) => 0,
-            FetchAnswer::Redirect(_) => 1,
-            FetchAnswer::ClientError => 2,
-            FetchAnswer::ServerError => 3,
-            FetchAnswer::Unreachable(_) => 4,
-        };
-        let facts = |fetch: &Self| (rank(fetch), fetch.status, fetch.max_age);
-        facts(self).cmp(&facts(other)).then_with(|| match (&self.answer, &other.answer) {
+        self.facts().cmp(&other.facts()).then_with(|| match (&self.answer, &other.answer) {
             (FetchAnswer::Rules(a, how_a), FetchAnswer::Rules(b, how_b)) => {
                 (a.frame(), *how_a == Delivery::CutShort).cmp(&(b.frame(), *how_b == Delivery::CutShort))
             }
@@ -157,11 +171,15 @@ impl Fetches {
         self.0.iter().filter(|fetch| !fetch.key.is_robots()).count() as u64
     }
 
-    /// The captures of a URL, newest first.
-    pub(super) fn of(&self, key: &UrlKey) -> &[Fetch] {
-        let start = self.0.partition_point(|fetch| fetch.key < *key);
-        let len = self.0[start..].partition_point(|fetch| fetch.key == *key);
+    /// The captures of a canonical URL, newest first.
+    pub(super) fn of(&self, url: &[u8]) -> &[Fetch] {
+        let start = self.0.partition_point(|fetch| fetch.key.text() < url);
+        let len = self.0[start..].partition_point(|fetch| fetch.key.text() == url);
         &self.0[start..start + len]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Fetch> {
+        self.0.iter()
     }
 
     /// The captures of each origin's robots.txt, in the order of the keys.

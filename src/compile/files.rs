@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The number that a file or rule set will have in the snapshot, given when all are known.
+/// The number that a file or rule set will have in the snapshot, given when all are known; or where the previous snapshot has it.
 #[derive(Debug)]
 pub(super) struct Number(AtomicU32);
 
@@ -39,6 +39,16 @@ impl Number {
     pub(super) fn get(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// The number, if one was given.
+    pub(super) fn known(&self) -> Option<u32> {
+        Some(self.get()).filter(|&number| number != u32::MAX)
+    }
+
+    /// Gives a number; of several the lowest stays, whichever thread is first.
+    pub(super) fn lower_to(&self, number: u32) {
+        self.0.fetch_min(number, Ordering::Relaxed);
+    }
 }
 
 /// A name, and what it is told.
@@ -55,6 +65,8 @@ pub(super) struct File {
     /// Rule sets before equal ones were merged.
     pub rule_sets_before: u32,
     pub number: Number,
+    /// The row of the same file in the previous snapshot.
+    pub old: Number,
 }
 
 impl File {
@@ -69,6 +81,8 @@ impl File {
 pub(super) struct RuleSetData {
     pub content: SetContent,
     pub number: Number,
+    /// The place of the same rules in the previous snapshot.
+    pub old: Number,
 }
 
 #[derive(Debug)]
@@ -117,6 +131,11 @@ impl<T: Clone> Shards<T> {
         self.shards[hash as usize % self.shards.len()].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn into_values(self) -> Vec<T> {
+        let shards = self.shards.into_iter().map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
+        shards.flat_map(|shard| shard.into_values().flatten()).collect()
+    }
+
     fn find(&self, hash: u64, same: impl Fn(&T) -> bool) -> Option<T> {
         self.shard(hash).get(&hash)?.iter().find(|value| same(value)).cloned()
     }
@@ -152,15 +171,24 @@ impl FileStore {
         profile: Profile,
         packer: &mut Packer,
     ) -> Result<Arc<File>> {
-        let text = condense(body, delivery);
-        let hash = self.files.hasher.hash_one(&text);
+        self.intern_text(&condense(body, delivery), profile, packer)
+    }
+
+    /// The file with this condensed text.
+    pub(super) fn intern_text(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<Arc<File>> {
+        let hash = self.files.hasher.hash_one(text);
         let same =
             |file: &Arc<File>| file.raw_len as usize == text.len() && unpack(file).is_some_and(|other| other == text);
         if let Some(file) = self.files.find(hash, same) {
             return Ok(file);
         }
-        let file = Arc::new(self.build(&text, profile, packer)?);
+        let file = Arc::new(self.build(text, profile, packer)?);
         Ok(self.files.find_or_insert(hash, file.clone(), |other| other.frame == file.frame))
+    }
+
+    /// All files and all rule sets met so far.
+    pub(super) fn all(self) -> (Vec<Arc<File>>, Vec<Arc<RuleSetData>>) {
+        (self.files.into_values(), self.sets.into_values())
     }
 
     fn build(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<File> {
@@ -176,6 +204,7 @@ impl FileStore {
             named: named.collect(),
             rule_sets_before,
             number: Number::default(),
+            old: Number::default(),
         })
     }
 
@@ -198,7 +227,7 @@ impl FileStore {
 
     fn intern_set(&self, content: SetContent) -> Arc<RuleSetData> {
         let hash = self.sets.hasher.hash_one(&content);
-        let set = Arc::new(RuleSetData { content, number: Number::default() });
+        let set = Arc::new(RuleSetData { content, number: Number::default(), old: Number::default() });
         self.sets.find_or_insert(hash, set.clone(), |other| other.content == set.content)
     }
 

@@ -2,30 +2,41 @@
 
 mod canonical;
 mod contents;
+mod detail;
 mod fetch;
 mod files;
+mod history;
+mod links;
+mod numbering;
+mod origins;
+mod previous;
+mod reading;
 mod report;
 mod resolve;
+mod twins;
 
 pub use report::CompileReport;
 
 use crate::atomic::AtomicFile;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
-use crate::snapshot::write;
-use crate::source::{self, Answer, Capture, Entry, Input, ReadStats, Response};
+use crate::snapshot::{Snapshot, write};
+use crate::source::{Answer, Capture, Input, ReadStats, Response};
 use crate::url::Origin;
-use crossbeam_channel::{Receiver, Sender};
 use fetch::Fetch;
-use files::FileStore;
+use files::{File, FileStore};
+use links::Links;
+use numbering::Old;
+use origins::Origins;
+use previous::Previous;
 use rayon::prelude::*;
+use reading::{Batch, Reading, append};
 use report::Tally;
 use std::io::{Cursor, Read};
-use std::iter::Enumerate;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 
 /// Compiles robots.txt archives into a snapshot.
 ///
@@ -46,10 +57,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub struct Compiler {
     profile: Profile,
     skip_damaged: bool,
+    as_of: Option<i64>,
+    previous: Option<Previous>,
     store: FileStore,
     fetches: Vec<Fetch>,
     tally: Tally,
 }
+
+/// Files of a previous snapshot that a thread reads anew at a time.
+const REREAD: u32 = 256;
 
 /// How far a compilation has come, for a progress display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +88,71 @@ impl Compiler {
     pub fn skip_damaged(&mut self, skip: bool) -> &mut Self {
         self.skip_damaged = skip;
         self
+    }
+
+    /// Leaves out captures newer than `time`, in seconds since 1970, as if they did not exist; the report counts them. For judging an
+    /// earlier crawl, which a site's later wish need not bind. Captures of unknown time stay, and are counted too. (It saves work if it
+    /// is called before archives are added.)
+    ///
+    /// ```
+    /// let archive = br#"{"url": "https://e.example/robots.txt", "body": "", "fetched_at": "1970-01-01T00:01:01Z"}"#;
+    /// let mut compiler = robosieve::Compiler::default();
+    /// compiler.as_of(60).add_reader("memory", archive.as_slice())?;
+    /// let report = compiler.finish()?.report().clone();
+    /// assert_eq!((report.captures, report.too_new, report.counts.origins), (1, 1, 0));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn as_of(&mut self, time: i64) -> &mut Self {
+        self.as_of = Some(time);
+        self
+    }
+
+    /// Takes over what an earlier compilation knows, as if its archives were added once more: whatever the new ones tell nothing newer of
+    /// stays as it is there, last good copies, first failures and the lines of every robots.txt included. The bytes depend neither
+    /// on when this is called nor on the order of the archives. With none, and for the same profile, they are those of `old`.
+    ///
+    /// A failure keeps the copy that `old` holds as the last good one, and the time of the first failure. Redirects are followed
+    /// from the archives to `old` and from there to the archives; of redirects in `old` it is only known where they led in the end.
+    /// A snapshot of another profile, or by another version, is compiled anew from the texts that it holds.
+    ///
+    /// Costs one pass over the file for its checksums. It is not copied: rows and texts are read where they lie until the new
+    /// snapshot is written, which may have the same name.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Origin, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://a.example", b"user-agent: *\ndisallow: /x")?;
+    /// let old = compiler.finish()?.to_vec()?;
+    ///
+    /// let mut compiler = Compiler::default();
+    /// compiler.previous(Snapshot::new(old)?)?;
+    /// let failed = br#"{"url": "https://a.example/robots.txt", "status": 503, "fetched_at": "2026-02-01T06:00:00Z"}"#;
+    /// compiler.add_reader("failed", failed.as_slice())?;
+    /// let new = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let entry = new.origin(&Origin::of(b"https://a.example/").expect("a URL"))?.expect("an origin");
+    /// assert_eq!((entry.outcome().status, entry.has_last_good()), (503, true));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`] if a checksum is wrong or the metadata is; [`ErrorKind::BadPrevious`] if it holds captures newer than
+    /// [`as_of`](Self::as_of).
+    pub fn previous(&mut self, old: Snapshot<impl AsRef<[u8]> + Send + Sync + 'static>) -> Result<&mut Self> {
+        self.previous = Some(Previous::new(old.shared())?);
+        self.check_as_of()?;
+        Ok(self)
+    }
+
+    fn check_as_of(&self) -> Result<()> {
+        match (&self.previous, self.as_of) {
+            (Some(previous), Some(as_of)) => previous.check_as_of(as_of),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a capture of this time does not count.
+    fn is_too_new(&self, time: Option<i64>) -> bool {
+        self.as_of.is_some_and(|as_of| time > Some(as_of))
     }
 
     /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a directory, or `-` for standard input.
@@ -150,14 +231,45 @@ impl Compiler {
     /// Settles every origin's outcome and merges equal robots.txt files and rule sets.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] for more than four billion origins or files.
-    pub fn finish(self) -> Result<Compiled> {
-        let fetches = fetch::Fetches::new(self.fetches);
-        let origins = resolve::resolve_all(&fetches);
+    /// [`ErrorKind::TooLarge`] for more than four billion origins or files; [`ErrorKind::BadPrevious`] for damage in the previous
+    /// snapshot that its checksums do not show, or captures in it that are too new.
+    pub fn finish(mut self) -> Result<Compiled> {
+        self.check_as_of()?;
+        let mut fetches = std::mem::take(&mut self.fetches);
+        let before = fetches.len();
+        fetches.retain(|fetch| !self.is_too_new(fetch.time));
+        self.tally.too_new += (before - fetches.len()) as u64;
+        let fetches = fetch::Fetches::new(fetches);
+        let links = self.previous.as_ref().map(|previous| Links::new(previous, &fetches)).transpose()?;
+        let settled = resolve::resolve_all(&fetches, links.as_ref())?;
+        drop(links);
         let mut report = CompileReport::new(self.profile, &self.tally);
         report.other_urls = fetches.other_urls();
-        report.superseded = fetches.len() - report.other_urls - origins.len() as u64;
-        contents::number(origins, report)
+        report.superseded = fetches.len() - report.other_urls - settled.by_capture;
+        report.outdated = settled.outdated;
+        drop(fetches);
+        let origins = Origins::new(settled.origins, self.previous.as_ref())?;
+        let reread = self.reread()?;
+        if let Some(previous) = self.previous.as_ref().filter(|_| reread.is_empty()) {
+            let (files, sets) = self.store.all();
+            twins::find(previous, &files, &sets)?;
+        }
+        contents::number(origins, Old { previous: self.previous, reread }, report)
+    }
+
+    /// The files of the previous snapshot read anew, where they cannot be taken over as they lie.
+    fn reread(&self) -> Result<Vec<Arc<File>>> {
+        let Some(previous) = self.previous.as_ref().filter(|previous| !previous.is_reusable(self.profile)) else {
+            return Ok(Vec::new());
+        };
+        let count = previous.file_count();
+        let read = |part: u32| -> Result<Vec<Arc<File>>> {
+            let mut packer = Packer::new()?;
+            let rows = part * REREAD..(part + 1).saturating_mul(REREAD).min(count);
+            rows.map(|row| self.store.intern_text(&previous.text(row)?, self.profile, &mut packer)).collect()
+        };
+        let parts: Vec<_> = (0..count.div_ceil(REREAD)).into_par_iter().map(read).collect::<Result<_>>()?;
+        Ok(parts.into_iter().flatten().collect())
     }
 
     fn capture(&self, packer: &mut Packer, capture: Capture, tally: &mut Tally) -> Result<Option<Fetch>> {
@@ -166,160 +278,6 @@ impl Compiler {
             self.store.intern(body, delivery, self.profile, packer)
         })
     }
-}
-
-/// Appends captures, without a copy where there were none.
-fn append(fetches: &mut Vec<Fetch>, more: Vec<Fetch>) {
-    if fetches.is_empty() { *fetches = more } else { fetches.extend(more) }
-}
-
-/// What one thread has made of its share of the entries.
-struct Batch {
-    packer: Packer,
-    fetches: Vec<Fetch>,
-    tally: Tally,
-}
-
-impl Batch {
-    fn new() -> Result<Self> {
-        Ok(Self { packer: Packer::new()?, fetches: Vec::new(), tally: Tally::default() })
-    }
-
-    fn add(&mut self, compiler: &Compiler, capture: Capture) -> Result<()> {
-        self.tally.captures += 1;
-        match compiler.capture(&mut self.packer, capture, &mut self.tally)? {
-            Some(fetch) => self.fetches.push(fetch),
-            None => self.tally.not_urls += 1,
-        }
-        Ok(())
-    }
-
-    fn merge(mut self, other: Self) -> Self {
-        append(&mut self.fetches, other.fetches);
-        self.tally.merge(other.tally);
-        self
-    }
-}
-
-/// One call of `add_inputs`: threads that read inputs, and the pool that parses what they find.
-struct Reading<'c> {
-    compiler: &'c Compiler,
-    names: &'c [&'c Path],
-    progress: &'c (dyn Fn(CompileProgress) + Sync),
-    /// The inputs that are still to be read.
-    inputs: Mutex<Enumerate<std::vec::IntoIter<Input<'c>>>>,
-    done: AtomicUsize,
-    failures: Mutex<Vec<(usize, Error)>>,
-}
-
-/// Entries on their way from a reader to the pool: the input's number, and the entries.
-type Parcel = (usize, Vec<Entry>);
-
-/// A parcel goes off when it holds so many entries or bytes.
-const PARCEL_ENTRIES: usize = 256;
-const PARCEL_BYTES: usize = 1 << 20;
-
-impl Reading<'_> {
-    fn run(self) -> Result<(Batch, ReadStats)> {
-        let threads = rayon::current_num_threads();
-        let readers = (threads / 2).clamp(1, self.names.len().max(1));
-        let (sender, receiver) = crossbeam_channel::bounded::<Parcel>(threads * 2 + 2);
-        let (batch, stats) = std::thread::scope(|scope| {
-            let readers: Vec<_> = (0..readers)
-                .map(|_| {
-                    let sender = sender.clone();
-                    scope.spawn(|| self.read_inputs(sender))
-                })
-                .collect();
-            drop(sender);
-            let batch = self.parse_all(receiver);
-            let stats =
-                readers.into_iter().filter_map(|reader| reader.join().ok()).fold(ReadStats::default(), add_stats);
-            (batch, stats)
-        });
-        let mut failures = self.failures.into_inner().unwrap_or_default();
-        failures.sort_by_key(|(input, _)| *input);
-        match failures.into_iter().next() {
-            Some((_, err)) => Err(err),
-            None => Ok((batch?, stats)),
-        }
-    }
-
-    fn fail(&self, input: usize, err: Error) {
-        if let Ok(mut failures) = self.failures.lock() {
-            failures.push((input, err));
-        }
-        if let Ok(mut inputs) = self.inputs.lock() {
-            inputs.by_ref().for_each(drop);
-        }
-    }
-
-    /// Reads inputs until none is left, or one failed, or nobody listens any more.
-    fn read_inputs(&self, sender: Sender<Parcel>) -> ReadStats {
-        let mut stats = ReadStats::default();
-        loop {
-            let Some((number, input)) = self.inputs.lock().ok().and_then(|mut inputs| inputs.next()) else {
-                return stats;
-            };
-            match read_input(input, number, self.compiler.skip_damaged, &sender) {
-                Ok(read) => stats = add_stats(stats, read),
-                Err(err) => self.fail(number, err),
-            }
-            self.done.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    fn parse_all(&self, receiver: Receiver<Parcel>) -> Result<Batch> {
-        let entries = AtomicU64::new(0);
-        let parse = |batch: Option<Batch>, (input, parcel): Parcel| -> Result<Option<Batch>> {
-            let mut batch = batch.map_or_else(Batch::new, Ok)?;
-            let count = parcel.len() as u64;
-            self.parse(&mut batch, parcel).map_err(|err| err.at(self.names[input]))?;
-            let entries = entries.fetch_add(count, Ordering::Relaxed) + count;
-            (self.progress)(CompileProgress { entries, inputs_done: self.done.load(Ordering::Relaxed) });
-            Ok(Some(batch))
-        };
-        let merge = |a: Option<Batch>, b: Option<Batch>| -> Result<Option<Batch>> {
-            match (a, b) {
-                (Some(a), Some(b)) => Ok(Some(a.merge(b))),
-                (a, b) => Ok(a.or(b)),
-            }
-        };
-        let batch = receiver.into_iter().par_bridge().try_fold(|| None, parse).try_reduce(|| None, merge)?;
-        batch.map_or_else(Batch::new, Ok)
-    }
-
-    fn parse(&self, batch: &mut Batch, parcel: Vec<Entry>) -> Result<()> {
-        for entry in parcel {
-            match entry.captures() {
-                Ok(captures) => captures.into_iter().try_for_each(|capture| batch.add(self.compiler, capture))?,
-                Err(err) if self.compiler.skip_damaged && err.is_skippable() => batch.tally.damaged += 1,
-                Err(err) => return Err(err),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Sends the entries of one input in parcels; ends early, without an error, if the receiver is gone.
-fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, sender: &Sender<Parcel>) -> Result<ReadStats> {
-    let (mut parcel, mut weight) = (Vec::new(), 0);
-    let stats = source::read(input, skip_damaged, &mut |entry| {
-        weight += entry.weight();
-        parcel.push(entry);
-        if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {
-            return true;
-        }
-        weight = 0;
-        sender.send((number, std::mem::take(&mut parcel))).is_ok()
-    })?;
-    // A receiver that is gone has met an error, which it reports itself.
-    let _ = sender.send((number, parcel));
-    Ok(stats)
-}
-
-fn add_stats(a: ReadStats, b: ReadStats) -> ReadStats {
-    ReadStats { bytes: a.bytes + b.bytes, damaged: a.damaged + b.damaged }
 }
 
 /// A compiled snapshot, ready to be written.

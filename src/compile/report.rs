@@ -22,10 +22,18 @@ pub struct CompileReport {
     pub captures: u64,
     /// Captures of URLs that are no origin's `/robots.txt`; redirects may lead to them.
     pub other_urls: u64,
-    /// Captures of robots.txt files that newer ones of the same origin took the place of.
+    /// Captures of robots.txt files that newer ones of the same origin, in the archives or in the previous snapshot, took the place of.
     pub superseded: u64,
+    /// Origins that are as the previous snapshot has them: no capture told anything new of them.
+    pub taken_over: u64,
+    /// Origins that were captured, but no later than what the previous snapshot knows of them.
+    pub outdated: u64,
     /// Captures whose URL is not a URL; left out.
     pub not_urls: u64,
+    /// Captures newer than the time that was compiled as of; left out.
+    pub too_new: u64,
+    /// Captures of unknown time among the others.
+    pub undated: u64,
     /// Damaged places skipped.
     pub damaged: u64,
     /// Bytes of all 2xx bodies, at most 500 KiB of each.
@@ -46,7 +54,11 @@ impl CompileReport {
             captures: tally.captures,
             other_urls: 0,
             superseded: 0,
+            taken_over: 0,
+            outdated: 0,
             not_urls: tally.not_urls,
+            too_new: tally.too_new,
+            undated: tally.undated,
             damaged: tally.damaged,
             body_bytes: tally.body_bytes,
             distinct_body_bytes: tally.distinct_body_bytes,
@@ -62,6 +74,8 @@ pub(super) struct Tally {
     pub bytes_in: u64,
     pub captures: u64,
     pub not_urls: u64,
+    pub too_new: u64,
+    pub undated: u64,
     pub damaged: u64,
     body_bytes: u64,
     distinct_body_bytes: u64,
@@ -83,6 +97,8 @@ impl Tally {
         self.bytes_in += other.bytes_in;
         self.captures += other.captures;
         self.not_urls += other.not_urls;
+        self.too_new += other.too_new;
+        self.undated += other.undated;
         self.damaged += other.damaged;
         self.body_bytes += other.body_bytes;
         for body in other.bodies {

@@ -1,7 +1,12 @@
 //! Each origin's outcome: redirects followed inside the archive, newest capture first, failures and last good copies.
 
+use super::detail::{self, lacking};
 use super::fetch::{Fetch, FetchAnswer, Fetches, UrlKey};
 use super::files::File;
+use super::history::{self, Event, Said};
+use super::links::Links;
+use super::previous::Known;
+use crate::error::Result;
 use crate::robots::condense::Delivery;
 use crate::snapshot::{Outcome, OutcomeClass};
 use rayon::prelude::*;
@@ -15,54 +20,243 @@ const MAX_HOPS: u8 = 5;
 pub(super) struct Resolved {
     pub key: Vec<u8>,
     pub outcome: Outcome,
-    pub file: Option<Arc<File>>,
-    pub last_good: Option<Arc<File>>,
+    pub file: Option<FileRef>,
+    pub last_good: Option<FileRef>,
     /// The URL that answered in the end, if it is not the origin's own.
     pub source: Option<Vec<u8>>,
-    pub detail: Option<String>,
+    pub detail: Option<Vec<u8>>,
 }
 
-/// Settles all origins, in the order of their keys.
-pub(super) fn resolve_all(fetches: &Fetches) -> Vec<Resolved> {
-    fetches.robots().into_par_iter().map(|captures| resolve(fetches, captures)).collect()
+/// A robots.txt.
+#[derive(Clone, Debug)]
+pub(super) enum FileRef {
+    /// One that was read now.
+    New(Arc<File>),
+    /// A row of the previous snapshot.
+    Old(u32),
 }
 
-fn resolve(all: &Fetches, captures: &[Fetch]) -> Resolved {
-    let key = &captures[0].key;
-    let mut resolved = follow(all, captures, &mut vec![key]);
-    resolved.key = key.origin().to_vec();
-    resolved
+/// All origins that were captured, or that captures of other URLs may change, in the order of their keys.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    pub origins: Vec<Resolved>,
+    /// Those that a capture of their own robots.txt decided.
+    pub by_capture: u64,
+    /// Those that were captured, of which the previous snapshot knows something newer.
+    pub outdated: u64,
 }
 
-/// The outcome of a URL's captures (newest first, at least one). `visited` is the way there, this URL included.
-fn follow<'f>(all: &'f Fetches, captures: &'f [Fetch], visited: &mut Vec<&'f UrlKey>) -> Resolved {
-    let newest = &captures[0];
-    match &newest.answer {
-        FetchAnswer::Redirect(target) => follow_redirect(all, newest, target.as_ref(), visited),
-        FetchAnswer::Rules(file, delivery) => {
-            let mut resolved = settle(newest, OutcomeClass::Rules, visited);
-            resolved.file = Some(file.clone());
-            resolved.outcome.cut_short = *delivery == Delivery::CutShort;
-            resolved
-        }
-        FetchAnswer::ClientError => settle(newest, OutcomeClass::ClientError, visited),
-        FetchAnswer::ServerError => failed(all, captures, OutcomeClass::ServerError, visited),
-        FetchAnswer::Unreachable(cause) => {
-            let mut resolved = failed(all, captures, OutcomeClass::Unreachable, visited);
-            resolved.detail = Some(cause.to_string());
-            resolved
-        }
+/// Settles them.
+pub(super) fn resolve_all(fetches: &Fetches, links: Option<&Links<'_>>) -> Result<Settled> {
+    let captured = fetches.robots().into_par_iter().map(|captures| (captures[0].key.origin(), captures[0].key.text()));
+    let touched = links.map(Links::touched).unwrap_or_default().par_iter();
+    let touched = touched.map(|url| (&url[..url.len() - super::fetch::ROBOTS_PATH.len()], url.as_slice()));
+    let web = Web { fetches, links };
+    let resolve = |(key, url): (&[u8], &[u8])| -> Result<(Resolved, bool)> { web.resolve(key, url) };
+    let mut origins: Vec<_> = captured.map(resolve).collect::<Result<_>>()?;
+    let captured = origins.len() as u64;
+    let by_capture = origins.iter().filter(|(_, by_capture)| *by_capture).count() as u64;
+    origins.extend(touched.map(resolve).collect::<Result<Vec<_>>>()?);
+    let mut origins: Vec<Resolved> = origins.into_iter().map(|(origin, _)| origin).collect();
+    if origins.len() as u64 > captured {
+        origins.par_sort_unstable_by(|a, b| a.key.cmp(&b.key));
+    }
+    Ok(Settled { origins, by_capture, outdated: captured - by_capture })
+}
+
+/// The way to a URL.
+struct Way<'f> {
+    /// The URLs come by, the last one included.
+    visited: Vec<&'f [u8]>,
+    /// Redirects followed. The previous snapshot tells of several at once, so this may be more than the URLs say.
+    hops: u8,
+    /// What is newer does not count, if this is given.
+    until: Option<i64>,
+}
+
+impl<'f> Way<'f> {
+    fn url(&self) -> &'f [u8] {
+        self.visited.last().copied().unwrap_or_default()
     }
 }
 
-fn settle(fetch: &Fetch, class: OutcomeClass, visited: &[&UrlKey]) -> Resolved {
-    let hops = visited.len() - 1;
+/// All that is known.
+struct Web<'f> {
+    fetches: &'f Fetches,
+    links: Option<&'f Links<'f>>,
+}
+
+impl<'f> Web<'f> {
+    /// The outcome of an origin, and whether a capture decided it.
+    fn resolve(&self, key: &[u8], url: &'f [u8]) -> Result<(Resolved, bool)> {
+        let events = history::of(url, self.fetches, self.links)?;
+        let mut way = Way { visited: vec![url], hops: 0, until: None };
+        let mut resolved = self.outcome(&events, &mut way)?;
+        resolved.key = key.to_vec();
+        Ok((resolved, matches!(events.first().map(|event| &event.said), Some(Said::Capture(_)))))
+    }
+
+    /// The outcome of what is known of the URL at the end of the way, newest first.
+    fn outcome(&self, events: &[Event<'f>], way: &mut Way<'f>) -> Result<Resolved> {
+        match events.first().map(|event| &event.said) {
+            Some(Said::Capture(fetch)) => match &fetch.answer {
+                FetchAnswer::Redirect(target) => self.redirect(fetch, target.as_ref(), way),
+                FetchAnswer::Rules(file, delivery) => {
+                    let mut resolved = settle(fetch, OutcomeClass::Rules, way);
+                    resolved.file = Some(FileRef::New(file.clone()));
+                    resolved.outcome.cut_short = *delivery == Delivery::CutShort;
+                    Ok(resolved)
+                }
+                FetchAnswer::ClientError => Ok(settle(fetch, OutcomeClass::ClientError, way)),
+                FetchAnswer::ServerError => self.failed(settle(fetch, OutcomeClass::ServerError, way), events, way),
+                FetchAnswer::Unreachable(cause) => {
+                    let mut resolved = settle(fetch, OutcomeClass::Unreachable, way);
+                    resolved.detail = Some(cause.as_bytes().to_vec());
+                    self.failed(resolved, events, way)
+                }
+            },
+            Some(Said::Known(known)) => self.taken_over(known, events, way),
+            // Neither is ever the newest; nobody would be told anything by them.
+            Some(Said::FirstFailure | Said::LastGood(_)) | None => Ok(nothing()),
+        }
+    }
+
+    fn redirect(&self, fetch: &'f Fetch, target: Option<&'f UrlKey>, way: &mut Way<'f>) -> Result<Resolved> {
+        let unresolved = |why: String, way: &Way<'_>| {
+            let mut resolved = settle(fetch, OutcomeClass::Unresolved, way);
+            resolved.detail = Some(why.into_bytes());
+            Ok(resolved)
+        };
+        let Some(target) = target.map(UrlKey::text) else {
+            return unresolved(detail::NO_LOCATION.to_owned(), way);
+        };
+        if way.visited.contains(&target) {
+            return unresolved(detail::LOOP.to_owned(), way);
+        }
+        if way.hops >= MAX_HOPS {
+            return unresolved(detail::TOO_MANY.to_owned(), way);
+        }
+        match self.follow(target, 1, way)? {
+            Some(resolved) => Ok(resolved),
+            None => unresolved(lacking(target), way),
+        }
+    }
+
+    /// The outcome of a URL so many redirects further on; `None`, and no step taken, if nothing is known of it.
+    fn follow(&self, url: &'f [u8], hops: u8, way: &mut Way<'f>) -> Result<Option<Resolved>> {
+        let mut events = history::of(url, self.fetches, self.links)?;
+        if let Some(until) = way.until {
+            events.retain(|event| event.time <= Some(until));
+        }
+        if events.is_empty() {
+            return Ok(None);
+        }
+        way.visited.push(url);
+        way.hops += hops;
+        self.outcome(&events, way).map(Some)
+    }
+
+    /// The outcome that the previous snapshot knows, brought up to date where its redirects led to something that was captured.
+    fn taken_over(&self, known: &Known<'f>, events: &[Event<'f>], way: &mut Way<'f>) -> Result<Resolved> {
+        let outcome = known.entry.outcome();
+        let hops = way.hops.saturating_add(known.hops);
+        if hops > MAX_HOPS {
+            let mut resolved = self.as_known(known, way);
+            let unresolved = OutcomeClass::Unresolved;
+            resolved.outcome = Outcome {
+                class: unresolved,
+                hops: way.hops,
+                cut_short: false,
+                first_failure: None,
+                ..resolved.outcome
+            };
+            (resolved.file, resolved.last_good) = (None, None);
+            resolved.source = (way.hops > 0).then(|| way.url().to_vec());
+            resolved.detail = Some(detail::TOO_MANY.as_bytes().to_vec());
+            return Ok(resolved);
+        }
+        if let Some((url, further)) = self.captured_behind(known)
+            && way.hops.saturating_add(further) <= MAX_HOPS
+            && !way.visited.contains(&url)
+            && let Some(resolved) = self.follow(url, further, way)?
+        {
+            return Ok(resolved);
+        }
+        let mut resolved = self.as_known(known, way);
+        resolved.outcome = Outcome { hops, ..outcome.clone() };
+        if known.is_failure() { self.failed(resolved, events, way) } else { Ok(resolved) }
+    }
+
+    /// The URL that redirects which the previous snapshot knows led to, if it was captured since, and the redirects there.
+    fn captured_behind(&self, known: &Known<'f>) -> Option<(&'f [u8], u8)> {
+        let newest = |url: &[u8]| self.fetches.of(url).first();
+        if let Some(lacked) = known.lacked()
+            && newest(lacked.0).is_some()
+        {
+            return Some(lacked);
+        }
+        let is_end_open = known.class() == OutcomeClass::Unresolved;
+        // Redirects that led nowhere are the same as before, unless where they ended answered anew.
+        known.end().filter(|(url, _)| {
+            newest(url).is_some_and(|fetch| !is_end_open || fetch.time > known.entry.outcome().fetched)
+        })
+    }
+
+    /// What the previous snapshot knows, as it stands there.
+    fn as_known(&self, known: &Known<'f>, way: &Way<'f>) -> Resolved {
+        let (source, detail) = known.entry.notes();
+        let answered = if known.hops > 0 { source } else { Some(way.url()).filter(|_| way.hops > 0) };
+        Resolved {
+            key: Vec::new(),
+            outcome: known.entry.outcome().clone(),
+            file: known.entry.rules_file().map(FileRef::Old),
+            last_good: known.entry.last_good().map(FileRef::Old),
+            source: answered.map(<[u8]>::to_vec),
+            detail: detail.map(<[u8]>::to_vec),
+        }
+    }
+
+    /// A failing newest capture: since when it fails, and what held before.
+    fn failed(&self, mut resolved: Resolved, events: &[Event<'f>], way: &mut Way<'f>) -> Result<Resolved> {
+        let run = events.iter().take_while(|event| event.is_failure()).count();
+        let (failures, before) = events.split_at(run);
+        resolved.outcome.first_failure = failures.last().and_then(|event| event.time);
+        resolved.last_good = match before.first().map(|event| &event.said) {
+            Some(Said::Capture(Fetch { answer: FetchAnswer::Rules(file, _), .. })) => Some(FileRef::New(file.clone())),
+            Some(Said::LastGood(row)) => Some(FileRef::Old(*row)),
+            Some(Said::Known(known)) if known.good().is_some() => known.good().map(FileRef::Old),
+            Some(Said::Capture(Fetch { answer: FetchAnswer::Redirect(Some(_)), .. }) | Said::Known(_)) => {
+                // An older redirect: what its target said when the failures began, or before it failed itself.
+                way.until = resolved.outcome.first_failure.or(way.until);
+                let target = self.outcome(before, way)?;
+                target.file.or(target.last_good)
+            }
+            _ => None,
+        };
+        Ok(resolved)
+    }
+}
+
+fn nothing() -> Resolved {
+    let outcome = Outcome {
+        class: OutcomeClass::Unresolved,
+        status: 0,
+        hops: 0,
+        cut_short: false,
+        fetched: None,
+        first_failure: None,
+        max_age: None,
+    };
+    Resolved { key: Vec::new(), outcome, file: None, last_good: None, source: None, detail: None }
+}
+
+fn settle(fetch: &Fetch, class: OutcomeClass, way: &Way<'_>) -> Resolved {
     Resolved {
         key: Vec::new(),
         outcome: Outcome {
             class,
             status: fetch.status,
-            hops: hops as u8,
+            hops: way.hops,
             cut_short: false,
             fetched: fetch.time,
             first_failure: None,
@@ -70,53 +264,7 @@ fn settle(fetch: &Fetch, class: OutcomeClass, visited: &[&UrlKey]) -> Resolved {
         },
         file: None,
         last_good: None,
-        source: (hops > 0).then(|| fetch.key.text().to_vec()),
+        source: (way.hops > 0).then(|| way.url().to_vec()),
         detail: None,
     }
-}
-
-fn follow_redirect<'f>(
-    all: &'f Fetches,
-    fetch: &'f Fetch,
-    target: Option<&'f UrlKey>,
-    visited: &mut Vec<&'f UrlKey>,
-) -> Resolved {
-    let unresolved = |why: &str, visited: &[&UrlKey]| {
-        let mut resolved = settle(fetch, OutcomeClass::Unresolved, visited);
-        resolved.detail = Some(why.to_owned());
-        resolved
-    };
-    let Some(target) = target else {
-        return unresolved("redirect without a valid Location", visited);
-    };
-    if visited.contains(&target) {
-        return unresolved("redirect loop", visited);
-    }
-    if visited.len() > usize::from(MAX_HOPS) {
-        return unresolved("more than 5 redirects", visited);
-    }
-    let captures = all.of(target);
-    if captures.is_empty() {
-        let why = format!("redirect to {}, which the archive lacks", String::from_utf8_lossy(target.text()));
-        return unresolved(&why, visited);
-    }
-    visited.push(target);
-    follow(all, captures, visited)
-}
-
-/// A failing newest capture: since when it fails, and what held before.
-fn failed<'f>(all: &'f Fetches, captures: &'f [Fetch], class: OutcomeClass, visited: &mut Vec<&'f UrlKey>) -> Resolved {
-    let mut resolved = settle(&captures[0], class, visited);
-    let run = captures.iter().take_while(|fetch| fetch.is_failure()).count();
-    resolved.outcome.first_failure = captures[run - 1].time;
-    resolved.last_good = match captures.get(run) {
-        Some(Fetch { answer: FetchAnswer::Rules(file, _), .. }) => Some(file.clone()),
-        Some(Fetch { answer: FetchAnswer::Redirect(Some(_)), .. }) => {
-            // An older redirect: what its target says now, or said before it failed.
-            let target = follow(all, &captures[run..], visited);
-            target.file.or(target.last_good)
-        }
-        _ => None,
-    };
-    resolved
 }

@@ -32,6 +32,9 @@ pub struct JudgeOptions {
     pub any_scheme: bool,
     /// How agents are compared with user-agent lines.
     pub agent_match: AgentMatch,
+    /// The time, in seconds since 1970, at which a failing site is judged: whether 30 days have passed since its first failure. `None`:
+    /// the time of its newest capture, so that the verdict depends on the snapshot alone. Nothing else depends on it.
+    pub at: Option<i64>,
 }
 
 /// What holds for the URLs of an origin that the snapshot does not know.
@@ -283,7 +286,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         };
         let entry = self.snapshot.origin_at(entry.row)?;
         out.via_other_scheme = other;
-        let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good());
+        let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good(), self.options.at);
         out.by_last_good = ruling == Ruling::LastGood;
         let file = entry.file();
         out.entry = Some(entry);

@@ -176,7 +176,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             return self.choose_rules(entry.file, origin);
         }
         let facts = self.snapshot.facts(entry.row)?;
-        match ruling(self.policy, &facts.outcome, facts.last_good != NONE) {
+        match ruling(self.policy, &facts.outcome, facts.last_good != NONE, self.options.at) {
             Ruling::Allow => Ok(Standing::Same(Verdict::Allowed)),
             Ruling::Disallow if self.profile == Profile::Rfc9309 => Ok(Standing::AllButRobots),
             Ruling::Disallow => Ok(Standing::Same(Verdict::Disallowed)),

@@ -66,8 +66,9 @@ const FAILURE_SECONDS: i64 = 30 * 24 * 60 * 60;
 /// What an outcome means under a policy. `has_last_good` tells whether a copy from before the failures is kept.
 ///
 /// The age of a failure is counted to the newest capture, which is the last that anyone knows of it: so a verdict
-/// depends on the snapshot alone, not on the day it is asked for.
-pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: bool) -> Ruling {
+/// depends on the snapshot alone, not on the day it is asked for. Whoever takes a site that was not asked since to be failing
+/// still gives the time `at` which that is judged.
+pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: bool, at: Option<i64>) -> Ruling {
     use OutcomeClass::{ClientError, Rules, ServerError, Unreachable, Unresolved};
     use StatusPolicy::{Google, Rfc9309, Strict};
     match (outcome.class, policy) {
@@ -76,13 +77,13 @@ pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: boo
         (ClientError | Unresolved, _) => Ruling::Allow,
         (ServerError, Rfc9309) if outcome.status == 429 => Ruling::Allow,
         (ServerError | Unreachable, Strict) => Ruling::Disallow,
-        (ServerError | Unreachable, _) if !is_long_ago(outcome) => Ruling::Disallow,
+        (ServerError | Unreachable, _) if !is_long_ago(outcome, at) => Ruling::Disallow,
         (ServerError | Unreachable, Google) if has_last_good => Ruling::LastGood,
         (ServerError | Unreachable, Google | Rfc9309) => Ruling::Allow,
     }
 }
 
-fn is_long_ago(outcome: &Outcome) -> bool {
-    let age = outcome.fetched.zip(outcome.first_failure).map(|(now, first)| now.saturating_sub(first));
+fn is_long_ago(outcome: &Outcome, at: Option<i64>) -> bool {
+    let age = at.or(outcome.fetched).zip(outcome.first_failure).map(|(now, first)| now.saturating_sub(first));
     age.is_some_and(|age| age >= FAILURE_SECONDS)
 }

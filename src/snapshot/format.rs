@@ -189,7 +189,7 @@ pub struct Counts {
     pub rule_sets_before: u64,
     /// Distinct rule sets.
     pub rule_sets: u64,
-    /// Rules in the distinct rule sets.
+    /// Rules that lie in the distinct rule sets.
     pub rules: u64,
     /// Distinct agent names (product tokens and extended tokens).
     pub tokens: u64,
@@ -342,7 +342,7 @@ pub(crate) struct NamedRow {
     pub rule_set: u32,
 }
 
-pub(super) const NAMED_LEN: usize = 8;
+pub(crate) const NAMED_LEN: usize = 8;
 
 impl NamedRow {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
@@ -351,7 +351,7 @@ impl NamedRow {
     }
 
     #[inline]
-    pub(super) fn decode(row: &[u8; NAMED_LEN]) -> Self {
+    pub(crate) fn decode(row: &[u8; NAMED_LEN]) -> Self {
         let mut f = Fields(row);
         Self { token: f.u32(), rule_set: f.u32() }
     }

@@ -4,6 +4,7 @@
 //! beside its decoder; `index` leads from an origin to its entry; `write` streams a snapshot out, `read` opens one and looks things up, `view` is what judging needs
 //! of it, `verify` walks all of it.
 
+pub(crate) mod copy;
 pub(crate) mod format;
 pub(crate) mod index;
 pub(crate) mod literal;
@@ -12,6 +13,7 @@ mod outcome;
 pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod ruleset;
+pub(crate) mod shared;
 pub(crate) mod signature;
 mod store;
 pub(crate) mod text;

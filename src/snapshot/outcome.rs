@@ -62,10 +62,16 @@ pub struct Outcome {
 const FRESH_SECONDS: i64 = 24 * 60 * 60;
 
 impl Outcome {
-    /// Whether the robots.txt should be fetched again at `time`, in seconds since 1970: its `max-age`, else 24 hours, have
-    /// passed since it was fetched, or nobody knows when that was. A stale copy still decides.
-    pub fn is_stale_at(&self, time: i64) -> bool {
+    /// When the robots.txt should be fetched again, in seconds since 1970: its `max-age`, else 24 hours, after it was fetched. `None`
+    /// if nobody knows when that was.
+    pub fn stale_from(&self) -> Option<i64> {
         let fresh = self.max_age.map_or(FRESH_SECONDS, i64::from);
-        self.fetched.is_none_or(|fetched| fetched.saturating_add(fresh) <= time)
+        self.fetched.map(|fetched| fetched.saturating_add(fresh))
+    }
+
+    /// Whether the robots.txt should be fetched again at `time`, in seconds since 1970: it is stale from then or before, or nobody
+    /// knows from when. A stale copy still decides.
+    pub fn is_stale_at(&self, time: i64) -> bool {
+        self.stale_from().is_none_or(|from| from <= time)
     }
 }

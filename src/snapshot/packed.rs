@@ -2,7 +2,7 @@
 
 use super::literal::PREFIX_LEN;
 use super::wire::bytes;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 /// Where a rule's pattern lies and what it is, in one word.
 ///
@@ -18,7 +18,16 @@ pub(crate) struct PackedRule {
     pub anchored: bool,
 }
 
-pub(super) const PLACE_BITS: u32 = 36;
+const PLACE_BITS: u32 = 36;
+
+/// A place, if a packed rule has room for it.
+pub(super) fn checked_place(place: u64) -> Result<u64> {
+    if place >> PLACE_BITS == 0 {
+        Ok(place)
+    } else {
+        Err(ErrorKind::TooLarge("over 64 GiB of distinct rule paths".to_owned()).into())
+    }
+}
 
 impl PackedRule {
     pub(super) fn encode(&self) -> u64 {
@@ -41,6 +50,11 @@ impl PackedRule {
             allow: field(60, 1) == 1,
             anchored: field(61, 1) == 1,
         }
+    }
+
+    /// The same word with another place.
+    pub(super) fn replaced(word: u64, place: u64) -> u64 {
+        word >> PLACE_BITS << PLACE_BITS | place
     }
 
     /// The rule's pattern, in the section `patterns`.

@@ -1,6 +1,6 @@
 //! Looks things up in a snapshot's bytes, wherever they lie; every access is bounds-checked.
 
-use super::format::{Entry, FACTS_LEN, FILE_LEN, Facts, Metadata, NONE, Section, Table, decode_head};
+use super::format::{Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NONE, Section, Table, decode_head};
 use super::outcome::{Outcome, OutcomeClass};
 use super::text::Unpacker;
 use super::view::View;
@@ -66,9 +66,33 @@ impl<'a> OriginEntry<'a> {
         self.detail.map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
+    /// The URL of its robots.txt, such as `https://example.com/robots.txt`.
+    pub fn robots_url(&self) -> String {
+        self.origin() + "/robots.txt"
+    }
+
     /// The number of the robots.txt whose rules hold, or else of the last good copy.
     pub(crate) fn file(&self) -> Option<u32> {
-        self.file.or((self.facts.last_good != NONE).then_some(self.facts.last_good))
+        self.file.or(self.last_good())
+    }
+
+    /// The number of the robots.txt whose rules hold.
+    pub(crate) fn rules_file(&self) -> Option<u32> {
+        self.file
+    }
+
+    /// The number of the last good copy.
+    pub(crate) fn last_good(&self) -> Option<u32> {
+        (self.facts.last_good != NONE).then_some(self.facts.last_good)
+    }
+
+    pub(crate) fn key(&self) -> &'a [u8] {
+        self.key
+    }
+
+    /// [`source`](Self::source) and [`detail`](Self::detail) as they are stored.
+    pub(crate) fn notes(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
+        (self.source, self.detail)
     }
 }
 
@@ -83,9 +107,14 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         Ok(Self { data, table })
     }
 
+    /// Turns the bytes into `map` of them.
+    pub(super) fn map_data<E>(self, map: impl FnOnce(D) -> E) -> Snapshot<E> {
+        Snapshot { data: map(self.data), table: self.table }
+    }
+
     /// The bytes of a section; `new` has checked that they are there.
     #[inline]
-    pub(super) fn section(&self, section: Section) -> &[u8] {
+    pub(crate) fn section(&self, section: Section) -> &[u8] {
         let extent = &self.table[section as usize - 1];
         let (start, end) = (extent.offset as usize, (extent.offset + extent.len) as usize);
         self.data.as_ref().get(start..end).unwrap_or_default()
@@ -162,6 +191,28 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         (0..self.origin_count()).map(|row| self.origin_at(row))
     }
 
+    /// The origins whose robots.txt should be fetched again at `time`, in seconds since 1970 (see
+    /// [`Outcome::is_stale_at`]), sorted by key. Cost: one pass over the facts of all.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// let capture = br#"{"url": "https://e.example/robots.txt", "status": 404, "fetched_at": "1970-01-01T00:00:00Z"}"#;
+    /// compiler.add_reader("memory", capture.as_slice())?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// assert_eq!(snapshot.stale_at(86_399).count(), 0);
+    /// let due: Vec<String> = snapshot.stale_at(86_400).map(|entry| Ok(entry?.robots_url())).collect::<robosieve::Result<_>>()?;
+    /// assert_eq!(due, ["https://e.example/robots.txt"]);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn stale_at(&self, time: i64) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
+        let is_stale = move |entry: &Result<OriginEntry<'_>>| match entry {
+            Ok(entry) => entry.outcome().is_stale_at(time),
+            Err(_) => true,
+        };
+        self.origins().filter(is_stale)
+    }
+
     /// The origin in a row of the section `facts`.
     pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
         let facts = self.facts(row)?;
@@ -190,9 +241,18 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
     /// The condensed text of a robots.txt: the lines that say something, on their own line numbers.
     pub(crate) fn text(&self, file: u32) -> Result<Vec<u8>> {
         let row = self.view().file(file)?;
+        Unpacker::new(self.dictionary())?.unpack(self.frame(&row)?, row.raw_len as usize)
+    }
+
+    /// The condensed text of a robots.txt as it is stored, compressed with [`dictionary`](Self::dictionary).
+    pub(crate) fn frame(&self, row: &FileRow) -> Result<&[u8]> {
         let start = usize::try_from(row.text_start).unwrap_or(usize::MAX);
-        let frame = bytes(self.section(Section::Texts), start, row.text_len as usize, "a robots.txt's text")?;
-        Unpacker::new(self.section(Section::Dictionary))?.unpack(frame, row.raw_len as usize)
+        bytes(self.section(Section::Texts), start, row.text_len as usize, "a robots.txt's text")
+    }
+
+    /// What the texts are compressed with.
+    pub(crate) fn dictionary(&self) -> &[u8] {
+        self.section(Section::Dictionary)
     }
 
     /// The condensed text of the robots.txt that an origin obeys, or obeyed before the failures; `None` if there is none.

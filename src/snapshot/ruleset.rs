@@ -7,10 +7,10 @@
 //! `/*`; for them, and for the rooted ones that are left, signatures are compared.
 
 use super::literal::{self, Literal, Literals, PREFIX_LEN, Starts, prefix_word};
-use super::packed::{PLACE_BITS, PackedRule};
+use super::packed::{PackedRule, checked_place};
 use super::wild::{self, Wild};
 use super::wire::{Fields, array, bytes, u32_at};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::robots::RuleKind;
 use crate::simd::LANES;
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ impl FlatRules {
     }
 }
 
-const HEAD_LEN: usize = 32;
+pub(super) const HEAD_LEN: usize = 32;
 
 /// A rule on its way into the file.
 pub(super) struct Draft<'a> {
@@ -171,6 +171,16 @@ fn drafts<'a>(rules: &'a [SetRule<'_>]) -> (Vec<Draft<'a>>, usize, usize) {
     (drafts, literal_end, rooted_end)
 }
 
+/// How many of the rules of a canonical set [`encode`] stores: of literal ones that match the same paths, one.
+pub(crate) fn stored_count(rules: &FlatRules) -> usize {
+    // Only stars at their ends make two different paths one pattern.
+    if rules.iter().any(|rule| rule.text.ends_with(b"*")) {
+        drafts(&rules.iter().collect::<Vec<_>>()).0.len()
+    } else {
+        rules.iter().count()
+    }
+}
+
 /// The length of what [`encode`] appends, and of the patterns that it stores.
 pub(super) fn encoded_len(rules: &[SetRule<'_>]) -> (usize, usize) {
     let (drafts, literal_end, rooted_end) = drafts(rules);
@@ -191,15 +201,12 @@ pub(super) fn union_len(places: usize) -> usize {
 /// Appends the packed form of `rules` to `out`; `store` gives the place of a pattern in the section `patterns`.
 ///
 /// # Errors
-/// [`ErrorKind::TooLarge`] if the patterns outgrow their 64 GiB.
+/// [`TooLarge`](crate::ErrorKind::TooLarge) if the patterns outgrow their 64 GiB.
 pub(crate) fn encode(rules: &[SetRule<'_>], out: &mut Vec<u8>, mut store: impl FnMut(&[u8]) -> u64) -> Result<()> {
     let (mut drafts, literal_end, rooted_end) = drafts(rules);
     for draft in &mut drafts {
         if draft.is_stored() {
-            draft.packed.place = store(draft.text);
-        }
-        if draft.packed.place >> PLACE_BITS != 0 {
-            return Err(ErrorKind::TooLarge("over 64 GiB of distinct rule paths".to_owned()).into());
+            draft.packed.place = checked_place(store(draft.text))?;
         }
     }
     let (literal, rooted) = (&drafts[..literal_end], &drafts[literal_end..rooted_end]);
@@ -300,6 +307,11 @@ impl<'a> RuleSet<'a> {
             patterns,
         };
         Ok(Self { literals, wild })
+    }
+
+    /// The number of rules.
+    pub(crate) fn len(&self) -> usize {
+        self.literals.words.len() + self.wild.len()
     }
 
     /// Checks what look-ups rely on: the order of the rules, patterns within bounds, words, links and signatures that belong

@@ -15,9 +15,10 @@ use xxhash_rust::xxh3::xxh3_64;
 /// [`ErrorKind::TooLarge`] for over 32 GiB.
 pub(super) fn places(rule_sets: &Rows<'_, RuleSetContents<'_>>) -> Result<(Vec<u32>, Patterns)> {
     let lens = rule_sets.par_map(|contents| match contents {
-        RuleSetContents::Set(flat) => ruleset::encoded_len(&flat.iter().collect::<Vec<_>>()),
-        RuleSetContents::Union(parts) => (ruleset::union_len(parts.len()), 0),
-    });
+        RuleSetContents::Set(flat) => Ok(ruleset::encoded_len(&flat.iter().collect::<Vec<_>>())),
+        RuleSetContents::Packed(set) => Ok((set.len(), set.stored_len())),
+        RuleSetContents::Union(parts) => Ok((ruleset::union_len(parts.len()), 0)),
+    })?;
     let patterns = Patterns::with_room(lens.iter().map(|(_, stored)| stored).sum());
     let mut at = 0;
     let place = |(len, _): (usize, usize)| -> Result<u32> {
@@ -40,6 +41,7 @@ pub(super) fn encode(
             let rules: Vec<SetRule<'_>> = flat.iter().collect();
             ruleset::encode(&rules, out, |text| patterns.place(text))
         }
+        RuleSetContents::Packed(set) => set.copy(out, |text| patterns.place(text)),
         RuleSetContents::Union(parts) => {
             let parts: Vec<u32> = parts.iter().map(|&part| places[part as usize]).collect();
             ruleset::encode_union(&parts, out);

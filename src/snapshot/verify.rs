@@ -19,6 +19,17 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for the first thing found wrong.
     pub fn verify(&self) -> Result<()> {
+        self.verify_checksums()?;
+        self.verify_padding()?;
+        self.verify_counts()?;
+        self.verify_tokens()?;
+        self.verify_origins()?;
+        let starts = self.verify_rule_sets()?;
+        self.verify_files(&starts)
+    }
+
+    /// Checks the checksums alone. Cost: reads the whole file once.
+    pub(crate) fn verify_checksums(&self) -> Result<()> {
         Section::ALL.par_iter().zip(self.table()).try_for_each(|(section, extent)| {
             let found = xxh3_64(self.section(*section));
             if found == extent.checksum {
@@ -26,13 +37,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
             } else {
                 Err(Error::corrupt(format!("the section \"{}\" has another checksum", section.name())))
             }
-        })?;
-        self.verify_padding()?;
-        self.verify_counts()?;
-        self.verify_tokens()?;
-        self.verify_origins()?;
-        let starts = self.verify_rule_sets()?;
-        self.verify_files(&starts)
+        })
     }
 
     /// No checksum covers the bytes between the sections, but they are known.
@@ -89,15 +94,12 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
 
     /// Walks the rule sets one behind the other; gives their places.
     fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
-        let total = self.section(Section::RuleSets).len();
-        let (mut sets, mut unions, mut at) = (HashSet::new(), HashSet::new(), 0);
-        while at < total {
-            let place = u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
-            let rules = self.view().rules(place)?;
-            at += rules.encoded_len();
-            match rules {
+        let (mut sets, mut unions, mut count) = (HashSet::new(), HashSet::new(), 0);
+        for place in self.rule_places()? {
+            match self.view().rules(place)? {
                 Rules::Set(set) => {
                     set.verify()?;
+                    count += set.len() as u64;
                     sets.insert(place);
                 }
                 Rules::Union(places) => {
@@ -112,10 +114,11 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
             }
         }
         sets.extend(unions);
-        if sets.len() as u64 == self.metadata()?.counts.rule_sets {
+        let counts = self.metadata()?.counts;
+        if [sets.len() as u64, count] == [counts.rule_sets, counts.rules] {
             Ok(sets)
         } else {
-            Err(Error::corrupt("the number of rule sets"))
+            Err(Error::corrupt("the number of rule sets, or of the rules in them"))
         }
     }
 

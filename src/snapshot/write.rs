@@ -1,5 +1,6 @@
 //! Streams a snapshot out: section after section, checksummed on the way, the header last.
 
+use super::copy::PackedSet;
 use super::format::{
     Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, SECTION_ALIGN, Section, Table, encode_head,
     hash_key, head_len,
@@ -16,6 +17,9 @@ use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
 use xxhash_rust::xxh3::Xxh3Default;
 
+/// The program and version that write.
+pub(crate) const TOOL: &str = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
+
 /// Everything a snapshot holds, numbered as it will lie in the file.
 pub(crate) struct Contents<'a> {
     pub profile: Profile,
@@ -30,31 +34,33 @@ pub(crate) struct Contents<'a> {
 }
 
 /// Rows that are made when they are asked for: kept beside what they are made of, those of millions of origins would take more memory than
-/// the rest of writing.
+/// the rest of writing. A row that another snapshot has may turn out to be damaged.
 pub(crate) struct Rows<'a, T> {
     len: usize,
-    row: Box<dyn Fn(usize) -> T + Sync + 'a>,
+    row: Box<dyn Fn(usize) -> Result<T> + Sync + 'a>,
 }
 
 impl<'a, T> Rows<'a, T> {
-    /// One row for each item.
-    pub(crate) fn of<S: Sync>(items: &'a [S], row: impl Fn(&'a S) -> T + Sync + 'a) -> Self {
-        Self { len: items.len(), row: Box::new(move |i| row(&items[i])) }
+    /// So many rows, made by their numbers.
+    pub(crate) fn new(len: usize, row: impl Fn(usize) -> Result<T> + Sync + 'a) -> Self {
+        Self { len, row: Box::new(row) }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<T>> + '_ {
         (0..self.len).map(|i| (self.row)(i))
     }
 
     /// All rows turned into something small, on all threads.
-    pub(super) fn par_map<R: Send>(&self, map: impl Fn(T) -> R + Sync) -> Vec<R> {
-        (0..self.len).into_par_iter().map(|i| map((self.row)(i))).collect()
+    pub(super) fn par_map<R: Send>(&self, map: impl Fn(T) -> Result<R> + Sync) -> Result<Vec<R>> {
+        (0..self.len).into_par_iter().map(|i| map((self.row)(i)?)).collect()
     }
 }
 
 /// What one or more agent names are told.
 pub(crate) enum RuleSetContents<'a> {
     Set(&'a FlatRules),
+    /// One of another snapshot, copied as it is but for the places of its patterns.
+    Packed(PackedSet<'a>),
     /// Rule sets by index, all lower than its own, that are judged together.
     Union(Vec<u32>),
 }
@@ -88,28 +94,31 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
     writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
     let places = entry_places(&contents.origins)?;
     writer.section(Section::Index, |out| {
-        let hashes = contents.origins.par_map(|origin| hash_key(origin.key));
+        let hashes = contents.origins.par_map(|origin| Ok(hash_key(origin.key)))?;
         let keys = hashes.into_iter().zip(places.iter().copied());
         index::build(keys).chunks(1 << 10).try_for_each(|buckets| out.put(buckets.as_flattened()))
     })?;
     writer.section(Section::Origins, |out| {
-        out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| entry(row, &origin).encode(bytes))
+        out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| {
+            entry(row, &origin?).encode(bytes);
+            Ok(())
+        })
     })?;
     let mut notes = Notes::default();
     writer.section(Section::Facts, |out| {
         let rows = contents.origins.iter().zip(&places);
-        out.try_put_rows(rows, |(origin, place), bytes| {
-            facts(&origin, *place, &mut notes)?.encode(bytes);
+        out.put_rows(rows, |(origin, place), bytes| {
+            facts(&origin?, *place, &mut notes)?.encode(bytes);
             Ok(())
         })
     })?;
     write_files(&mut writer, &contents.files, &sets)?;
     writer.section(Section::RuleSets, |out| {
-        out.try_put_rows(contents.rule_sets.iter(), |set, bytes| store::encode(&set, &sets, &mut patterns, bytes))
+        out.put_rows(contents.rule_sets.iter(), |set, bytes| store::encode(&set?, &sets, &mut patterns, bytes))
     })?;
     writer.section(Section::Patterns, |out| out.put(patterns.bytes()))?;
     writer.section(Section::Tokens, |out| out.put(&tokens(&contents.tokens)))?;
-    writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file.frame)))?;
+    writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file?.frame)))?;
     writer.section(Section::Dictionary, |out| out.put(DICTIONARY))?;
     writer.section(Section::Notes, |out| out.put(&notes.bytes))?;
     writer.finish()
@@ -123,6 +132,7 @@ fn write_files<W: Write + Seek>(
     let (mut named_start, mut text_start) = (0, 0);
     writer.section(Section::Files, |out| {
         out.put_rows(files.iter(), |file, bytes| {
+            let file = file?;
             let row = FileRow {
                 global: file.global.map_or(NONE, |set| sets[set as usize]),
                 named_len: file.named.len() as u32,
@@ -134,18 +144,21 @@ fn write_files<W: Write + Seek>(
             named_start += file.named.len() as u64;
             text_start += file.frame.len() as u64;
             row.encode(bytes);
+            Ok(())
         })
     })?;
     writer.section(Section::Named, |out| {
-        out.put_rows(files.iter().flat_map(|file| file.named), |(token, set), bytes| {
-            NamedRow { token, rule_set: sets[set as usize] }.encode(bytes);
+        out.put_rows(files.iter(), |file, bytes| {
+            let rows = file?.named.into_iter();
+            rows.for_each(|(token, set)| NamedRow { token, rule_set: sets[set as usize] }.encode(bytes));
+            Ok(())
         })
     })
 }
 
 fn metadata(contents: &Contents<'_>) -> Result<Vec<u8>> {
     let metadata = Metadata {
-        tool: concat!("robosieve ", env!("CARGO_PKG_VERSION")).to_owned(),
+        tool: TOOL.to_owned(),
         profile: contents.profile,
         counts: contents.counts,
         captured: contents.captured,
@@ -161,7 +174,7 @@ fn entry_places(origins: &Rows<'_, OriginContents<'_>>) -> Result<Vec<u32>> {
         .iter()
         .map(|origin| {
             let place = u32::try_from(at).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
-            at += Entry::len(origin.key.len()) as u64 / 8;
+            at += Entry::len(origin?.key.len()) as u64 / 8;
             Ok(place)
         })
         .collect()
@@ -264,14 +277,7 @@ impl<W: Write> SectionWriter<'_, W> {
     }
 
     /// Encodes rows into a buffer and puts it out whenever it is full.
-    fn put_rows<T>(&mut self, rows: impl Iterator<Item = T>, mut encode: impl FnMut(T, &mut Vec<u8>)) -> Result<()> {
-        self.try_put_rows(rows, |row, buffer| {
-            encode(row, buffer);
-            Ok(())
-        })
-    }
-
-    fn try_put_rows<T>(
+    fn put_rows<T>(
         &mut self,
         rows: impl Iterator<Item = T>,
         mut encode: impl FnMut(T, &mut Vec<u8>) -> Result<()>,

@@ -191,7 +191,7 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
 
 fn unknown_form(start: &[u8]) -> Error {
     let what = if start.starts_with(crate::snapshot::MAGIC) {
-        "a snapshot, not an archive".to_owned()
+        "a snapshot, not an archive (compile takes one over with --previous)".to_owned()
     } else if start.is_empty() {
         "nothing but white space".to_owned()
     } else {

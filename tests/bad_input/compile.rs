@@ -242,3 +242,60 @@ fn a_folder_that_cannot_be_written_to_is_named() {
         &["folder/new", "Permission denied"],
     );
 }
+
+#[test]
+fn a_previous_snapshot_that_cannot_be_taken_over_is_named() {
+    let place = Place::new();
+    let good = snapshot(ROBOTS);
+    let mut version = good.clone();
+    version[8] = 9;
+    place.write("version", version);
+    place.write("short", &good[..good.len() - 1]);
+    place.write("flipped", damage(good));
+    place.write("empty", "");
+    for (name, cause) in [
+        ("missing", "No such file"),
+        ("folder", "a directory where a snapshot is expected"),
+        ("empty", "not a robosieve snapshot"),
+        ("good.jsonl", "not a robosieve snapshot"),
+        ("version", "compile the archives again with this version"),
+        ("short", "damaged snapshot"),
+        ("flipped", "has another checksum"),
+    ] {
+        place.fails_to_write(&["compile", "--previous", name, "good.jsonl"], &[name, cause]);
+        place.fails_to_write(&["compile", "--previous", name], &[name, cause]);
+    }
+    place.fails_to_write(&["compile"], &["<INPUT>"]);
+    place.fails_to_write(&["compile", "good.rsieve"], &["good.rsieve", "a snapshot", "--previous"]);
+}
+
+#[test]
+fn a_snapshot_may_take_its_own_place() {
+    let place = Place::new();
+    place.write("new.jsonl", json_line("c"));
+    place.done(&["compile", "-q", "--previous", "good.rsieve", "-o", "good.rsieve", "new.jsonl"]);
+    assert_eq!(place.letters("good.rsieve"), "AUA");
+    let before = place.read("good.rsieve");
+    place.done(&["compile", "-q", "--previous", "good.rsieve", "-o", "good.rsieve"]);
+    assert!(before == place.read("good.rsieve"));
+    place.write("bad.jsonl", "{");
+    place.fails(&["compile", "--previous", "good.rsieve", "-o", "good.rsieve", "bad.jsonl"], &["bad.jsonl"]);
+}
+
+#[test]
+fn the_profile_is_that_of_the_previous_snapshot_or_the_one_asked_for() {
+    let place = Place::new();
+    let profile = |name: &str| Snapshot::open(place.path(name)).unwrap().profile().unwrap().name();
+    place.done(&["compile", "-q", "good.jsonl", "--profile", "rfc9309", "-o", "rfc"]);
+    place.done(&["compile", "-q", "--previous", "rfc", "good.jsonl", "-o", "same"]);
+    place.done(&["compile", "-q", "--previous", "rfc", "--profile", "google", "-o", "other"]);
+    assert_eq!(["rfc", "same", "other"].map(profile), ["rfc9309", "rfc9309", "google"]);
+}
+
+#[test]
+fn an_empty_crawl_leaves_a_snapshot_as_it_was() {
+    let place = Place::new();
+    place.write("empty.jsonl", "");
+    place.done(&["compile", "-q", "--previous", "good.rsieve", "empty.jsonl", "-o", "new"]);
+    assert!(place.read("new") == place.read("good.rsieve"));
+}

@@ -1,0 +1,80 @@
+//! Times on the command line: RFC 3339, or a date; and back.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+
+/// In seconds.
+const DAY: i64 = 24 * 60 * 60;
+
+const FORMS: &str = "give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31";
+
+/// A time, in seconds since 1970; a date stands for its first second in UTC.
+pub(crate) fn parse_instant(text: &str) -> Result<i64, String> {
+    if is_date(text) { first_second(parse_date(text)?) } else { parse_time(text) }
+}
+
+/// A time, in seconds since 1970; a date stands for its last second in UTC.
+pub(crate) fn parse_through(text: &str) -> Result<i64, String> {
+    if is_date(text) { Ok(first_second(parse_date(text)?)? + DAY - 1) } else { parse_time(text) }
+}
+
+/// `2026-01-31`, and no longer: a time that lacks its offset must not pass for a date.
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(i, b)| if matches!(i, 4 | 7) { b == b'-' } else { b.is_ascii_digit() })
+}
+
+fn parse_date(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| format!("there is no such date; {FORMS}"))
+}
+
+fn first_second(date: Date) -> Result<i64, String> {
+    let midnight = date.to_zoned(TimeZone::UTC).map_err(|_| format!("too far away; {FORMS}"))?;
+    Ok(midnight.timestamp().as_second())
+}
+
+fn parse_time(text: &str) -> Result<i64, String> {
+    match (text.parse::<Timestamp>(), text.parse::<DateTime>()) {
+        (Ok(time), _) => Ok(time.as_second()),
+        (Err(_), Ok(time)) => Err(format!("it does not say in which time zone; in UTC that is {time}Z")),
+        (Err(_), Err(_)) => Err(format!("not a time; {FORMS}")),
+    }
+}
+
+/// Seconds since 1970 as RFC 3339.
+pub(crate) fn time(seconds: i64) -> String {
+    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_dates() {
+        assert_eq!(parse_instant("1970-01-02"), Ok(86_400));
+        assert_eq!(parse_instant("1970-01-01T00:00:01Z"), Ok(1));
+        assert_eq!(parse_instant("1970-01-01T01:00:00+01:00"), Ok(0));
+        assert_eq!(parse_through("1970-01-01"), Ok(86_399));
+        assert_eq!(parse_through("1970-01-01T00:00:01Z"), Ok(1));
+        assert_eq!(time(86_400), "1970-01-02T00:00:00Z");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_time_is_told() {
+        for (text, cause) in [
+            ("2024-13-01", "no such date"),
+            ("2023-02-29", "no such date"),
+            ("2024-01-01T00:00:00", "in UTC that is 2024-01-01T00:00:00Z"),
+            ("20240101", "in UTC that is 2024-01-01T00:00:00Z"),
+            ("2024-01-01T25:00:00Z", "not a time; give a time like"),
+            ("1704067200", "not a time; give a time like"),
+            ("tomorrow", "not a time; give a time like"),
+            ("", "not a time; give a time like"),
+        ] {
+            let said = parse_instant(text).unwrap_err();
+            assert!(said.contains(cause), "{text:?}: {said}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Reading archives: threads that cut them into entries, and the pool that takes those apart.
+
+use super::fetch::Fetch;
+use super::report::Tally;
+use super::{CompileProgress, Compiler};
+use crate::error::{Error, Result};
+use crate::snapshot::text::Packer;
+use crate::source::{self, Capture, Entry, Input, ReadStats};
+use crossbeam_channel::{Receiver, Sender};
+use rayon::prelude::*;
+use std::iter::Enumerate;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Appends captures, without a copy where there were none.
+pub(super) fn append(fetches: &mut Vec<Fetch>, more: Vec<Fetch>) {
+    if fetches.is_empty() { *fetches = more } else { fetches.extend(more) }
+}
+
+/// What one thread has made of its share of the entries.
+pub(super) struct Batch {
+    packer: Packer,
+    pub fetches: Vec<Fetch>,
+    pub tally: Tally,
+}
+
+impl Batch {
+    pub(super) fn new() -> Result<Self> {
+        Ok(Self { packer: Packer::new()?, fetches: Vec::new(), tally: Tally::default() })
+    }
+
+    pub(super) fn add(&mut self, compiler: &Compiler, capture: Capture) -> Result<()> {
+        self.tally.captures += 1;
+        if compiler.is_too_new(capture.time) {
+            self.tally.too_new += 1;
+            return Ok(());
+        }
+        self.tally.undated += u64::from(capture.time.is_none());
+        match compiler.capture(&mut self.packer, capture, &mut self.tally)? {
+            Some(fetch) => self.fetches.push(fetch),
+            None => self.tally.not_urls += 1,
+        }
+        Ok(())
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        append(&mut self.fetches, other.fetches);
+        self.tally.merge(other.tally);
+        self
+    }
+}
+
+/// One call of `add_inputs`: threads that read inputs, and the pool that parses what they find.
+pub(super) struct Reading<'c> {
+    pub compiler: &'c Compiler,
+    pub names: &'c [&'c Path],
+    pub progress: &'c (dyn Fn(CompileProgress) + Sync),
+    /// The inputs that are still to be read.
+    pub inputs: Mutex<Enumerate<std::vec::IntoIter<Input<'c>>>>,
+    pub done: AtomicUsize,
+    pub failures: Mutex<Vec<(usize, Error)>>,
+}
+
+/// Entries on their way from a reader to the pool: the input's number, and the entries.
+type Parcel = (usize, Vec<Entry>);
+
+/// A parcel goes off when it holds so many entries or bytes.
+const PARCEL_ENTRIES: usize = 256;
+const PARCEL_BYTES: usize = 1 << 20;
+
+impl Reading<'_> {
+    pub(super) fn run(self) -> Result<(Batch, ReadStats)> {
+        let threads = rayon::current_num_threads();
+        let readers = (threads / 2).clamp(1, self.names.len().max(1));
+        let (sender, receiver) = crossbeam_channel::bounded::<Parcel>(threads * 2 + 2);
+        let (batch, stats) = std::thread::scope(|scope| {
+            let readers: Vec<_> = (0..readers)
+                .map(|_| {
+                    let sender = sender.clone();
+                    scope.spawn(|| self.read_inputs(sender))
+                })
+                .collect();
+            drop(sender);
+            let batch = self.parse_all(receiver);
+            let stats =
+                readers.into_iter().filter_map(|reader| reader.join().ok()).fold(ReadStats::default(), add_stats);
+            (batch, stats)
+        });
+        let mut failures = self.failures.into_inner().unwrap_or_default();
+        failures.sort_by_key(|(input, _)| *input);
+        match failures.into_iter().next() {
+            Some((_, err)) => Err(err),
+            None => Ok((batch?, stats)),
+        }
+    }
+
+    fn fail(&self, input: usize, err: Error) {
+        if let Ok(mut failures) = self.failures.lock() {
+            failures.push((input, err));
+        }
+        if let Ok(mut inputs) = self.inputs.lock() {
+            inputs.by_ref().for_each(drop);
+        }
+    }
+
+    /// Reads inputs until none is left, or one failed, or nobody listens any more.
+    fn read_inputs(&self, sender: Sender<Parcel>) -> ReadStats {
+        let mut stats = ReadStats::default();
+        loop {
+            let Some((number, input)) = self.inputs.lock().ok().and_then(|mut inputs| inputs.next()) else {
+                return stats;
+            };
+            match read_input(input, number, self.compiler.skip_damaged, &sender) {
+                Ok(read) => stats = add_stats(stats, read),
+                Err(err) => self.fail(number, err),
+            }
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn parse_all(&self, receiver: Receiver<Parcel>) -> Result<Batch> {
+        let entries = AtomicU64::new(0);
+        let parse = |batch: Option<Batch>, (input, parcel): Parcel| -> Result<Option<Batch>> {
+            let mut batch = batch.map_or_else(Batch::new, Ok)?;
+            let count = parcel.len() as u64;
+            self.parse(&mut batch, parcel).map_err(|err| err.at(self.names[input]))?;
+            let entries = entries.fetch_add(count, Ordering::Relaxed) + count;
+            (self.progress)(CompileProgress { entries, inputs_done: self.done.load(Ordering::Relaxed) });
+            Ok(Some(batch))
+        };
+        let merge = |a: Option<Batch>, b: Option<Batch>| -> Result<Option<Batch>> {
+            match (a, b) {
+                (Some(a), Some(b)) => Ok(Some(a.merge(b))),
+                (a, b) => Ok(a.or(b)),
+            }
+        };
+        let batch = receiver.into_iter().par_bridge().try_fold(|| None, parse).try_reduce(|| None, merge)?;
+        batch.map_or_else(Batch::new, Ok)
+    }
+
+    fn parse(&self, batch: &mut Batch, parcel: Vec<Entry>) -> Result<()> {
+        for entry in parcel {
+            match entry.captures() {
+                Ok(captures) => captures.into_iter().try_for_each(|capture| batch.add(self.compiler, capture))?,
+                Err(err) if self.compiler.skip_damaged && err.is_skippable() => batch.tally.damaged += 1,
+                Err(err) => return Err(err),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sends the entries of one input in parcels; ends early, without an error, if the receiver is gone.
+fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, sender: &Sender<Parcel>) -> Result<ReadStats> {
+    let (mut parcel, mut weight) = (Vec::new(), 0);
+    let stats = source::read(input, skip_damaged, &mut |entry| {
+        weight += entry.weight();
+        parcel.push(entry);
+        if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {
+            return true;
+        }
+        weight = 0;
+        sender.send((number, std::mem::take(&mut parcel))).is_ok()
+    })?;
+    // A receiver that is gone has met an error, which it reports itself.
+    let _ = sender.send((number, parcel));
+    Ok(stats)
+}
+
+fn add_stats(a: ReadStats, b: ReadStats) -> ReadStats {
+    ReadStats { bytes: a.bytes + b.bytes, damaged: a.damaged + b.damaged }
+}

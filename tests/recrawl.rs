@@ -1,0 +1,235 @@
+//! A second crawl over a first (`compile --previous`): the cases of `tests/cases/recrawl`, and one compilation of all captures to
+//! compare with.
+
+use crate::command::robosieve;
+use crate::corruption::{METADATA, assemble, overlapping, sections};
+use crate::determinism::{self, Lcg, robots};
+use crate::spec::{Expectation, Failures, annotate, cases_dir, load};
+use robosieve::*;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::HashSet;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    clause: String,
+    crawls: Vec<Vec<toml::Value>>,
+    alone: Option<String>,
+    agent: String,
+    expect: Vec<Expectation>,
+    #[serde(default)]
+    facts: Vec<Facts>,
+}
+
+/// What is stored of an origin.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Facts {
+    origin: String,
+    outcome: String,
+    status: u16,
+    fetched: Option<String>,
+    since: Option<String>,
+    good: bool,
+    hops: u8,
+    source: Option<String>,
+}
+
+impl Facts {
+    fn of(snapshot: &Snapshot<impl AsRef<[u8]>>, origin: &str) -> Self {
+        let entry = snapshot.origin(&Origin::of(origin.as_bytes()).unwrap()).unwrap().unwrap();
+        let outcome = entry.outcome();
+        let time = |time: Option<i64>| time.map(|time| jiff::Timestamp::from_second(time).unwrap().to_string());
+        Self {
+            origin: entry.origin(),
+            outcome: outcome.class.name().to_owned(),
+            status: outcome.status,
+            fetched: time(outcome.fetched),
+            since: time(outcome.first_failure),
+            good: entry.has_last_good(),
+            hops: outcome.hops,
+            source: entry.source(),
+        }
+    }
+}
+
+/// Captures as a JSONL archive.
+fn archive<T: serde::Serialize>(captures: &[T]) -> String {
+    captures.iter().map(|capture| serde_json::to_string(capture).unwrap() + "\n").collect()
+}
+
+/// Compiles an archive over a snapshot.
+pub(crate) fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str) -> Vec<u8> {
+    let mut compiler = Compiler::new(profile);
+    compiler.add_reader("archive", archive.as_bytes()).unwrap();
+    if let Some(previous) = previous {
+        compiler.previous(Snapshot::new(previous).unwrap()).unwrap();
+    }
+    let bytes = compiler.finish().unwrap().to_vec().unwrap();
+    Snapshot::new(bytes.as_slice()).unwrap().verify().unwrap();
+    bytes
+}
+
+/// Compiles archives one over the other.
+pub(crate) fn compile_all(profile: Profile, archives: impl IntoIterator<Item = String>) -> Vec<u8> {
+    archives.into_iter().fold(None, |previous, archive| Some(compile(profile, previous, &archive))).unwrap()
+}
+
+fn reversed(captures: &[toml::Value]) -> Vec<&toml::Value> {
+    captures.iter().rev().collect()
+}
+
+#[test]
+fn crawls_one_over_the_other_under_every_policy() {
+    let cases: Vec<Case> = load(&cases_dir().join("recrawl"));
+    let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names.len(), cases.len(), "every case has a name of its own");
+    let mut failures = Failures::default();
+    for case in cases {
+        let what = |part: &str| format!("{} [{}] {part}", case.name, case.clause);
+        for profile in [Profile::Google, Profile::Rfc9309] {
+            let bytes = compile_all(profile, case.crawls.iter().map(|crawl| archive(crawl)));
+            let other = compile_all(profile, case.crawls.iter().map(|crawl| archive(&reversed(crawl))));
+            failures.check(|| what("inputs reversed"), bytes == other, true);
+            let all = compile(profile, None, &case.crawls.iter().map(|crawl| archive(crawl)).collect::<String>());
+            failures.check(|| what("as one compilation"), bytes == all, case.alone.is_none());
+            check(&case, &Snapshot::new(bytes.as_slice()).unwrap(), &mut failures);
+        }
+    }
+    failures.finish("crawls one over the other");
+}
+
+fn check(case: &Case, snapshot: &Snapshot<&[u8]>, failures: &mut Failures) {
+    let what = |part: &str| format!("{} [{}] {part}", case.name, case.clause);
+    for (name, policy) in
+        [("google", StatusPolicy::Google), ("rfc9309", StatusPolicy::Rfc9309), ("strict", StatusPolicy::Strict)]
+    {
+        let options = JudgeOptions { status_policy: Some(policy), ..JudgeOptions::default() };
+        let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+        for expected in &case.expect {
+            let letter = [expected.google, expected.rfc9309, expected.strict][policy as usize].unwrap();
+            let found = annotate(&judge, &expected.url).chars().next();
+            failures.check(|| what(&format!("{name} {}", expected.url)), found, Some(letter));
+            let why = judge.explain(expected.url.as_bytes(), 0).unwrap();
+            failures.check(|| what("explained"), why.verdict.letter(), letter);
+        }
+    }
+    for facts in &case.facts {
+        failures.check(|| what("facts"), &Facts::of(snapshot, &facts.origin), facts);
+    }
+}
+
+/// An archive with everything a snapshot has: many captures of few origins, unions, and patterns that come to the same.
+fn rich_archive() -> String {
+    let body = |host: &str, body: &str| {
+        json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string() + "\n"
+    };
+    let stars = "user-agent: *\nallow: /a*\ndisallow: /a\ndisallow: /a**$\ndisallow: /b*c***\n";
+    determinism::archive().concat() + &body("union", &overlapping()) + &body("stars", stars)
+}
+
+#[test]
+fn nothing_new_gives_the_same_bytes() {
+    for profile in [Profile::Google, Profile::Rfc9309] {
+        let old = compile(profile, None, &rich_archive());
+        assert!(compile(profile, Some(old.clone()), "") == old, "{profile:?}");
+    }
+}
+
+#[test]
+fn another_profile_is_compiled_from_the_texts() {
+    let [google, rfc9309] = [Profile::Google, Profile::Rfc9309].map(|profile| compile(profile, None, &rich_archive()));
+    assert!(google != rfc9309);
+    assert!(compile(Profile::Rfc9309, Some(google.clone()), "") == rfc9309);
+    assert!(compile(Profile::Google, Some(rfc9309), "") == google);
+}
+
+#[test]
+fn what_another_version_wrote_is_compiled_from_the_texts() {
+    let old = compile(Profile::Google, None, &rich_archive());
+    let mut sections = sections(&old);
+    let metadata = String::from_utf8(sections[METADATA].clone()).unwrap();
+    sections[METADATA] = metadata.replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1).into_bytes();
+    let other = assemble(&sections);
+    assert!(other != old);
+    assert!(compile(Profile::Google, Some(other.clone()), "") == old);
+    let crawl = archive(&crawls(7)[1]);
+    assert!(compile(Profile::Google, Some(other), &crawl) == compile(Profile::Google, Some(old), &crawl));
+}
+
+#[test]
+fn what_the_snapshot_has_is_stored_once() {
+    let body = |host: &str, end: &str| {
+        let body = overlapping() + "user-agent: *\nallow: /a*b\ndisallow: /a*\n" + end;
+        json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string() + "\n"
+    };
+    // The same text, the same rules in another text, and others beside unions that are the same.
+    let crawls = [body("a", ""), body("a2", "") + &body("b", "\n\nsitemap: /s") + &body("c", "disallow: /c")];
+    assert!(compile_all(Profile::Google, crawls.clone()) == compile(Profile::Google, None, &crawls.concat()));
+}
+
+/// Two crawls of the same hosts, the second behind the first. `http` may redirect to the `https` of the same host or to a file there;
+/// `https` never redirects, so that the snapshot holds all that matters.
+fn crawls(seed: u64) -> [Vec<serde_json::Value>; 2] {
+    let mut random = Lcg(seed);
+    [1, 3].map(|month| (0..400).map(|_| crawled(&mut random, month)).collect())
+}
+
+fn crawled(random: &mut Lcg, month: u64) -> serde_json::Value {
+    let host = format!("h{}.example", random.below(80));
+    let secure = random.below(2) == 0;
+    let scheme = if secure { "https" } else { "http" };
+    let mut object = json!({"url": format!("{scheme}://{host}/robots.txt")});
+    if month > 1 || random.below(9) > 0 {
+        let day = random.below(56);
+        object["fetched_at"] = json!(format!("2026-0{}-{:02}T00:00:00Z", month + day / 28, 1 + day % 28));
+    }
+    match random.below(8) {
+        0 => object["error"] = json!(["timeout", "refused"][random.below(2) as usize]),
+        1 | 2 => object["status"] = json!([503, 500, 429][random.below(3) as usize]),
+        3 => object["status"] = json!([404, 403][random.below(2) as usize]),
+        4 | 5 if !secure => {
+            object["status"] = json!(301);
+            object["headers"] = json!({"Location": format!("https://{host}/robots.txt")});
+        }
+        _ => {
+            object["body"] = json!(robots(random.below(60)));
+            object["headers"] = json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
+        }
+    }
+    object
+}
+
+#[test]
+fn crawls_in_their_order_are_as_one_compilation() {
+    for seed in 0..60 {
+        let [first, second] = crawls(seed).map(|crawl| archive(&crawl));
+        let all = compile(Profile::Google, None, &[first.as_str(), &second].concat());
+        let over = compile_all(Profile::Google, [first, second.clone()]);
+        assert!(over == all, "seed {seed}");
+        assert!(
+            compile(Profile::Google, Some(over.clone()), &second) == over,
+            "seed {seed}: the second crawl once more"
+        );
+    }
+}
+
+#[test]
+fn neither_order_nor_threads_matter_over_a_snapshot() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut lines = determinism::archive();
+    let old: Vec<String> = lines.iter().step_by(3).cloned().collect();
+    std::fs::write(dir.path().join("old.jsonl"), old.concat()).unwrap();
+    let run = |args: &[&str]| assert_eq!(robosieve(dir.path(), args).code, Some(0), "{args:?}");
+    run(&["compile", "-q", "old.jsonl", "-o", "old.rsieve"]);
+    let mut first = None;
+    for (seed, threads) in [(1, "1"), (2, "2"), (3, "7")] {
+        std::fs::write(dir.path().join("new.jsonl"), lines.concat()).unwrap();
+        run(&["compile", "-q", "-j", threads, "--previous", "old.rsieve", "new.jsonl", "-o", "new.rsieve"]);
+        let bytes = std::fs::read(dir.path().join("new.rsieve")).unwrap();
+        assert!(*first.get_or_insert_with(|| bytes.clone()) == bytes, "{threads} threads");
+        Lcg(seed).shuffle(&mut lines);
+    }
+}

@@ -1,0 +1,299 @@
+//! What depends on time: the 30 days of a failing site, when a copy is stale, and what is too new to count.
+
+use crate::command::{robosieve, robosieve_with};
+use crate::recrawl::{compile, compile_all};
+use robosieve::*;
+use serde_json::json;
+
+const DAY: i64 = 24 * 60 * 60;
+/// 2026-01-10T00:00:00Z.
+const FIRST_FAILURE: i64 = 1_767_225_600 + 9 * DAY;
+
+fn capture(time: i64, mut answer: serde_json::Value) -> String {
+    answer["url"] = json!("https://a.example/robots.txt");
+    answer["fetched_at"] = json!(jiff::Timestamp::from_second(time).unwrap().to_string());
+    answer.to_string() + "\n"
+}
+
+fn good(time: i64) -> String {
+    capture(time, json!({"body": "user-agent: *\ndisallow: /x\n"}))
+}
+
+fn failure(time: i64) -> String {
+    capture(time, json!({"status": 503}))
+}
+
+/// The letters of a path that the good copy refuses, of one that it does not, and of `/robots.txt`.
+fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
+    let snapshot = Snapshot::new(snapshot).unwrap();
+    let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], options).unwrap();
+    let mut scratch = judge.scratch();
+    let letter = |url: &&str| {
+        let letter = judge.judge(url.as_bytes(), &mut scratch).unwrap().get(0).letter();
+        assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().verdict.letter(), letter, "{url}");
+        letter
+    };
+    ["https://a.example/x", "https://a.example/y", "https://a.example/robots.txt"].iter().map(letter).collect()
+}
+
+/// Profile, days since the first failure, whether there was a good copy; the letters. Google robots.txt specification, 2023 edition, HTTP
+/// status codes, server errors: disallowed for 30 days, then the last good copy, without one allowed. RFC 9309 §2.3.1.4: disallowed, and
+/// after 30 days allowed; §2.2.2: `/robots.txt` itself never refused.
+const CASES: [(Profile, i64, bool, &str); 16] = [
+    (Profile::Google, 0, true, "DDD"),
+    (Profile::Google, 0, false, "DDD"),
+    (Profile::Google, 29, true, "DDD"),
+    (Profile::Google, 29, false, "DDD"),
+    (Profile::Google, 30, true, "DAA"),
+    (Profile::Google, 30, false, "AAA"),
+    (Profile::Google, 31, true, "DAA"),
+    (Profile::Google, 31, false, "AAA"),
+    (Profile::Rfc9309, 0, true, "DDA"),
+    (Profile::Rfc9309, 0, false, "DDA"),
+    (Profile::Rfc9309, 29, true, "DDA"),
+    (Profile::Rfc9309, 29, false, "DDA"),
+    (Profile::Rfc9309, 30, true, "AAA"),
+    (Profile::Rfc9309, 30, false, "AAA"),
+    (Profile::Rfc9309, 31, true, "AAA"),
+    (Profile::Rfc9309, 31, false, "AAA"),
+];
+
+/// The crawls up to the first failure: a good copy, or another site.
+fn until_first_failure(has_good: bool) -> Vec<String> {
+    let before = FIRST_FAILURE - 5 * DAY;
+    let first = if has_good { good(before) } else { good(before).replace("a.example", "other.example") };
+    vec![first, failure(FIRST_FAILURE)]
+}
+
+#[test]
+fn thirty_days_count_over_crawls_to_the_newest_failure() {
+    for (profile, days, has_good, expected) in CASES {
+        let mut crawls = until_first_failure(has_good);
+        if days > 0 {
+            crawls.push(failure(FIRST_FAILURE + days * DAY));
+        }
+        let snapshot = compile_all(profile, crawls);
+        let found = letters(&snapshot, JudgeOptions::default());
+        assert_eq!(found, expected, "{profile:?}, {days} days, good copy: {has_good}");
+    }
+}
+
+#[test]
+fn thirty_days_count_to_the_time_that_is_asked_for() {
+    for (profile, days, has_good, expected) in CASES {
+        let snapshot = compile_all(profile, until_first_failure(has_good));
+        let at = |days: i64| JudgeOptions { at: Some(FIRST_FAILURE + days * DAY), ..JudgeOptions::default() };
+        assert_eq!(letters(&snapshot, at(days)), expected, "{profile:?}, {days} days, good copy: {has_good}");
+        // Without it no day passes, and before the first failure it has not lasted either.
+        let short = letters(&snapshot, at(0));
+        assert_eq!(letters(&snapshot, JudgeOptions::default()), short);
+        assert_eq!(letters(&snapshot, at(-100)), short);
+        // A long failure is judged as of an earlier day too.
+        let longer = compile(profile, Some(snapshot), &failure(FIRST_FAILURE + 90 * DAY));
+        assert_eq!(letters(&longer, at(days)), expected, "{profile:?}, {days} of 90 days, good copy: {has_good}");
+    }
+}
+
+#[test]
+fn the_time_asked_for_changes_no_other_verdict() {
+    let late = JudgeOptions { at: Some(i64::MAX), ..JudgeOptions::default() };
+    let undated = compile(Profile::Google, None, "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}");
+    assert_eq!(letters(&undated, late), "DDD", "nobody knows since when it fails");
+    assert_eq!(letters(&compile(Profile::Google, None, &good(0)), late), "DAA");
+    let strict = JudgeOptions { status_policy: Some(StatusPolicy::Strict), ..late };
+    assert_eq!(letters(&compile(Profile::Google, None, &failure(0)), strict), "DDD");
+}
+
+#[test]
+fn verbs_judge_as_of_the_time_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE - DAY) + &failure(FIRST_FAILURE)).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    let list = b"https://a.example/x\nhttps://a.example/y\n";
+    // The first failure was on January 10; a date is its first second, so 30 days have passed on February 9.
+    for (at, kept) in [("2026-02-08", ""), ("2026-02-08T23:59:59Z", ""), ("2026-02-09", "https://a.example/y\n")] {
+        let judge = ["-s", "web", "-a", "FooBot", "--at", at];
+        let ran = robosieve_with(dir.path(), &[&["filter", "-q"][..], &judge].concat(), list);
+        assert_eq!(String::from_utf8(ran.stdout).unwrap(), kept, "{at}: {}", ran.stderr);
+        let letters = if kept.is_empty() { "DD" } else { "DA" };
+        let ran = robosieve_with(dir.path(), &[&["annotate", "-q"][..], &judge].concat(), list);
+        assert_eq!((ran.stdout[0], ran.stdout[22]), (letters.as_bytes()[0], letters.as_bytes()[1]), "{at}");
+        let code = if kept.is_empty() { 1 } else { 0 };
+        let ran = robosieve(dir.path(), &[&["check", "--explain"][..], &judge, &["https://a.example/y"]].concat());
+        assert_eq!(ran.code, Some(code), "{at}: {}", ran.stderr);
+    }
+}
+
+/// When each was fetched and how long it is fresh; RFC 9309 §2.4: 24 hours, unless Cache-Control says otherwise.
+const CAPTURES: &str = r#"
+{"url": "https://day.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": ""}
+{"url": "https://hour.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=3600"}}
+{"url": "https://week.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=604800"}}
+{"url": "https://gone.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "status": 404}
+{"url": "https://failing.example/robots.txt", "fetched_at": "2026-01-01T12:00:00Z", "error": "timeout"}
+{"url": "http://week.example/robots.txt", "fetched_at": "2025-12-01T00:00:00Z", "status": 301, "headers": {"Location": "https://week.example/robots.txt"}}
+{"url": "https://undated.example/robots.txt", "body": ""}
+"#;
+
+/// A time, and the hosts whose robots.txt are stale then; `w` is `http` of `week`.
+const STALE: [(&str, &str); 8] = [
+    ("2025-01-01", "undated"),
+    ("2026-01-01T00:59:59Z", "undated"),
+    ("2026-01-01T01:00:00Z", "hour undated"),
+    ("2026-01-01T23:59:59Z", "hour undated"),
+    ("2026-01-02", "day hour undated"),
+    ("2026-01-02T12:00:00Z", "day failing gone hour undated"),
+    ("2026-01-08T01:00:00+02:00", "day failing gone hour undated"),
+    ("2026-01-08T02:00:00+02:00", "w day failing gone hour undated week"),
+];
+
+#[test]
+fn stale_copies_are_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    for (at, hosts) in STALE {
+        let url = |host: &str| match host {
+            "w" => "http://week.example/robots.txt\n".to_owned(),
+            host => format!("https://{host}.example/robots.txt\n"),
+        };
+        let expected: Vec<String> = hosts.split(' ').map(url).collect();
+        let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at]);
+        assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected.concat(), "{at}: {}", ran.stderr);
+        let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", at, "--json"]);
+        let objects = ran.stdout.split(|&b| b == b'\n').filter(|line| !line.is_empty());
+        let objects: Vec<serde_json::Value> = objects.map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let urls: Vec<String> =
+            objects.iter().map(|object| object["url"].as_str().unwrap().to_owned() + "\n").collect();
+        assert_eq!(urls, expected, "{at}");
+    }
+}
+
+#[test]
+fn a_stale_copy_as_json_tells_what_is_known() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    let ran = robosieve(dir.path(), &["inspect", "web", "--stale-at", "2027-01-01", "--json"]);
+    let lines: Vec<serde_json::Value> =
+        ran.stdout.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let of = |url: &str| lines.iter().find(|object| object["url"] == *url).unwrap().clone();
+    let expected = json!({
+        "url": "https://failing.example/robots.txt", "outcome": "unreachable", "status": 0, "max_age": null,
+        "fetched_at": "2026-01-01T12:00:00Z", "stale_from": "2026-01-02T12:00:00Z", "first_failure": "2026-01-01T12:00:00Z",
+    });
+    assert_eq!(of("https://failing.example/robots.txt"), expected);
+    assert_eq!(of("https://undated.example/robots.txt")["stale_from"], json!(null));
+    assert_eq!(of("https://hour.example/robots.txt")["max_age"], 3600);
+}
+
+/// `--as-of`, the number of captures left out, and the letters of `/old` and `/new`. Own: a date is the whole day; see docs/SEMANTICS.md.
+const AS_OF: [(&str, u64, &str); 6] = [
+    ("2026-01-01", 3, "DA"),
+    ("2026-01-10T11:59:59Z", 2, "DA"),
+    ("2026-01-10T12:00:00Z", 1, "AD"),
+    ("2026-01-10T13:00:00+01:00", 1, "AD"),
+    ("2026-01-10", 1, "AD"),
+    ("2026-01-11", 0, "DD"),
+];
+
+fn as_of_archive() -> String {
+    let at = |days: i64, seconds: i64| 1_767_225_600 + days * DAY + seconds;
+    let body = |path: &str| json!({"body": format!("user-agent: *\ndisallow: {path}\n")});
+    let undated = "{\"url\": \"https://undated.example/robots.txt\", \"body\": \"\"}\n";
+    let not_robots = capture(at(9, 0), body("/x")).replace("/robots.txt", "/other");
+    [
+        undated,
+        &not_robots,
+        &capture(at(10, 0), json!({"status": 503})),
+        &capture(at(0, 0), body("/old")),
+        &capture(at(9, 43_200), body("/new")),
+    ]
+    .concat()
+}
+
+#[test]
+fn captures_that_are_too_new_are_left_out_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
+    for (as_of, too_new, expected) in AS_OF {
+        let args = ["compile", "--as-of", as_of, "--stats-json", "stats", "a.jsonl", "-o", "web"];
+        let ran = robosieve(dir.path(), &args);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let stats: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(dir.path().join("stats")).unwrap()).unwrap();
+        let counts = [&stats["captures"], &stats["too_new"], &stats["undated"]].map(|count| count.as_u64().unwrap());
+        assert_eq!(counts, [5, too_new, 1], "{as_of}");
+        let line = format!("captures left out as newer{too_new:>14}");
+        assert!(ran.stderr.contains(&line), "{as_of}: {}", ran.stderr);
+        let list = b"https://a.example/old\nhttps://a.example/new\n";
+        let ran = robosieve_with(dir.path(), &["annotate", "-q", "-s", "web", "-a", "FooBot"], list);
+        let letters: String =
+            ran.stdout.split(|&b| b == b'\n').filter_map(|line| line.first()).map(|&b| b as char).collect();
+        assert_eq!(letters, expected, "{as_of}");
+    }
+}
+
+#[test]
+fn it_does_not_matter_when_the_compiler_is_told_what_is_too_new() {
+    let time = 1_767_225_600 + 5 * DAY;
+    let compiled = |first: bool| {
+        let mut compiler = Compiler::default();
+        if first {
+            compiler.as_of(time);
+        }
+        compiler.add_reader("archive", as_of_archive().as_bytes()).unwrap();
+        compiler.as_of(time);
+        let compiled = compiler.finish().unwrap();
+        (compiled.report().too_new, compiled.to_vec().unwrap())
+    };
+    assert_eq!(compiled(true), compiled(false));
+    assert_eq!(compiled(true).0, 3);
+}
+
+#[test]
+fn a_previous_snapshot_must_not_hold_what_is_too_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| robosieve(dir.path(), &[&["compile", "-q", "a.jsonl", "-o", "new"], args].concat());
+    std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
+    assert_eq!(run(&[]).code, Some(0));
+    std::fs::rename(dir.path().join("new"), dir.path().join("old")).unwrap();
+    assert_eq!(run(&["--previous", "old", "--as-of", "2026-01-11"]).code, Some(0));
+    let ran = run(&["--previous", "old", "--as-of", "2026-01-10"]);
+    assert_eq!(ran.code, Some(2));
+    for said in ["old: ", "newest capture is of 2026-01-11T00:00:00Z", "take an earlier snapshot, or the archives"] {
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    // The library may be told the one before the other.
+    let old = std::fs::read(dir.path().join("old")).unwrap();
+    let mut compiler = Compiler::default();
+    compiler.previous(Snapshot::new(old).unwrap()).unwrap();
+    compiler.as_of(FIRST_FAILURE);
+    assert!(matches!(compiler.finish().unwrap_err().kind(), ErrorKind::BadPrevious(_)));
+}
+
+#[test]
+fn nothing_is_written_if_everything_is_too_new() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE)).unwrap();
+    let ran = robosieve(dir.path(), &["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("1 newer than --as-of"), "{}", ran.stderr);
+    assert!(!dir.path().join("new").exists());
+}
+
+#[test]
+fn a_bad_time_is_told_with_what_to_write() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in
+        [&["compile", "a", "-o", "b", "--as-of"][..], &["inspect", "a", "--stale-at"], &["check", "-s", "a", "--at"]]
+    {
+        for (time, said) in [
+            ("2024-13-01", "no such date; give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31"),
+            ("2024-01-01T12:00:00", "in UTC that is 2024-01-01T12:00:00Z"),
+            ("yesterday", "not a time; give a time like"),
+        ] {
+            let ran = robosieve(dir.path(), &[args, &[time]].concat());
+            assert!(ran.code == Some(2) && ran.stderr.contains(said), "{args:?} {time}: {}", ran.stderr);
+        }
+    }
+}
