@@ -7,11 +7,13 @@ mod check;
 mod compile;
 mod examples;
 mod filter;
+mod inputs;
 mod inspect;
+mod job;
+mod many;
 mod output;
 mod progress;
 mod report;
-mod run;
 
 use args::{Cli, Verb};
 use clap::Parser;
