@@ -51,8 +51,8 @@ impl AtomicFile {
         if !folder.is_dir() {
             return Err(ErrorKind::BadOutput(format!("there is no folder {}", folder.display())).into());
         }
-        let temporary = new_temporary(folder, existing.map(|meta| meta.permissions()))?;
-        let unfinished = Unfinished::new(temporary.path());
+        let (temporary, unfinished) =
+            Unfinished::begin(|| new_temporary(folder, existing.map(|meta| meta.permissions())))?;
         Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, temporary), real, unfinished))
     }
 
@@ -80,9 +80,16 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// The temporary files that are being written.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+#[derive(Debug)]
+struct List {
+    paths: Vec<PathBuf>,
+    /// They were removed, and no more may come.
+    ended: bool,
+}
 
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+static UNFINISHED: Mutex<List> = Mutex::new(List { paths: Vec::new(), ended: false });
+
+fn unfinished() -> MutexGuard<'static, List> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -91,30 +98,40 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    fn new(path: &Path) -> Self {
-        unfinished().push(path.to_owned());
-        Self(path.to_owned())
+    /// Makes a temporary file. The list is locked meanwhile, so that there is none that is not in it.
+    fn begin(make: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
+        let mut list = unfinished();
+        if list.ended {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let file = make()?;
+        list.paths.push(file.path().to_owned());
+        let unfinished = Self(file.path().to_owned());
+        Ok((file, unfinished))
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        unfinished().retain(|path| *path != self.0);
+        unfinished().paths.retain(|path| *path != self.0);
     }
 }
 
 /// Removes the temporary files of all outputs that are being written, for a program that a signal is about to end, where
-/// nothing is dropped. What is written to such an output afterwards is lost.
+/// nothing is dropped. What is written to such an output afterwards is lost, and no other file can be begun in this process.
 ///
-/// ```
+/// ```standalone_crate
 /// # let dir = tempfile::tempdir()?;
 /// let _file = robosieve::OutputFile::create(dir.path().join("list.txt"))?;
 /// robosieve::remove_unfinished();
 /// assert_eq!(std::fs::read_dir(&dir)?.count(), 0);
+/// assert!(robosieve::OutputFile::create(dir.path().join("other.txt")).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn remove_unfinished() {
-    for path in unfinished().drain(..) {
+    let mut list = unfinished();
+    list.ended = true;
+    for path in list.paths.drain(..) {
         // There is nobody to tell, and nothing else to do.
         let _ = fs::remove_file(path);
     }

@@ -8,6 +8,7 @@ mod corruption;
 mod datasets;
 mod determinism;
 mod layers;
+mod many;
 mod properties;
 mod records;
 mod recrawl;

@@ -1,30 +1,45 @@
-//! `robosieve annotate`: every line, with the verdicts before it.
+//! `robosieve annotate`: every line with its verdicts.
 
 use super::args::AnnotateArgs;
-use super::output::Output;
+use super::job::{self, Places, Task, What};
+use super::many::{Identity, Many};
+use super::progress::Progress;
 use super::report::{print_agents, print_filter};
-use super::run::{input_progress, open_inputs};
-use robosieve::{Filter, Judge, Snapshot};
+use robosieve::{Agent, FilterStats, Judge, Snapshot};
+use std::path::Path;
 
 pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
+    let dir = args.many.dir(args.output.as_deref())?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     let agents = args.judge.agents(quiet)?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
-    let inputs = open_inputs(&args.inputs)?;
-    let mut output = Output::open(args.output.as_deref())?;
-    let progress = input_progress(&args.inputs, quiet);
-    let stats = Filter::new(&judge)
-        .records(args.records.options())
-        .form(args.form.value())
-        .progress(&|at| progress.set(at.bytes_read))
-        .annotate(inputs, &mut output)?;
-    output.commit()?;
+    let main = dir.map(Path::to_owned).or_else(|| args.output.clone());
+    let places = Places { main, ..Places::default() };
+    let task = Task { what: What::Annotate(args.form.value()), records: args.records.options() };
+    if dir.is_some() {
+        let identity = Identity::new(&snapshot, &agents, &args.judge.options(), &task);
+        let many = Many { task, judge: &judge, dirs: places, identity, quiet };
+        let summary = many.run(&args.from, &args.snapshot, args.many.resume)?;
+        if !quiet {
+            summary.print();
+            print_several(&summary.all(), &agents);
+        }
+        return summary.result();
+    }
+    let inputs = args.from.of_this_shard(quiet)?;
+    let progress = Progress::of_inputs(&inputs, quiet);
+    let stats = job::write(&task, &judge, &inputs, &places, &|read| progress.set(read))?.commit()?;
     progress.finish();
     if !quiet {
         print_filter(&stats, progress.elapsed());
-        if agents.len() > 1 {
-            print_agents(&stats, &agents);
-        }
+        print_several(&stats, &agents);
     }
     Ok(())
+}
+
+/// The counts of one agent are those of the lines.
+fn print_several(stats: &FilterStats, agents: &[Agent]) {
+    if agents.len() > 1 {
+        print_agents(stats, agents);
+    }
 }

@@ -1,6 +1,8 @@
 //! The arguments of every verb, and what they mean to the library.
 
 use super::examples::*;
+use super::inputs::InputArgs;
+use super::many::ManyArgs;
 use super::records::RecordArgs;
 use super::time::{parse_instant, parse_through};
 use anyhow::{Context, bail};
@@ -135,21 +137,22 @@ pub(crate) struct FilterArgs {
     /// Of how many agents that verdict is required
     #[arg(long, value_enum, default_value_t = RequireArg::All)]
     pub require: RequireArg,
-    /// Write the disallowed lines here
+    /// Write the disallowed lines here (with --out-dir: a directory)
     #[arg(long, value_name = "FILE")]
     pub disallowed_to: Option<PathBuf>,
-    /// Write the lines of unknown origins here
+    /// Write the lines of unknown origins here (with --out-dir: a directory)
     #[arg(long, value_name = "FILE")]
     pub unknown_to: Option<PathBuf>,
-    /// Write the lines that are not URLs here
+    /// Write the lines that are not URLs here (with --out-dir: a directory)
     #[arg(long, value_name = "FILE")]
     pub invalid_to: Option<PathBuf>,
     /// Write the kept lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Lists of URLs: text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd (default: standard input)
-    #[arg(value_name = "INPUT")]
-    pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub many: ManyArgs,
+    #[command(flatten)]
+    pub from: InputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -168,9 +171,10 @@ pub(crate) struct AnnotateArgs {
     /// Write the lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Lists of URLs: text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd (default: standard input)
-    #[arg(value_name = "INPUT")]
-    pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub many: ManyArgs,
+    #[command(flatten)]
+    pub from: InputArgs,
 }
 
 #[derive(Debug, Args)]

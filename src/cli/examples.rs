@@ -35,8 +35,14 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed --host example.com --delimiter space --field 7 access.log
   robosieve filter -s web.rsieve -a MyBot --at 2026-03-01 log
+  robosieve filter -s web.rsieve -a MyBot --out-dir go --disallowed-to no --resume 'crawl/*.txt.gz'
+  robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
 
-Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.";
+Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.
+
+With --out-dir every input has an output of its own name, which appears when it is complete; several are done at once. A file \
+that fails stops no other: all that failed are told in the end, and the exit status is 2. A directory stands for the files in it, \
+but not for hidden ones and those further down ('crawl/**/*.gz' takes them).";
 
 pub(super) const ANNOTATE_EXAMPLES: &str = "\
 Examples:
@@ -44,6 +50,7 @@ Examples:
   robosieve annotate -s web.rsieve --agents-from agents.txt urls.txt.gz -o verdicts.tsv.zst
   robosieve annotate -s web.rsieve -a GPTBot --as mask pages.jsonl.zst -o mask.txt.zst
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --as jsonl pages.jsonl -o with-verdicts.jsonl
+  robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
 
 A line becomes its letters, one an agent in the order given, a TAB, and the line unchanged:
   AD<TAB>https://example.com/page

@@ -1,20 +1,22 @@
 //! `robosieve filter`: keeps the lines that agents may fetch.
 
 use super::args::{FilterArgs, KeepArg};
-use super::output::{Output, refuse_same};
+use super::job::{self, Places, Task, What};
+use super::many::{Identity, Many};
+use super::output::refuse_same;
+use super::progress::Progress;
 use super::report::{grouped, print_filter};
-use super::run::{input_progress, open_inputs};
 use anyhow::bail;
-use robosieve::{Filter, FilterStats, Judge, Outputs, Snapshot};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use robosieve::{FilterStats, Judge, Snapshot};
+use std::path::Path;
 
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     if args.keep == KeepArg::Disallowed && args.disallowed_to.is_some() {
         bail!("--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out");
     }
+    let dir = args.many.dir(args.output.as_deref())?;
     refuse_same(&[
-        Some(args.output.as_deref().unwrap_or(Path::new("-"))),
+        Some(dir.or(args.output.as_deref()).unwrap_or(Path::new("-"))),
         args.disallowed_to.as_deref(),
         args.unknown_to.as_deref(),
         args.invalid_to.as_deref(),
@@ -22,42 +24,33 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     let snapshot = Snapshot::open(&args.snapshot)?;
     let agents = args.judge.agents(quiet)?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
-    let inputs = open_inputs(&args.inputs)?;
-    let mut kept = Output::open(args.output.as_deref())?;
-    let mut other = open_optional(&args.disallowed_to)?;
-    let mut unknown = open_optional(&args.unknown_to)?;
-    let mut invalid = open_optional(&args.invalid_to)?;
-    let progress = input_progress(&args.inputs, quiet);
-    let stats = Filter::new(&judge)
-        .keep(args.keep.value(), args.require.value())
-        .records(args.records.options())
-        .progress(&|at| progress.set(at.bytes_read))
-        .run(
-            inputs,
-            Outputs {
-                kept: Some(&mut kept),
-                other: as_sink(&mut other),
-                unknown: as_sink(&mut unknown),
-                invalid: as_sink(&mut invalid),
-            },
-        )?;
-    for output in [Some(kept), other, unknown, invalid].into_iter().flatten() {
-        output.commit()?;
+    let what = What::Filter(args.keep.value(), args.require.value());
+    let task = Task { what, records: args.records.options() };
+    let places = Places {
+        main: dir.map(Path::to_owned).or_else(|| args.output.clone()),
+        disallowed: args.disallowed_to.clone(),
+        unknown: args.unknown_to.clone(),
+        invalid: args.invalid_to.clone(),
+    };
+    if dir.is_some() {
+        let identity = Identity::new(&snapshot, &agents, &args.judge.options(), &task);
+        let many = Many { task, judge: &judge, dirs: places, identity, quiet };
+        let summary = many.run(&args.from, &args.snapshot, args.many.resume)?;
+        if !quiet {
+            summary.print();
+            print_hints(args, &summary.all());
+        }
+        return summary.result();
     }
+    let inputs = args.from.of_this_shard(quiet)?;
+    let progress = Progress::of_inputs(&inputs, quiet);
+    let stats = job::write(&task, &judge, &inputs, &places, &|read| progress.set(read))?.commit()?;
     progress.finish();
     if !quiet {
         print_filter(&stats, progress.elapsed());
         print_hints(args, &stats);
     }
     Ok(())
-}
-
-fn open_optional(path: &Option<PathBuf>) -> anyhow::Result<Option<Output>> {
-    path.as_deref().map(|path| Output::open(Some(path))).transpose()
-}
-
-fn as_sink(output: &mut Option<Output>) -> Option<&mut (dyn Write + Send)> {
-    output.as_mut().map(|output| output as &mut (dyn Write + Send))
 }
 
 /// Lines that went nowhere are said so, with the way to get them.

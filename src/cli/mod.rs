@@ -7,12 +7,14 @@ mod check;
 mod compile;
 mod examples;
 mod filter;
+mod inputs;
 mod inspect;
+mod job;
+mod many;
 mod output;
 mod progress;
 mod records;
 mod report;
-mod run;
 mod time;
 
 use args::{Cli, Verb};

@@ -63,18 +63,22 @@ pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [
     ]);
 }
 
-pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
-    let seconds = elapsed.as_secs_f64().max(1e-9);
-    eprintln!(
-        "lines {}  allowed {}  disallowed {}  unknown {}  invalid {}  bytes {}  {seconds:.2} s  {} URL/s",
+/// The counts of lines, and their bytes.
+pub(crate) fn counts(stats: &FilterStats) -> String {
+    format!(
+        "lines {}  allowed {}  disallowed {}  unknown {}  invalid {}  bytes {}",
         grouped(stats.lines),
         grouped(stats.allowed),
         grouped(stats.disallowed),
         grouped(stats.unknown),
         grouped(stats.invalid),
         grouped(stats.bytes),
-        grouped((stats.lines as f64 / seconds) as u64),
-    );
+    )
+}
+
+pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    eprintln!("{}  {seconds:.2} s  {} URL/s", counts(stats), grouped((stats.lines as f64 / seconds) as u64));
     if stats.via_other_scheme > 0 {
         eprintln!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme));
     }

@@ -1,13 +1,13 @@
 //! The counts of a run; the parts always add up to the lines read.
 
 use crate::matcher::Verdict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How many lines came to what.
 ///
 /// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents a line counts as allowed or
 /// disallowed by what was required of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterStats {
     /// Lines read.
     pub lines: u64,
@@ -39,7 +39,8 @@ impl FilterStats {
         }
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds the counts of another run, or of a part of this one.
+    pub fn add(&mut self, other: &Self) {
         self.lines += other.lines;
         self.allowed += other.allowed;
         self.disallowed += other.disallowed;

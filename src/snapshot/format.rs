@@ -85,6 +85,9 @@ pub(crate) struct Extent {
 /// Where all sections lie, in the order of [`Section::ALL`].
 pub(crate) type Table = [Extent; Section::ALL.len()];
 
+/// Where the header checksum stands.
+pub(super) const HEADER_CHECKSUM_AT: usize = 24;
+
 /// The length of header and section table, which the first section follows.
 pub(super) const fn head_len() -> usize {
     HEADER_LEN + Section::ALL.len() * TABLE_ROW_LEN
@@ -120,7 +123,7 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Table> {
         return Err(ErrorKind::UnsupportedVersion { found, supported: FORMAT_VERSION }.into());
     }
     let mut head = bytes(data, 0, head_len(), "the header and section table")?.to_vec();
-    let checksum = u64_at(&head, 24, "the header checksum")?;
+    let checksum = u64_at(&head, HEADER_CHECKSUM_AT, "the header checksum")?;
     head[24..32].fill(0);
     if xxh3_64(&head) != checksum {
         return Err(Error::corrupt("the header's checksum does not fit its content"));

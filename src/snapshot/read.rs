@@ -1,6 +1,8 @@
 //! Looks things up in a snapshot's bytes, wherever they lie; every access is bounds-checked.
 
-use super::format::{Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NONE, Section, Table, decode_head};
+use super::format::{
+    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, HEADER_CHECKSUM_AT, Metadata, NONE, Section, Table, decode_head,
+};
 use super::outcome::{Outcome, OutcomeClass};
 use super::text::Unpacker;
 use super::view::View;
@@ -133,6 +135,26 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
     /// The length of the whole snapshot in bytes.
     pub fn byte_len(&self) -> u64 {
         self.data.as_ref().len() as u64
+    }
+
+    /// A number that tells snapshots of different content apart: the header checksum of `docs/FORMAT.md`, which covers the
+    /// checksums of all sections. The same archives compiled by the same version give the same number. It is no proof against
+    /// forgery, and speaks for undamaged files only ([`verify`](Self::verify)). Costs nothing: it is stored.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Snapshot};
+    /// let compile = |robots: &[u8]| -> robosieve::Result<u64> {
+    ///     let mut compiler = Compiler::default();
+    ///     compiler.add_robots("https://e.example", robots)?;
+    ///     Ok(Snapshot::new(compiler.finish()?.to_vec()?)?.checksum())
+    /// };
+    /// assert_eq!(compile(b"user-agent: *\ndisallow: /a")?, compile(b"user-agent: *\ndisallow: /a")?);
+    /// assert_ne!(compile(b"user-agent: *\ndisallow: /a")?, compile(b"user-agent: *\ndisallow: /b")?);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn checksum(&self) -> u64 {
+        // `new` has found it there.
+        u64_at(self.data.as_ref(), HEADER_CHECKSUM_AT, "the header checksum").unwrap_or_default()
     }
 
     /// What judging URLs looks at.

@@ -1,0 +1,131 @@
+//! One job: lists of URLs to their outputs. A plain run is one, and a run with `--out-dir` one for each file.
+
+use super::output::Output;
+use robosieve::{AnnotateForm, Filter, FilterStats, Input, Judge, Keep, Outputs, RecordOptions, Require};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// What is done with the records of an input, and where their URLs stand.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub what: What,
+    pub records: RecordOptions,
+}
+
+/// What is done with every record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// To the output of its verdict.
+    Filter(Keep, Require),
+    /// To the one output, with its verdicts.
+    Annotate(AnnotateForm),
+}
+
+/// Where the lines go.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// The kept lines, or the annotated; `None` is standard output.
+    pub main: Option<PathBuf>,
+    pub disallowed: Option<PathBuf>,
+    pub unknown: Option<PathBuf>,
+    pub invalid: Option<PathBuf>,
+}
+
+impl Places {
+    /// All that are files, each with the name of its part.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let all = [
+            ("main", &self.main),
+            ("disallowed", &self.disallowed),
+            ("unknown", &self.unknown),
+            ("invalid", &self.invalid),
+        ];
+        all.into_iter().filter_map(|(part, path)| Some((part, path.as_deref()?)))
+    }
+}
+
+/// A job whose outputs are written and not yet visible; dropped, it leaves nothing behind.
+pub(crate) struct Written {
+    outputs: Vec<Output>,
+    stats: FilterStats,
+}
+
+impl Written {
+    /// Makes the outputs appear.
+    pub(crate) fn commit(self) -> anyhow::Result<FilterStats> {
+        for output in self.outputs {
+            output.commit()?;
+        }
+        Ok(self.stats)
+    }
+}
+
+/// Sends every line of `inputs`, one after the other, to its place. `progress` is told how many bytes of them were read so far.
+pub(crate) fn write(
+    task: &Task,
+    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    inputs: &[PathBuf],
+    places: &Places,
+    progress: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<Written> {
+    let inputs = open_inputs(inputs)?;
+    let mut main = Output::open(places.main.as_deref())?;
+    let mut other = open_optional(&places.disallowed)?;
+    let mut unknown = open_optional(&places.unknown)?;
+    let mut invalid = open_optional(&places.invalid)?;
+    let progress = |at: robosieve::FilterProgress| progress(at.bytes_read);
+    let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
+    let stats = match task.what {
+        What::Annotate(form) => filter.form(form).annotate(inputs, &mut main)?,
+        What::Filter(keep, require) => {
+            let outputs = Outputs {
+                kept: Some(&mut main),
+                other: as_sink(&mut other),
+                unknown: as_sink(&mut unknown),
+                invalid: as_sink(&mut invalid),
+            };
+            filter.keep(keep, require).run(inputs, outputs)?
+        }
+    };
+    Ok(Written { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
+}
+
+fn open_optional(path: &Option<PathBuf>) -> anyhow::Result<Option<Output>> {
+    path.as_deref().map(|path| Output::open(Some(path))).transpose()
+}
+
+fn as_sink(output: &mut Option<Output>) -> Option<&mut (dyn Write + Send)> {
+    output.as_mut().map(|output| output as &mut (dyn Write + Send))
+}
+
+/// All inputs are opened before any is read, so a missing one is told at once.
+fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
+    paths.iter().map(|path| open_input(path)).collect()
+}
+
+/// Files are closed again until their turn comes: there may be more of them than a process can hold open. What is not a
+/// file, such as a pipe, can be opened only once.
+fn open_input(path: &Path) -> robosieve::Result<Input> {
+    let input = Input::open(path)?;
+    let is_file = path.as_os_str() != "-" && path.is_file();
+    Ok(if is_file { Input::from_reader(path, Later::Closed(path.to_owned())) } else { input })
+}
+
+/// A file that is opened when it is first read.
+enum Later {
+    Closed(PathBuf),
+    Open(File),
+}
+
+impl Read for Later {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if let Self::Closed(path) = self {
+            *self = Self::Open(File::open(path)?);
+        }
+        match self {
+            Self::Open(file) => file.read(buf),
+            Self::Closed(_) => Ok(0),
+        }
+    }
+}

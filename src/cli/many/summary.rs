@@ -1,0 +1,104 @@
+//! What a run over many files came to, for people.
+
+use super::super::report::{counts, grouped, print_filter};
+use super::plan::FileJob;
+use anyhow::bail;
+use robosieve::FilterStats;
+use std::time::Duration;
+
+/// Counts, told apart by whether this run did them, and what failed.
+pub(crate) struct Summary {
+    files: usize,
+    done: usize,
+    skipped: usize,
+    pub stats: FilterStats,
+    skipped_stats: FilterStats,
+    /// Why files are done that a rerun does not skip, with the number and the first of them.
+    todo: Vec<(&'static str, usize, String)>,
+    failures: Vec<String>,
+    pub elapsed: Duration,
+}
+
+impl Summary {
+    pub(super) fn new(files: usize) -> Self {
+        Self {
+            files,
+            done: 0,
+            skipped: 0,
+            stats: FilterStats::default(),
+            skipped_stats: FilterStats::default(),
+            todo: Vec::new(),
+            failures: Vec::new(),
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    pub(super) fn skip(&mut self, stats: &FilterStats) {
+        self.skipped += 1;
+        self.skipped_stats.add(stats);
+    }
+
+    pub(super) fn redo(&mut self, file: &FileJob, why: &'static str) {
+        match self.todo.iter_mut().find(|(other, ..)| *other == why) {
+            Some((_, number, _)) => *number += 1,
+            None => self.todo.push((why, 1, file.input.display().to_string())),
+        }
+    }
+
+    pub(super) fn add(&mut self, file: &FileJob, result: anyhow::Result<FilterStats>) {
+        match result {
+            Ok(stats) => {
+                self.done += 1;
+                self.stats.add(&stats);
+            }
+            Err(err) => {
+                let (message, name) = (format!("{err:#}"), file.input.display().to_string());
+                let named = message.contains(&name);
+                self.failures.push(if named { message } else { format!("{name}: {message}") });
+            }
+        }
+    }
+
+    /// Says what a rerun skips, and what it does and why.
+    pub(super) fn print_resume(&self) {
+        let todo = self.files - self.skipped;
+        eprintln!("resume: {} of {} files are complete and skipped, {todo} to do", self.skipped, self.files);
+        for (why, number, first) in &self.todo {
+            let more = if *number > 1 { " and others" } else { "" };
+            eprintln!("  {why:<26}{:>14}  {first}{more}", grouped(*number as u64));
+        }
+    }
+
+    /// The counts of all files, those too that were skipped.
+    pub(crate) fn all(&self) -> FilterStats {
+        let mut all = self.stats.clone();
+        all.add(&self.skipped_stats);
+        all
+    }
+
+    pub(crate) fn print(&self) {
+        let failed = self.failures.len();
+        eprintln!("files {}  done {}  skipped {}  failed {failed}", self.files, self.done, self.skipped);
+        print_filter(&self.stats, self.elapsed);
+        if self.skipped > 0 {
+            eprintln!("skipped files: {}", counts(&self.skipped_stats));
+            eprintln!("together: {}", counts(&self.all()));
+        }
+    }
+
+    /// An error if a file failed; each is told.
+    pub(crate) fn result(&self) -> anyhow::Result<()> {
+        if self.failures.is_empty() {
+            return Ok(());
+        }
+        for failure in &self.failures {
+            eprintln!("robosieve: {failure}");
+        }
+        bail!(
+            "{} of {} files failed, as told above; the others are complete. Once it is mended, the same command with --resume \
+             does only what is missing",
+            self.failures.len(),
+            self.files
+        )
+    }
+}

@@ -1,0 +1,113 @@
+//! Which inputs are taken, and in which order.
+
+use super::Place;
+use std::fs;
+
+const LISTS: [&str; 7] =
+    ["b.txt", "a.txt", "crawl/2.txt", "crawl/10.txt", "crawl/.old.txt", "crawl/deep/3.txt", "c[1].txt"];
+
+fn place() -> Place {
+    let place = Place::new();
+    LISTS.iter().for_each(|name| place.write_list(name));
+    place.write("list", "crawl/2.txt\r\n\n  \nb.txt\n'none'.txt\n");
+    place.write_list("'none'.txt");
+    fs::create_dir(place.path("empty")).unwrap();
+    place
+}
+
+#[test]
+fn names_directories_globs_and_lists_are_taken_in_order() {
+    let place = place();
+    let cases: [(&[&str], &str, &[&str]); 12] = [
+        (&["b.txt", "a.txt"], "", &["b.txt", "a.txt"]),
+        (&["crawl", "a.txt"], "", &["crawl/10.txt", "crawl/2.txt", "a.txt"]),
+        (&["crawl/"], "", &["crawl/10.txt", "crawl/2.txt"]),
+        (&["?.txt"], "", &["a.txt", "b.txt"]),
+        (&["crawl/*"], "", &["crawl/10.txt", "crawl/2.txt"]),
+        (&["crawl/.*.txt"], "", &["crawl/.old.txt"]),
+        (&["crawl/**/*.txt"], "", &["crawl/10.txt", "crawl/2.txt", "crawl/deep/3.txt"]),
+        // A file that exists is meant, whatever its name would match.
+        (&["c[1].txt"], "", &["c[1].txt"]),
+        (&["--files-from", "list"], "", &["crawl/2.txt", "b.txt", "'none'.txt"]),
+        (&["--files-from", "list", "a.txt"], "", &["a.txt", "crawl/2.txt", "b.txt", "'none'.txt"]),
+        (&["--files-from", "-"], "crawl\nb.tx?", &["crawl/10.txt", "crawl/2.txt", "b.txt"]),
+        (&["a.txt", "-"], "https://h1.example/stdin\n", &["a.txt", "stdin"]),
+    ];
+    for (args, stdin, expected) in cases {
+        assert_eq!(place.taken(args, stdin), expected, "{args:?}");
+    }
+    let ran = place.done(&["filter", "-s", "web.rsieve", "-a", "FooBot", "crawl"]);
+    assert!(ran.stderr.contains("crawl: takes the 2 files in it and passes over 1 directories"), "{}", ran.stderr);
+}
+
+#[test]
+fn annotate_takes_them_too() {
+    let ran = place().done(&["annotate", "-q", "-s", "web.rsieve", "-a", "FooBot", "--shard", "1/2", "crawl"]);
+    assert_eq!(ran.stdout, b"A\thttps://h1.example/crawl/10.txt\n");
+}
+
+#[test]
+fn every_input_is_in_exactly_one_shard() {
+    let place = place();
+    let all = ["--files-from", "list", "crawl", "a.txt"];
+    let mut taken = Vec::new();
+    for shard in ["1/4", "2/4", "3/4", "4/4"] {
+        let part = place.taken(&[&all[..], &["--shard", shard]].concat(), "");
+        assert!((1..=2).contains(&part.len()), "{shard}: {part:?}");
+        taken.extend(part);
+    }
+    let mut expected = place.taken(&all, "");
+    taken.sort();
+    expected.sort();
+    assert_eq!(taken, expected);
+    // One without inputs does nothing; above all it does not wait for standard input.
+    let nothing: [&str; 0] = [];
+    assert_eq!(place.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n"), nothing);
+}
+
+#[test]
+fn what_names_no_input_is_refused() {
+    let place = place();
+    place.write("blank", "\n \n");
+    let cases: [(&[&str], &[&str]); 10] = [
+        (&["*.gz"], &["*.gz: no file has this name", "ls"]),
+        (&["a.txt["], &["a.txt[: not a glob"]),
+        (&["none.txt"], &["none.txt: No such file"]),
+        (&["empty"], &["empty: a directory without files", "glob"]),
+        (&["--files-from", "blank"], &["--files-from lists none"]),
+        (&["--files-from", "none"], &["none: No such file"]),
+        (&["--files-from", "-", "-"], &["--files-from -", "leave one out"]),
+        (&["--shard", "1/2"], &["--shard divides inputs", "--files-from"]),
+        (&["--shard", "0/4", "a.txt"], &["from 1 to N"]),
+        (&["--shard", "5/4", "a.txt"], &["from 1 to N"]),
+    ];
+    for (args, words) in cases {
+        place.refused(&[&["filter", "-s", "web.rsieve", "-a", "FooBot"][..], args].concat(), words);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let name = std::ffi::OsStr::from_bytes(b"\xff.txt");
+    place.write_list("odd/a.txt");
+    fs::write(place.path("odd").join(name), "https://h1.example/odd\n").unwrap();
+    assert_eq!(place.taken(&["odd"], ""), ["odd/a.txt", "odd"]);
+    assert_eq!(place.taken(&["odd/*"], ""), ["odd/a.txt"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn there_may_be_more_inputs_than_files_can_be_open() {
+    let place = Place::new();
+    for i in 0..100 {
+        place.write_list(&format!("many/{i:02}"));
+    }
+    let binary = env!("CARGO_BIN_EXE_robosieve");
+    let command = format!("ulimit -n 40; {binary} filter -q -j 2 -s web.rsieve -a FooBot many < /dev/null");
+    let out = std::process::Command::new("bash").args(["-c", &command]).current_dir(place.dir.path()).output().unwrap();
+    assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
+    assert_eq!(out.stdout.iter().filter(|byte| **byte == b'\n').count(), 100);
+}

@@ -1,0 +1,78 @@
+//! Runs that are ended in their midst leave nothing half done, and what they did is kept.
+
+use super::Place;
+use super::out_dir::list;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const FILES: usize = 40;
+const ARGS: [&str; 9] = ["filter", "-q", "-j", "2", "-s", "web.rsieve", "-a", "FooBot", "in"];
+
+fn place() -> Place {
+    let place = Place::new();
+    // The name makes the outputs compressed, which takes its time.
+    (0..FILES).for_each(|i| place.write(&format!("in/{i}.gz"), list(20_000)));
+    place
+}
+
+/// The names in a folder, without the one of state files.
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| name != ".robosieve").collect()
+}
+
+/// A run that is in its midst: so many files are complete.
+fn begun(place: &Place, complete: usize) -> Child {
+    let to = ["--out-dir", "out", "--disallowed-to", "no", "--resume"];
+    let child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
+        .args([&ARGS[..], &to].concat())
+        .current_dir(place.dir.path())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    while names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count() < complete {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn killed_again_and_again_and_resumed_it_gives_the_same_bytes() {
+    let place = place();
+    for complete in [1, 10, 25] {
+        let mut child = begun(&place, complete);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let states = names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count();
+        assert!((complete..FILES).contains(&states), "killed in the midst: {states}");
+    }
+    let to = ["--out-dir", "out", "--disallowed-to", "no", "--resume"];
+    let resumed = place.run(&[&["filter", "-s", "web.rsieve", "-a", "FooBot", "in"][..], &to].concat());
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    let skipped = resumed.stderr.split_once("resume: ").and_then(|(_, rest)| rest.split_once(' ')).unwrap().0;
+    assert!((25..FILES).contains(&skipped.parse().unwrap()), "{}", resumed.stderr);
+    place.done(&[&ARGS[..], &["--out-dir", "calm", "--disallowed-to", "calm-no"]].concat());
+    for (found, expected) in [("out", "calm"), ("no", "calm-no")] {
+        for name in names(&place.path(expected)) {
+            let read = |dir: &str| fs::read(place.path(dir).join(&name)).unwrap();
+            assert!(read(found) == read(expected), "{found}/{name}");
+        }
+        let visible = names(&place.path(found)).into_iter().filter(|name| !name.starts_with('.')).count();
+        assert_eq!(visible, FILES);
+    }
+}
+
+#[test]
+fn interrupted_it_leaves_no_temporary_files() {
+    let place = place();
+    for complete in [1, 5, 10, 15] {
+        let mut child = begun(&place, complete);
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let all = ["out", "no", "out/.robosieve"].map(|dir| names(&place.path(dir))).concat();
+        assert!(all.iter().all(|name| !name.ends_with(".tmp")), "{all:?}");
+    }
+}

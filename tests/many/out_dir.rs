@@ -1,0 +1,137 @@
+//! One output for each input.
+
+use super::Place;
+use std::fs;
+use std::io::Read;
+
+const JUDGE: [&str; 5] = ["filter", "-s", "web.rsieve", "-a", "FooBot"];
+
+fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&JUDGE[..], more].concat()
+}
+
+/// A list with lines of every verdict, of so many lines.
+pub(super) fn list(lines: usize) -> String {
+    let line = |i: usize| match i % 7 {
+        0 => "no URL\n".to_owned(),
+        1 => format!("https://unknown{i}.example/\n"),
+        2 | 3 => format!("https://h{}.example/p{i}\n", i % 10),
+        _ => format!("https://h{}.example/{i}\n", i % 10),
+    };
+    (0..lines).map(line).collect()
+}
+
+fn gz(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast()).read_to_end(&mut out).unwrap();
+    out
+}
+
+#[test]
+fn each_file_gives_what_it_gives_alone() {
+    let place = Place::new();
+    for i in 0..200 {
+        place.write(&format!("in/{i:03}.txt"), list(i));
+    }
+    place.write("in/big.txt.gz", gz(&list(300_000)));
+    place.write("in/zst.txt.zst", zstd::encode_all(list(1000).as_bytes(), 1).unwrap());
+    let to = ["--disallowed-to", "no", "--unknown-to", "new", "--invalid-to", "deep/odd"];
+    for threads in ["1", "2", "7"] {
+        place.done(&args(&[&["-j", threads, "--out-dir", "deep/go", "in"][..], &to].concat()));
+        for name in ["000.txt", "001.txt", "199.txt", "big.txt.gz", "zst.txt.zst"] {
+            let input = format!("in/{name}");
+            let alone = format!("alone-{name}");
+            place.done(&args(&["-q", "-o", &alone, "--disallowed-to", "alone-no", &input]));
+            let read = |path: &str| {
+                let mut bytes = Vec::new();
+                robosieve::decode(fs::File::open(place.path(path)).unwrap()).unwrap().read_to_end(&mut bytes).unwrap();
+                bytes
+            };
+            assert!(read(&format!("deep/go/{name}")) == read(&alone), "{name} with {threads} threads");
+            assert!(read(&format!("no/{name}")) == read("alone-no"), "{name} with {threads} threads");
+        }
+        let lists = ["deep/go", "no", "new", "deep/odd"].map(|dir| {
+            let names = fs::read_dir(place.path(dir)).unwrap().map(|entry| entry.unwrap().file_name());
+            names.filter(|name| name != ".robosieve").count()
+        });
+        assert_eq!(lists, [202; 4]);
+        fs::remove_dir_all(place.path("deep")).unwrap();
+    }
+    // The ending of the name decides, as with -o.
+    assert!(fs::read(place.path("no/big.txt.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
+    assert!(fs::read(place.path("no/zst.txt.zst")).unwrap().starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
+}
+
+#[test]
+fn annotate_writes_a_file_each_and_counts_over_all() {
+    let place = Place::new();
+    place.write("in/a", "https://h1.example/foo\nhttps://h1.example/p\n");
+    place.write("in/b", "https://h2.example/\n");
+    let ran = place.done(&["annotate", "-s", "web.rsieve", "-a", "FooBot,BarBot", "--out-dir", "out", "in"]);
+    assert_eq!(place.read("out/a"), "DA\thttps://h1.example/foo\nDD\thttps://h1.example/p\n");
+    assert_eq!(place.read("out/b"), "AA\thttps://h2.example/\n");
+    for line in ["files 2  done 2  skipped 0  failed 0", "lines 3  allowed 1  disallowed 2"] {
+        assert!(ran.stderr.contains(line), "{}", ran.stderr);
+    }
+    assert!(ran.stderr.lines().any(|line| line.split_whitespace().eq("BarBot allowed 2 disallowed 1".split(' '))));
+}
+
+#[test]
+fn shards_share_a_directory() {
+    let place = Place::new();
+    (0..10).for_each(|i| place.write_list(&format!("in/{i}")));
+    for shard in ["1/3", "2/3", "3/3"] {
+        place.done(&args(&["--out-dir", "out", "--shard", shard, "in"]));
+    }
+    (0..10).for_each(|i| assert_eq!(place.read(&format!("out/{i}")), place.read(&format!("in/{i}"))));
+}
+
+#[test]
+fn a_file_that_fails_stops_no_other() {
+    let place = Place::new();
+    (0..5).for_each(|i| place.write_list(&format!("in/{i}.gz")));
+    let damaged = gz(&list(10_000));
+    place.write("in/2.gz", &damaged[..damaged.len() / 2]);
+    place.write("out/2.gz", "from before");
+    let ran = place.run(&args(&["--out-dir", "out", "in"]));
+    assert_eq!(ran.code, Some(2));
+    for words in ["files 5  done 4  skipped 0  failed 1", "in/2.gz: damaged at byte", "1 of 5 files failed", "--resume"]
+    {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    assert_eq!(place.read("out/2.gz"), "from before");
+    place.write("in/2.gz", gz(&list(10)));
+    let ran = place.done(&args(&["--out-dir", "out", "--resume", "in"]));
+    assert!(ran.stderr.contains("4 of 5 files are complete and skipped, 1 to do"), "{}", ran.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_would_overwrite_or_has_no_name_is_refused() {
+    let place = Place::new();
+    ["in/a", "other/a", "in/b", "file"].iter().for_each(|name| place.write_list(name));
+    std::os::unix::fs::symlink(place.path("in"), place.path("link")).unwrap();
+    std::os::unix::fs::symlink(place.path("in/b"), place.path("other/b")).unwrap();
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["--out-dir", "out", "in", "other/a"], &["in/a and other/a", "rename"]),
+        (&["--out-dir", "out", "in/a", "in/a"], &["in/a and in/a"]),
+        // Also where they are of different shards.
+        (&["--out-dir", "out", "--shard", "1/2", "in/a", "other/a"], &["in/a and other/a"]),
+        (&["--out-dir", "in", "in"], &["in/a: would be written over while it is read", "another directory"]),
+        (&["--out-dir", "link", "in/a"], &["link/a: would be written over"]),
+        (&["--out-dir", "other", "in/b"], &["other/b: would be written over"]),
+        (&["--out-dir", "out", "--invalid-to", "in", "in"], &["in/a: would be written over"]),
+        (&["--out-dir", "file", "in"], &["file: is a file", "directory"]),
+        (&["--out-dir", "out", "--unknown-to", "file", "in"], &["file: is a file", "directory"]),
+        (&["--out-dir", "out", "--unknown-to", "./out", "in"], &["out: named for two outputs"]),
+        (&["--out-dir", "out", "-o", "file", "in"], &["leave one of them out"]),
+        (&["--out-dir", "out"], &["standard input has no name", "-o"]),
+        (&["--out-dir", "out", "in", "/dev/null"], &["/dev/null: --out-dir takes files", "-o"]),
+        (&["--resume", "in"], &["--resume needs --out-dir"]),
+    ];
+    for (more, words) in cases {
+        place.refused(&args(more), words);
+    }
+    place.refused(&args(&["--out-dir", "out", "in", "none"]), &["none: No such file"]);
+    assert!(!place.path("out").exists(), "what is refused leaves nothing");
+}

@@ -1,0 +1,130 @@
+//! What a rerun skips, and what it does again.
+
+use super::Place;
+use std::fs;
+
+/// A case: what changes, the arguments of the rerun, how many of three files it skips, and the reason that it gives.
+struct Case {
+    change: fn(&Place),
+    args: &'static [&'static str],
+    skips: usize,
+    why: &'static str,
+}
+
+const FILTER: &[&str] = &["filter", "-s", "web.rsieve", "-a", "FooBot"];
+
+const CASES: &[Case] = &[
+    Case { change: |_| {}, args: FILTER, skips: 3, why: "" },
+    Case {
+        change: |place| place.write("in/b", "https://h1.example/x\n"),
+        args: FILTER,
+        skips: 2,
+        why: "input changed",
+    },
+    Case { change: |place| touch(place, "in/b"), args: FILTER, skips: 2, why: "input changed" },
+    Case { change: |place| remove(place, "out/a"), args: FILTER, skips: 2, why: "output missing or changed" },
+    Case { change: |place| place.write("out/a", ""), args: FILTER, skips: 2, why: "output missing or changed" },
+    Case { change: |place| remove(place, "out/.robosieve/a.json"), args: FILTER, skips: 2, why: "not done yet" },
+    Case {
+        change: |place| place.write("out/.robosieve/a.json", "{"),
+        args: FILTER,
+        skips: 2,
+        why: "state not readable",
+    },
+    Case { change: recompile, args: FILTER, skips: 0, why: "made by another snapshot" },
+    Case { change: other_version, args: FILTER, skips: 2, why: "made by another version" },
+    Case { change: |_| {}, args: &["filter", "-s", "web.rsieve", "-a", "BarBot"], skips: 0, why: "other options" },
+    Case { change: |_| {}, args: &["annotate", "-s", "web.rsieve", "-a", "FooBot"], skips: 0, why: "other options" },
+    Case {
+        change: |_| {},
+        args: &["filter", "-s", "web.rsieve", "-a", "FooBot", "--scheme", "any"],
+        skips: 0,
+        why: "other options",
+    },
+    Case {
+        change: |_| {},
+        args: &["filter", "-s", "web.rsieve", "-a", "FooBot", "--keep", "disallowed"],
+        skips: 0,
+        why: "other options",
+    },
+    Case {
+        change: |_| {},
+        args: &["filter", "-s", "web.rsieve", "-a", "FooBot", "--invalid-to", "odd"],
+        skips: 0,
+        why: "output missing or changed",
+    },
+    // A moved directory is as complete as it was.
+    Case {
+        change: |place| {
+            fs::rename(place.path("out"), place.path("moved")).unwrap();
+            std::os::unix::fs::symlink("moved", place.path("out")).unwrap();
+        },
+        args: FILTER,
+        skips: 3,
+        why: "",
+    },
+];
+
+fn touch(place: &Place, name: &str) {
+    let file = fs::File::options().append(true).open(place.path(name)).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+}
+
+fn remove(place: &Place, name: &str) {
+    fs::remove_file(place.path(name)).unwrap();
+}
+
+fn recompile(place: &Place) {
+    place.write("one.jsonl", r#"{"url": "https://h1.example/robots.txt", "status": 200, "body": ""}"#);
+    place.done(&["compile", "-q", "-o", "web.rsieve", "one.jsonl"]);
+}
+
+fn other_version(place: &Place) {
+    let state = place.read("out/.robosieve/a.json");
+    let other = state.replace(concat!("robosieve ", env!("CARGO_PKG_VERSION")), "robosieve 0.0.1");
+    assert_ne!(state, other);
+    place.write("out/.robosieve/a.json", other);
+}
+
+#[test]
+fn a_rerun_does_what_is_not_complete() {
+    for (number, case) in CASES.iter().enumerate() {
+        let place = Place::new();
+        for name in ["in/a", "in/b", "in/c"] {
+            place.write(name, "https://h1.example/x\nhttps://h1.example/foo\n?\n");
+        }
+        place.done(&[FILTER, &["--out-dir", "out", "in"]].concat());
+        (case.change)(&place);
+        let ran = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
+        let (skips, todo) = (case.skips, 3 - case.skips);
+        let told = format!("resume: {skips} of 3 files are complete and skipped, {todo} to do\n");
+        assert!(ran.stderr.contains(&told) && ran.stderr.contains(case.why), "case {number}: {}", ran.stderr);
+        let done = format!("files 3  done {todo}  skipped {skips}  failed 0");
+        assert!(ran.stderr.contains(&done), "case {number}: {}", ran.stderr);
+        // As a run without --resume leaves it, and the next rerun has nothing to do.
+        let after = ["a", "b", "c"].map(|name| place.read(&format!("out/{name}")));
+        let next = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
+        assert!(next.stderr.contains("3 of 3 files are complete"), "case {number}: {}", next.stderr);
+        let ran = place.done(&[case.args, &["--out-dir", "out", "in"]].concat());
+        assert!(ran.stderr.contains("files 3  done 3  skipped 0"), "case {number}: {}", ran.stderr);
+        assert_eq!(after, ["a", "b", "c"].map(|name| place.read(&format!("out/{name}"))), "case {number}");
+    }
+}
+
+#[test]
+fn skipped_files_are_counted_apart() {
+    let place = Place::new();
+    for name in ["in/a", "in/b"] {
+        place.write(name, "https://h1.example/x\nhttps://h1.example/foo\n");
+    }
+    place.done(&[FILTER, &["--out-dir", "out", "in"]].concat());
+    place.write("in/b", "?\n");
+    let ran = place.done(&[FILTER, &["--out-dir", "out", "--resume", "in"]].concat());
+    for line in [
+        "\nlines 1  allowed 0  disallowed 0  unknown 0  invalid 1  bytes 2 ",
+        "\nskipped files: lines 2  allowed 1  disallowed 1  unknown 0  invalid 0  bytes 44\n",
+        "\ntogether: lines 3  allowed 1  disallowed 1  unknown 0  invalid 1  bytes 46\n",
+    ] {
+        assert!(ran.stderr.contains(line), "{line}: {}", ran.stderr);
+    }
+}
