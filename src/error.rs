@@ -67,6 +67,9 @@ pub enum ErrorKind {
         /// Whether `--skip-damaged` (or [`crate::Compiler::skip_damaged`]) would read on behind it.
         skippable: bool,
     },
+    /// A Parquet file that cannot be read or written as asked.
+    #[error("Parquet: {0}")]
+    BadTable(String),
     /// An agent that cannot be asked about as it is spelled.
     #[error("agent {name:?}: {what}")]
     BadAgent {

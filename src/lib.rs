@@ -69,8 +69,8 @@ pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
-    Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs, Require,
-    Scratch, Site, Stage, UnknownOrigin, Verdicts,
+    Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs, ParquetFilter,
+    ParquetInput, ParquetOutputs, Require, Scratch, Site, Stage, UnknownOrigin, VerdictColumns, Verdicts,
 };
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;

@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("source", &["error", "decode", "agent", "url", "robots", "snapshot"]),
     ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
-    ("filter", &["error", "profile", "decode", "agent", "simd", "url", "robots", "snapshot", "matcher"]),
+    ("filter", &["error", "profile", "atomic", "decode", "agent", "simd", "url", "robots", "snapshot", "matcher"]),
     ("synthetic", &[]),
 ];
 

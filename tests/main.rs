@@ -8,6 +8,7 @@ mod corruption;
 mod datasets;
 mod determinism;
 mod layers;
+mod parquet;
 mod properties;
 mod site;
 mod spec;

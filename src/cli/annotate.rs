@@ -2,11 +2,15 @@
 
 use super::args::AnnotateArgs;
 use super::output::Output;
+use super::parquet;
 use super::report::{print_agents, print_filter};
 use super::run::{input_progress, open_inputs};
 use robosieve::{Filter, Judge, Snapshot};
 
 pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
+    if parquet::are_parquet(&args.inputs)? {
+        return parquet::annotate(args, quiet);
+    }
     let snapshot = Snapshot::open(&args.snapshot)?;
     let agents = args.judge.agents(quiet)?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;

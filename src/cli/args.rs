@@ -1,6 +1,7 @@
 //! The arguments of every verb, and what they mean to the library.
 
 use super::examples::*;
+use super::parquet::{ColumnArgs, VerdictArgs};
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
@@ -134,9 +135,11 @@ pub(crate) struct FilterArgs {
     /// Write the kept lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Lists of URLs, one a line, plain, gzip or zstd (default: standard input)
+    /// Lists of URLs, one a line, plain, gzip or zstd, or Parquet files (default: standard input)
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub table: ColumnArgs,
 }
 
 #[derive(Debug, Args)]
@@ -150,9 +153,11 @@ pub(crate) struct AnnotateArgs {
     /// Write the lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Lists of URLs, one a line, plain, gzip or zstd (default: standard input)
+    /// Lists of URLs, one a line, plain, gzip or zstd, or Parquet files (default: standard input)
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub table: VerdictArgs,
 }
 
 #[derive(Debug, Args)]

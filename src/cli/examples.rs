@@ -27,6 +27,7 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
+  robosieve filter -s web.rsieve -a GPTBot --column page.url crawl.parquet -o allowed.parquet
 
 Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.";
 
@@ -34,9 +35,12 @@ pub(super) const ANNOTATE_EXAMPLES: &str = "\
 Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot urls.txt
   robosieve annotate -s web.rsieve --agents-from agents.txt urls.txt.gz -o verdicts.tsv.zst
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
 
 A line becomes its letters, one an agent in the order given, a TAB, and the line unchanged:
-  AD<TAB>https://example.com/page";
+  AD<TAB>https://example.com/page
+
+A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts behind them.";
 
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:

@@ -2,6 +2,7 @@
 
 use super::args::{FilterArgs, KeepArg};
 use super::output::{Output, refuse_same};
+use super::parquet;
 use super::report::{grouped, print_filter};
 use super::run::{input_progress, open_inputs};
 use anyhow::bail;
@@ -19,6 +20,14 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         args.unknown_to.as_deref(),
         args.invalid_to.as_deref(),
     ])?;
+    if parquet::are_parquet(&args.inputs)? {
+        let (stats, elapsed) = parquet::filter(args, quiet)?;
+        if !quiet {
+            print_filter(&stats, elapsed);
+            print_hints(args, &stats);
+        }
+        return Ok(());
+    }
     let snapshot = Snapshot::open(&args.snapshot)?;
     let agents = args.judge.agents(quiet)?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;

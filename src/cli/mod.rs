@@ -9,6 +9,7 @@ mod examples;
 mod filter;
 mod inspect;
 mod output;
+mod parquet;
 mod progress;
 mod report;
 mod run;

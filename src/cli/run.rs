@@ -1,5 +1,6 @@
 //! What `filter` and `annotate` share: inputs, and progress over them.
 
+use super::parquet::open_stdin;
 use super::progress::Progress;
 use robosieve::Input;
 use std::path::PathBuf;
@@ -7,9 +8,9 @@ use std::path::PathBuf;
 /// The inputs, standard input where none is named. All are opened before any is read, so a missing one is told at once.
 pub(crate) fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
     if paths.is_empty() {
-        return Ok(vec![Input::open("-")?]);
+        return Ok(vec![open_stdin()]);
     }
-    paths.iter().map(Input::open).collect()
+    paths.iter().map(|path| if path.as_os_str() == "-" { Ok(open_stdin()) } else { Input::open(path) }).collect()
 }
 
 /// Progress over the bytes of all inputs, whose total is known if all are regular files.

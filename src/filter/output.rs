@@ -22,7 +22,7 @@ pub(super) struct Criterion {
 impl Criterion {
     /// One verdict for the line: the kept one if the required agents have it, else the other.
     #[inline]
-    fn line_verdict(self, verdicts: &Verdicts<'_>, agents: usize) -> Verdict {
+    pub(super) fn line_verdict(self, verdicts: &Verdicts<'_>, agents: usize) -> Verdict {
         if let Some(verdict) = verdicts.unjudged() {
             return verdict;
         }
