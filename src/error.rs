@@ -70,6 +70,9 @@ pub enum ErrorKind {
     /// A list of URLs that does not hold what it is said to hold, or not where.
     #[error("{0}")]
     BadList(String),
+    /// A Parquet file that cannot be read or written as asked.
+    #[error("Parquet: {0}")]
+    BadTable(String),
     /// An agent that cannot be asked about as it is spelled.
     #[error("agent {name:?}: {what}")]
     BadAgent {

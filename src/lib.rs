@@ -71,7 +71,8 @@ pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
     AnnotateForm, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs,
-    Require, Scratch, Site, Stage, UnknownOrigin, Verdicts,
+    ParquetFilter, ParquetInput, ParquetOutputs, Require, Scratch, Site, Stage, UnknownOrigin, VerdictColumns,
+    Verdicts,
 };
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;

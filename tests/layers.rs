@@ -22,7 +22,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
     ("records", &["error", "agent"]),
-    ("filter", &["error", "profile", "decode", "agent", "simd", "url", "robots", "snapshot", "matcher", "records"]),
+    (
+        "filter",
+        &["error", "profile", "atomic", "decode", "agent", "simd", "url", "robots", "snapshot", "matcher", "records"],
+    ),
     ("synthetic", &[]),
 ];
 

@@ -9,6 +9,7 @@ mod datasets;
 mod determinism;
 mod layers;
 mod many;
+mod parquet;
 mod properties;
 mod records;
 mod recrawl;

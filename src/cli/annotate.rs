@@ -15,7 +15,11 @@ pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let main = dir.map(Path::to_owned).or_else(|| args.output.clone());
     let places = Places { main, ..Places::default() };
-    let task = Task { what: What::Annotate(args.form.value()), records: args.records.options() };
+    let task = Task {
+        what: What::Annotate(args.form, args.name.as_name.clone()),
+        records: args.records.options(),
+        column: args.column.column.clone(),
+    };
     if dir.is_some() {
         let identity = Identity::new(&snapshot, &agents, &args.judge.options(), &task);
         let many = Many { task, judge: &judge, dirs: places, identity, quiet };

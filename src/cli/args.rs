@@ -3,12 +3,13 @@
 use super::examples::*;
 use super::inputs::InputArgs;
 use super::many::ManyArgs;
+use super::parquet::{ColumnArgs, NameArgs};
 use super::records::RecordArgs;
 use super::time::{parse_instant, parse_through};
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
-use robosieve::{Agent, AgentMatch, AnnotateForm, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
+use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
 use std::path::{Path, PathBuf};
 
 /// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
@@ -152,6 +153,8 @@ pub(crate) struct FilterArgs {
     #[command(flatten)]
     pub many: ManyArgs,
     #[command(flatten)]
+    pub column: ColumnArgs,
+    #[command(flatten)]
     pub from: InputArgs,
 }
 
@@ -165,14 +168,18 @@ pub(crate) struct AnnotateArgs {
     pub judge: JudgeArgs,
     #[command(flatten)]
     pub records: RecordArgs,
-    /// What to write for each line
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = AnnotateArg::Letters)]
-    pub form: AnnotateArg,
+    /// What to write for each line (default: letters), or add to each row of a Parquet file (default: bits)
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    pub form: Option<AnnotateArg>,
     /// Write the lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub many: ManyArgs,
+    #[command(flatten)]
+    pub column: ColumnArgs,
+    #[command(flatten)]
+    pub name: NameArgs,
     #[command(flatten)]
     pub from: InputArgs,
 }
@@ -300,14 +307,21 @@ choices!(KeepArg => Keep {
     Allowed = "allowed" => Keep::Allowed,
     Disallowed = "disallowed" => Keep::Disallowed,
 });
-choices!(AnnotateArg => AnnotateForm {
+/// What annotating gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnnotateArg {
     /// One letter an agent, TAB, the line
-    Letters = "letters" => AnnotateForm::Letters,
+    Letters,
     /// JSON objects with a key "robots" that has each agent's verdict
-    Jsonl = "jsonl" => AnnotateForm::Jsonl,
+    Jsonl,
     /// One digit an agent, 1 where it may fetch, and nothing else
-    Mask = "mask" => AnnotateForm::Mask,
-});
+    Mask,
+    /// For Parquet: one int64 column, of which bit 0 is set if the first agent may fetch the URL, bit 1 for the second, up to 63
+    Bits,
+    /// For Parquet: an int8 column for each agent, 1 if it may fetch the URL, else 0
+    Int8,
+}
+
 choices!(OrderArg => Order {
     /// Grouped by host, as in a crawl index
     Sorted = "sorted" => Order::Sorted,

@@ -37,6 +37,7 @@ Examples:
   robosieve filter -s web.rsieve -a MyBot --at 2026-03-01 log
   robosieve filter -s web.rsieve -a MyBot --out-dir go --disallowed-to no --resume 'crawl/*.txt.gz'
   robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
+  robosieve filter -s web.rsieve -a GPTBot --column page.url crawl.parquet -o allowed.parquet
 
 Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.
 
@@ -50,12 +51,15 @@ Examples:
   robosieve annotate -s web.rsieve --agents-from agents.txt urls.txt.gz -o verdicts.tsv.zst
   robosieve annotate -s web.rsieve -a GPTBot --as mask pages.jsonl.zst -o mask.txt.zst
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --as jsonl pages.jsonl -o with-verdicts.jsonl
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
 
 A line becomes its letters, one an agent in the order given, a TAB, and the line unchanged:
   AD<TAB>https://example.com/page
 With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
-With --as mask: 10";
+With --as mask: 10
+
+A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts behind them: --as bits or int8.";
 
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     let agents = args.judge.agents(quiet)?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let what = What::Filter(args.keep.value(), args.require.value());
-    let task = Task { what, records: args.records.options() };
+    let task = Task { what, records: args.records.options(), column: args.column.column.clone() };
     let places = Places {
         main: dir.map(Path::to_owned).or_else(|| args.output.clone()),
         disallowed: args.disallowed_to.clone(),

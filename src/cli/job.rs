@@ -1,6 +1,9 @@
 //! One job: lists of URLs to their outputs. A plain run is one, and a run with `--out-dir` one for each file.
 
+use super::args::AnnotateArg;
 use super::output::Output;
+use super::parquet::{self, open_stdin};
+use anyhow::bail;
 use robosieve::{AnnotateForm, Filter, FilterStats, Input, Judge, Keep, Outputs, RecordOptions, Require};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -11,15 +14,31 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Task {
     pub what: What,
     pub records: RecordOptions,
+    /// The column of Parquet files.
+    pub column: String,
 }
 
 /// What is done with every record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum What {
     /// To the output of its verdict.
     Filter(Keep, Require),
-    /// To the one output, with its verdicts.
-    Annotate(AnnotateForm),
+    /// To the one output, with its verdicts in this form, or the usual one; the name is that of columns added to Parquet files.
+    Annotate(Option<AnnotateArg>, Option<String>),
+}
+
+impl What {
+    /// The form of annotated lists.
+    fn list_form(form: Option<AnnotateArg>) -> anyhow::Result<AnnotateForm> {
+        Ok(match form {
+            None | Some(AnnotateArg::Letters) => AnnotateForm::Letters,
+            Some(AnnotateArg::Jsonl) => AnnotateForm::Jsonl,
+            Some(AnnotateArg::Mask) => AnnotateForm::Mask,
+            Some(AnnotateArg::Bits | AnnotateArg::Int8) => {
+                bail!("--as bits and --as int8 are columns of Parquet files; a list takes letters, jsonl or mask")
+            }
+        })
+    }
 }
 
 /// Where the lines go.
@@ -45,7 +64,7 @@ impl Places {
     }
 }
 
-/// A job whose outputs are written and not yet visible; dropped, it leaves nothing behind.
+/// A job whose outputs are written and, but for Parquet, not yet visible; dropped, it leaves nothing more behind.
 pub(crate) struct Written {
     outputs: Vec<Output>,
     stats: FilterStats,
@@ -61,7 +80,7 @@ impl Written {
     }
 }
 
-/// Sends every line of `inputs`, one after the other, to its place. `progress` is told how many bytes of them were read so far.
+/// Sends every record of `inputs`, one after the other, to its place; Parquet files, which are written by another way, appear at once. `progress` is told how many bytes of them were read so far.
 pub(crate) fn write(
     task: &Task,
     judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
@@ -69,6 +88,10 @@ pub(crate) fn write(
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<Written> {
+    if parquet::are_parquet(inputs)? {
+        let stats = parquet::write(task, judge, inputs, places, progress)?;
+        return Ok(Written { outputs: Vec::new(), stats });
+    }
     let inputs = open_inputs(inputs)?;
     let mut main = Output::open(places.main.as_deref())?;
     let mut other = open_optional(&places.disallowed)?;
@@ -77,7 +100,7 @@ pub(crate) fn write(
     let progress = |at: robosieve::FilterProgress| progress(at.bytes_read);
     let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
     let stats = match task.what {
-        What::Annotate(form) => filter.form(form).annotate(inputs, &mut main)?,
+        What::Annotate(form, _) => filter.form(What::list_form(form)?).annotate(inputs, &mut main)?,
         What::Filter(keep, require) => {
             let outputs = Outputs {
                 kept: Some(&mut main),
@@ -107,9 +130,11 @@ fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
 /// Files are closed again until their turn comes: there may be more of them than a process can hold open. What is not a
 /// file, such as a pipe, can be opened only once.
 fn open_input(path: &Path) -> robosieve::Result<Input> {
+    if path.as_os_str() == "-" {
+        return Ok(open_stdin());
+    }
     let input = Input::open(path)?;
-    let is_file = path.as_os_str() != "-" && path.is_file();
-    Ok(if is_file { Input::from_reader(path, Later::Closed(path.to_owned())) } else { input })
+    Ok(if path.is_file() { Input::from_reader(path, Later::Closed(path.to_owned())) } else { input })
 }
 
 /// A file that is opened when it is first read.

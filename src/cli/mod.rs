@@ -12,6 +12,7 @@ mod inspect;
 mod job;
 mod many;
 mod output;
+mod parquet;
 mod progress;
 mod records;
 mod report;

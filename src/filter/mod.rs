@@ -5,6 +5,7 @@ mod batch;
 mod block;
 mod judge;
 mod output;
+mod parquet;
 mod pipeline;
 mod record;
 mod site;
@@ -14,6 +15,7 @@ mod verdicts;
 
 pub use block::Input;
 pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin};
+pub use parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
 pub use pipeline::FilterProgress;
 pub use site::Site;
 pub use stats::FilterStats;

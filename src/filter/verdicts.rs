@@ -51,6 +51,22 @@ impl Verdicts<'_> {
         }
     }
 
+    /// A bit for each of the first 64 agents, as far as there are so many: whether it may fetch the URL.
+    #[inline]
+    pub(super) fn mask(&self) -> i64 {
+        match self.answer {
+            Answer::Same(Verdict::Allowed) if self.agents < 64 => (1 << self.agents) - 1,
+            Answer::Same(Verdict::Allowed) => -1,
+            Answer::Same(_) => 0,
+            Answer::Bits(words) => words.first().map_or(0, |word| word.cast_signed()),
+        }
+    }
+
+    /// Whether the agent of this number may fetch the URL.
+    pub(super) fn may_fetch(&self, agent: usize) -> bool {
+        self.get(agent) == Verdict::Allowed
+    }
+
     /// Whether the other scheme's entry was used ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
     pub fn via_other_scheme(&self) -> bool {
         self.via_other_scheme

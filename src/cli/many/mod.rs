@@ -13,7 +13,7 @@ use super::progress::Progress;
 use anyhow::bail;
 use clap::Args;
 use plan::FileJob;
-use robosieve::{FilterStats, Judge};
+use robosieve::{FilterStats, Judge, ParquetInput};
 use state::{Fingerprint, State};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -97,7 +97,9 @@ impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
     /// large one left when the others are done. No lock is held while a file is done: a thread that waits for the workers of
     /// its file may work on another one meanwhile.
     fn all(&self, files: Vec<FileJob>, progress: &Progress) -> Vec<(FileJob, anyhow::Result<FilterStats>)> {
-        let mut order: Vec<usize> = (0..files.len()).collect();
+        // Parquet files spread over all threads by their own way, so they are done one after the other.
+        let is_table = |i: &usize| ParquetInput::is_parquet(&files[*i].input);
+        let (tables, mut order): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_table);
         order.sort_by_key(|&i| Reverse(files[i].size));
         let next = AtomicUsize::new(0);
         let results = Mutex::new(Vec::new());
@@ -109,6 +111,10 @@ impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
             }
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for i in tables {
+            results.push((i, self.one(&files[i], progress)));
+            progress.file_done();
+        }
         results.sort_by_key(|(i, _)| *i);
         files.into_iter().zip(results).map(|(file, (_, result))| (file, result)).collect()
     }
@@ -118,6 +124,10 @@ impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
         let input = Fingerprint::of(file)?;
         let read = AtomicU64::new(0);
         let advance = |to: u64| progress.add(to.saturating_sub(read.swap(to, Ordering::Relaxed)));
+        if ParquetInput::is_parquet(&file.input) {
+            // Its outputs appear as soon as they are written.
+            State::forget(&file.state)?;
+        }
         let written = job::write(&self.task, self.judge, std::slice::from_ref(&file.input), &file.places, &advance)
             .inspect_err(
                 // What is not read of it is not to be waited for.

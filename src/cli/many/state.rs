@@ -173,6 +173,8 @@ mod tests {
         "default_scheme",
         "host",
         "form",
+        "column",
+        "as_name",
     ];
     /// What changes no byte of an output and no count, or is looked at by itself.
     const OTHERS: &[&str] =

@@ -1,0 +1,133 @@
+//! `filter` and `annotate` of Parquet files, and how these are told from lists.
+
+use super::args::AnnotateArg;
+use super::job::{Places, Task, What};
+use anyhow::{Context, bail};
+use clap::Args;
+use robosieve::{
+    FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns,
+};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+/// Which column of a Parquet file to read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parquet files")]
+pub(crate) struct ColumnArgs {
+    /// The column that holds the URLs; a field of a struct is `a.b`
+    #[arg(long, value_name = "NAME", default_value = "url")]
+    pub column: String,
+}
+
+/// What the columns that annotating adds are called.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parquet files")]
+pub(crate) struct NameArgs {
+    /// What the column of bits is called, or the columns of agents begin with (default: robots_allowed, robots_)
+    #[arg(long, value_name = "NAME")]
+    pub as_name: Option<String>,
+}
+
+/// The library makes errors of panics in the code that reads Parquet; nobody needs to see these told twice.
+fn silence_foreign_panics() {
+    static SILENCED: Once = Once::new();
+    SILENCED.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if info.location().is_some_and(|place| place.file().starts_with("src")) {
+                usual(info);
+            }
+        }));
+    });
+}
+
+/// Whether the inputs are Parquet files: all or none of them.
+pub(crate) fn are_parquet(inputs: &[PathBuf]) -> anyhow::Result<bool> {
+    let tables = inputs.iter().filter(|path| ParquetInput::is_parquet(path)).count();
+    if tables > 0 && tables < inputs.len() {
+        bail!("some inputs are Parquet files and some are not; give them a run of their own each");
+    }
+    Ok(tables > 0)
+}
+
+/// Standard input as a list; a Parquet file cannot be read there.
+pub(crate) fn open_stdin() -> Input {
+    Input::from_reader("standard input", NoParquet { reader: std::io::stdin(), begun: false })
+}
+
+/// Passes on what it reads, unless that begins like a Parquet file.
+struct NoParquet<R> {
+    reader: R,
+    begun: bool,
+}
+
+impl<R: Read> Read for NoParquet<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buf)?;
+        if !std::mem::replace(&mut self.begun, true) && buf[..n].starts_with(b"PAR1") {
+            let what = "it is read from its end; name the file instead of piping it".to_owned();
+            return Err(io::Error::other(robosieve::Error::from(robosieve::ErrorKind::BadTable(what))));
+        }
+        Ok(n)
+    }
+}
+
+/// Writes Parquet files, or annotates them; the outputs appear when they are complete.
+pub(crate) fn write(
+    task: &Task,
+    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    inputs: &[PathBuf],
+    places: &Places,
+    progress: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<FilterStats> {
+    if task.records.default_scheme.is_some() || task.records.host.is_some() {
+        bail!("--default-scheme and --host are for lists; the URLs of a Parquet file must be whole");
+    }
+    let main = places.main.as_deref().context(NEEDS_FILE)?;
+    if places.named().any(|(_, path)| file(path).is_none()) {
+        bail!(NEEDS_FILE);
+    }
+    silence_foreign_panics();
+    let open = |path: &PathBuf| ParquetInput::open(path, &task.column);
+    let inputs = inputs.iter().map(open).collect::<robosieve::Result<Vec<_>>>()?;
+    let show = |at: FilterProgress| progress(at.bytes_read);
+    let filter = ParquetFilter::new(judge).progress(&show);
+    Ok(match &task.what {
+        What::Annotate(form, name) => {
+            let filter = filter.columns(columns(*form)?);
+            match name {
+                Some(name) => filter.name(name).annotate(&inputs, main)?,
+                None => filter.annotate(&inputs, main)?,
+            }
+        }
+        What::Filter(keep, require) => {
+            let outputs = ParquetOutputs {
+                kept: Some(main),
+                other: places.disallowed.as_deref(),
+                unknown: places.unknown.as_deref(),
+                invalid: places.invalid.as_deref(),
+            };
+            filter.keep(*keep, *require).run(&inputs, outputs)?
+        }
+    })
+}
+
+fn columns(form: Option<AnnotateArg>) -> anyhow::Result<VerdictColumns> {
+    match form {
+        None | Some(AnnotateArg::Bits) => Ok(VerdictColumns::Bits),
+        Some(AnnotateArg::Int8) => Ok(VerdictColumns::Int8),
+        Some(AnnotateArg::Letters | AnnotateArg::Jsonl | AnnotateArg::Mask) => {
+            bail!("--as letters, jsonl and mask are for lists; a Parquet file takes bits or int8")
+        }
+    }
+}
+
+const NEEDS_FILE: &str = "the output of a Parquet input is Parquet, which needs a file that is not compressed as a whole; \
+                          name one with -o, such as -o out.parquet";
+
+/// The path, if a Parquet file can be written there: a compressed one could not be read.
+fn file(path: &Path) -> Option<&Path> {
+    let compressed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+    Some(path).filter(|path| path.as_os_str() != "-" && !compressed)
+}

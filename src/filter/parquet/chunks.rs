@@ -1,0 +1,78 @@
+//! Ranges of a file, read side by side.
+//!
+//! The `parquet` crate reads a `File` through one shared position, which threads would move under each other's feet; here each
+//! read names its place.
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+
+/// A file of a length that was found when it was opened. Clones share it.
+#[derive(Clone, Debug)]
+pub(super) struct Chunks {
+    file: Arc<File>,
+    len: u64,
+    /// Bytes read ahead by a [`get_read`](ChunkReader::get_read).
+    ahead: usize,
+}
+
+impl Chunks {
+    pub(super) fn new(file: File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        // What is read bit by bit is the headers of pages, which are short.
+        Ok(Self { file: Arc::new(file), len, ahead: 1 << 10 })
+    }
+
+    /// The same file for copying long ranges.
+    pub(super) fn in_long_reads(&self) -> Self {
+        Self { ahead: 1 << 18, ..self.clone() }
+    }
+}
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = BufReader<ReadAt>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        Ok(BufReader::with_capacity(self.ahead, ReadAt { file: Arc::clone(&self.file), place: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        // Looked at before the memory is taken: a damaged file may ask for any length.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
+            return Err(ParquetError::EOF(format!("{length} bytes at byte {start} reach behind the end of the file")));
+        }
+        let mut bytes = Vec::with_capacity(length);
+        ReadAt { file: Arc::clone(&self.file), place: start }.take(length as u64).read_to_end(&mut bytes)?;
+        if bytes.len() != length {
+            return Err(ParquetError::EOF("the file became shorter while it was read".to_owned()));
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// Reads on from a place in a file.
+#[derive(Debug)]
+pub(super) struct ReadAt {
+    file: Arc<File>,
+    place: u64,
+}
+
+impl Read for ReadAt {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let n = std::os::unix::fs::FileExt::read_at(&*self.file, buf, self.place)?;
+        #[cfg(windows)]
+        let n = std::os::windows::fs::FileExt::seek_read(&*self.file, buf, self.place)?;
+        self.place += n as u64;
+        Ok(n)
+    }
+}

@@ -1,0 +1,144 @@
+//! The columns that annotating adds: their types, the values of a batch, and their encoding.
+
+use super::super::verdicts::Verdicts;
+use super::input::{bad, table_error};
+use super::spool::{ChunkWriter, Encoded};
+use super::verdicts::Rows;
+use crate::agent::Agent;
+use crate::error::Result;
+use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
+use parquet::column::writer::ColumnWriter;
+use parquet::file::properties::WriterPropertiesPtr;
+use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How verdicts stand in the columns that annotating adds. In either form a row is null where there is no verdict: its origin is
+/// unknown, or its value null or no URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VerdictColumns {
+    /// One `int64` column for up to 63 agents: bit 0 is set where the first may fetch the URL, bit 1 for the second, and so on. (Not
+    /// unsigned: Spark refuses that.)
+    #[default]
+    Bits,
+    /// An `int8` column for each agent: 1 where it may fetch the URL, 0 where not.
+    Int8,
+}
+
+/// More bits would need the sign.
+const MAX_BITS: usize = 63;
+
+impl VerdictColumns {
+    /// What columns are called, or begin with.
+    pub(super) fn default_name(self) -> &'static str {
+        match self {
+            Self::Bits => "robots_allowed",
+            Self::Int8 => "robots_",
+        }
+    }
+
+    /// The columns for these agents.
+    pub(super) fn fields(self, agents: &[Agent], name: &str) -> Result<Vec<TypePtr>> {
+        let field = |name: &str, kind, logical| {
+            let builder = Type::primitive_type_builder(name, kind).with_logical_type(logical);
+            builder.with_repetition(Repetition::OPTIONAL).build().map(Arc::new).map_err(table_error)
+        };
+        match self {
+            Self::Bits if agents.len() > MAX_BITS => bad(format!(
+                "{} agents, but a mask of bits holds {MAX_BITS}; use --as int8, or fewer agents a run",
+                agents.len()
+            )),
+            Self::Bits => Ok(vec![field(name, PhysicalType::INT64, None)?]),
+            Self::Int8 => {
+                let int8 = || Some(LogicalType::integer(8, true));
+                agents.iter().map(|agent| field(&format!("{name}{agent}"), PhysicalType::INT32, int8())).collect()
+            }
+        }
+    }
+
+    /// Empty columns for the rows of a batch.
+    pub(super) fn batch(self, agents: usize, rows: usize) -> Columns {
+        let levels = Vec::with_capacity(rows);
+        match self {
+            Self::Bits => Columns { levels, bits: Vec::with_capacity(rows), flags: Vec::new() },
+            Self::Int8 => Columns { levels, bits: Vec::new(), flags: vec![Vec::with_capacity(rows); agents] },
+        }
+    }
+}
+
+/// The values of the new columns for the rows of a batch.
+#[derive(Debug)]
+pub(super) struct Columns {
+    /// For each row 1 if there is a verdict, else 0.
+    levels: Vec<i16>,
+    /// The masks, for each row: those of rows without a verdict are left out before encoding.
+    bits: Vec<i64>,
+    /// For each agent, the same.
+    flags: Vec<Vec<i32>>,
+}
+
+impl Rows for Columns {
+    #[inline]
+    fn push(&mut self, verdicts: &Verdicts<'_>, rows: usize) {
+        let end = self.levels.len() + rows;
+        self.levels.resize(end, i16::from(verdicts.unjudged().is_none()));
+        if self.flags.is_empty() {
+            self.bits.resize(end, verdicts.mask());
+        }
+        for (agent, flags) in self.flags.iter_mut().enumerate() {
+            flags.resize(end, i32::from(verdicts.may_fetch(agent)));
+        }
+    }
+
+    fn set(&mut self, row: usize, verdicts: &Verdicts<'_>) {
+        self.levels[row] = i16::from(verdicts.unjudged().is_none());
+        if self.flags.is_empty() {
+            self.bits[row] = verdicts.mask();
+        }
+        for (agent, flags) in self.flags.iter_mut().enumerate() {
+            flags[row] = i32::from(verdicts.may_fetch(agent));
+        }
+    }
+}
+
+impl Columns {
+    /// Takes out the values of rows that have none, as the format stores them.
+    pub(super) fn squeeze(&mut self) {
+        if self.levels.contains(&0) {
+            let levels = &self.levels;
+            keep(&mut self.bits, levels);
+            self.flags.iter_mut().for_each(|flags| keep(flags, levels));
+        }
+    }
+}
+
+fn keep<T>(values: &mut Vec<T>, levels: &[i16]) {
+    let mut levels = levels.iter();
+    values.retain(|_| levels.next() == Some(&1));
+}
+
+/// Encodes the new columns of a row group.
+pub(super) struct Encoders(Vec<ChunkWriter>);
+
+impl Encoders {
+    pub(super) fn new(columns: &[ColumnDescPtr], properties: &WriterPropertiesPtr, folder: &Path) -> Self {
+        Self(columns.iter().map(|column| ChunkWriter::new(column, properties, folder)).collect())
+    }
+
+    pub(super) fn write(&mut self, columns: &Columns) -> Result<()> {
+        let levels = Some(columns.levels.as_slice());
+        for (number, column) in self.0.iter_mut().enumerate() {
+            let written = match (&mut column.writer, columns.flags.get(number)) {
+                (ColumnWriter::Int64ColumnWriter(writer), _) => writer.write_batch(&columns.bits, levels, None),
+                (ColumnWriter::Int32ColumnWriter(writer), Some(flags)) => writer.write_batch(flags, levels, None),
+                _ => return bad("a column of verdicts has another type"),
+            };
+            written.map_err(table_error)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn close(self) -> Result<Vec<Encoded>> {
+        self.0.into_iter().map(|column| column.close().map_err(table_error)).collect()
+    }
+}

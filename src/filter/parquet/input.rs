@@ -1,0 +1,186 @@
+//! One Parquet file, opened and checked: its schema, its row groups, and the column that holds the URLs.
+
+use super::chunks::Chunks;
+use crate::error::{Error, ErrorKind, Result};
+use parquet::basic::{CompressionCodec, Type as PhysicalType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+};
+use parquet::file::reader::Length;
+use parquet::schema::types::SchemaDescriptor;
+use std::fs::File;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// What a Parquet file begins and ends with.
+const MAGIC: &[u8; 4] = b"PAR1";
+
+/// A Parquet file with a column of URLs, opened and checked, but not read yet.
+///
+/// ```no_run
+/// let table = robosieve::ParquetInput::open("crawl.parquet", "url")?;
+/// println!("{} rows", table.rows());
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ParquetInput {
+    pub(super) path: PathBuf,
+    pub(super) chunks: Chunks,
+    pub(super) meta: ParquetMetaData,
+    /// The number of the leaf column that holds the URLs.
+    pub(super) column: usize,
+}
+
+impl ParquetInput {
+    /// Opens a file and finds the column of this name in it (`a.b` for a field of a struct), which must be a string or binary
+    /// column that is not repeated. Reads the footer and the page indexes.
+    ///
+    /// # Errors
+    /// What the operating system refuses; [`ErrorKind::BadTable`] for a file that is not Parquet, is
+    /// encrypted, damaged, or has no such column. All name the file.
+    pub fn open(path: impl AsRef<Path>, column: &str) -> Result<Self> {
+        let path = path.as_ref();
+        Self::read(path, column).map_err(|err| err.at(path))
+    }
+
+    /// Whether a file is Parquet: a regular file whose name ends in `.parquet` or that begins with the format's magic number. What
+    /// cannot be opened is not.
+    pub fn is_parquet(path: impl AsRef<Path>) -> bool {
+        let path = path.as_ref();
+        if !path.is_file() {
+            return false;
+        }
+        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+        named || File::open(path).is_ok_and(begins_with_magic)
+    }
+
+    /// The number of rows, as the footer tells it.
+    pub fn rows(&self) -> u64 {
+        self.meta.row_groups().iter().map(|group| group.num_rows().unsigned_abs()).sum()
+    }
+
+    pub(super) fn schema(&self) -> &SchemaDescriptor {
+        self.meta.file_metadata().schema_descr()
+    }
+
+    fn read(path: &Path, column: &str) -> Result<Self> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return bad("not a regular file; Parquet is read from its end, so it must be a file");
+        }
+        let chunks = Chunks::new(file)?;
+        let meta = guard(|| read_footer(&chunks))?;
+        check(&meta, chunks.len())?;
+        let column = find(meta.file_metadata().schema_descr(), column)?;
+        for group in meta.row_groups() {
+            check_codec(group.column(column))?;
+            if group.column(column).num_values() != group.num_rows() {
+                return bad("damaged: the column of URLs has not one value a row");
+            }
+        }
+        Ok(Self { path: path.to_owned(), chunks, meta, column })
+    }
+}
+
+fn begins_with_magic(mut file: File) -> bool {
+    let mut start = [0; 4];
+    file.read_exact(&mut start).is_ok() && start == *MAGIC
+}
+
+fn read_footer(chunks: &Chunks) -> Result<ParquetMetaData> {
+    let options = ParquetMetaDataOptions::new().with_encoding_stats_as_mask(false);
+    let reader = ParquetMetaDataReader::new()
+        .with_page_index_policy(PageIndexPolicy::Optional)
+        .with_metadata_options(Some(options));
+    reader.parse_and_finish(chunks).map_err(table_error)
+}
+
+/// Whether what the footer says can be true, so that nothing behind has to doubt it.
+fn check(meta: &ParquetMetaData, len: u64) -> Result<()> {
+    let columns = meta.file_metadata().schema_descr().num_columns();
+    for (number, group) in meta.row_groups().iter().enumerate() {
+        if group.num_rows() < 0 || group.num_columns() != columns {
+            return bad(format!("damaged: row group {number} contradicts the schema"));
+        }
+        for chunk in group.columns() {
+            if chunk.file_path().is_some_and(|path| !path.is_empty()) {
+                return bad("the data lies in other files; make one file of it first");
+            }
+            if !lies_within(chunk, len) {
+                let column = chunk.column_path().string();
+                return bad(format!(
+                    "damaged: column {column:?} of row group {number} reaches behind the end of the file"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn lies_within(chunk: &ColumnChunkMetaData, len: u64) -> bool {
+    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+    let end = start.checked_add(chunk.compressed_size());
+    if chunk.compressed_size() == 0 && chunk.num_values() == 0 {
+        // Where there are no rows writers put anything.
+        return start >= 0 && chunk.data_page_offset() >= 0;
+    }
+    let ordered = start >= MAGIC.len() as i64 && start <= chunk.data_page_offset() && chunk.compressed_size() >= 0;
+    ordered && chunk.num_values() >= 0 && end.is_some_and(|end| end as u64 <= len)
+}
+
+/// The number of the leaf column with this path.
+fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
+    let Some(place) = schema.columns().iter().position(|column| column.path().string() == name) else {
+        let names: Vec<String> = schema.columns().iter().take(100).map(|column| column.path().string()).collect();
+        return bad(format!("has no column {name:?}; name one with --column: {}", names.join(", ")));
+    };
+    let column = schema.column(place);
+    if column.max_rep_level() > 0 {
+        return bad(format!(
+            "column {name:?} is repeated (a list or map); the column of URLs must hold one value a row"
+        ));
+    }
+    if column.physical_type() != PhysicalType::BYTE_ARRAY {
+        return bad(format!(
+            "column {name:?} holds {}, not strings; name the column of URLs with --column",
+            column.physical_type()
+        ));
+    }
+    Ok(place)
+}
+
+/// Whether the values of a column can be read; columns that are only copied may be compressed by anything.
+pub(super) fn check_codec(chunk: &ColumnChunkMetaData) -> Result<()> {
+    match chunk.compression_codec() {
+        codec @ (CompressionCodec::BROTLI | CompressionCodec::LZO) => bad(format!(
+            "column {:?} is compressed with {codec}, which cannot be read here; write the file again with zstd or snappy",
+            chunk.column_path().string()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// An error about a table as such.
+pub(super) fn bad<T>(what: impl Into<String>) -> Result<T> {
+    Err(ErrorKind::BadTable(what.into()).into())
+}
+
+/// What the `parquet` crate says, which carries errors of reading and writing within.
+pub(super) fn table_error(err: ParquetError) -> Error {
+    match err {
+        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+            Ok(err) => Error::from_io(*err),
+            Err(other) => ErrorKind::BadTable(other.to_string()).into(),
+        },
+        ParquetError::General(what) | ParquetError::EOF(what) => ErrorKind::BadTable(format!("damaged: {what}")).into(),
+        other => ErrorKind::BadTable(other.to_string()).into(),
+    }
+}
+
+/// Runs work in the `parquet` crate, which panics on some damaged files: that is an error like any other damage.
+pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What was worked on is thrown away with the error, so nobody sees it half done.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| bad("damaged: the Parquet reader gave up on it"))
+}

@@ -1,0 +1,100 @@
+//! Column chunks on the way to a file: in memory if they are small, in a temporary file without a name if not.
+//!
+//! A Parquet file holds the columns of a row group one behind the other, so who makes several at once has to put them somewhere.
+
+use bytes::Bytes;
+use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::errors::Result;
+use parquet::file::properties::WriterPropertiesPtr;
+use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::ColumnDescPtr;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tempfile::SpooledTempFile;
+
+/// Bytes of a chunk held in memory; the rest goes to disk.
+const IN_MEMORY: usize = 1 << 20;
+
+/// A column chunk being encoded.
+pub(super) struct ChunkWriter {
+    pub writer: ColumnWriter<'static>,
+    spool: Spool,
+}
+
+/// A column chunk, encoded, with what the file has to tell of it.
+pub(super) type Encoded = (Spool, ColumnCloseResult);
+
+impl ChunkWriter {
+    /// A chunk of this column; what does not fit into memory goes to a file in `folder`.
+    pub(super) fn new(column: &ColumnDescPtr, properties: &WriterPropertiesPtr, folder: &Path) -> Self {
+        let file = tempfile::spooled_tempfile_in(IN_MEMORY, folder);
+        let spool = Spool(Arc::new(Mutex::new(TrackedWrite::new(file))));
+        let writer = get_column_writer(column.clone(), properties.clone(), Box::new(spool.clone()));
+        Self { writer, spool }
+    }
+
+    pub(super) fn close(self) -> Result<Encoded> {
+        let end = self.writer.close()?;
+        Ok((self.spool, end))
+    }
+}
+
+/// The bytes of a chunk. Clones share them.
+#[derive(Clone)]
+pub(super) struct Spool(Arc<Mutex<TrackedWrite<SpooledTempFile>>>);
+
+impl Spool {
+    fn lock(&self) -> MutexGuard<'_, TrackedWrite<SpooledTempFile>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PageWriter for Spool {
+    fn write_page(&mut self, page: CompressedPage) -> Result<PageWriteSpec> {
+        SerializedPageWriter::new(&mut *self.lock()).write_page(page)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        SerializedPageWriter::new(&mut *self.lock()).close()
+    }
+}
+
+impl Length for Spool {
+    fn len(&self) -> u64 {
+        self.lock().bytes_written() as u64
+    }
+}
+
+impl ChunkReader for Spool {
+    type T = BufReader<SpoolReader>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        Ok(BufReader::with_capacity(1 << 16, SpoolReader { spool: self.clone(), place: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let mut bytes = vec![0; length];
+        self.get_read(start)?.read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
+/// Reads on from a place in a chunk.
+pub(super) struct SpoolReader {
+    spool: Spool,
+    place: u64,
+}
+
+impl Read for SpoolReader {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.spool.lock();
+        let file = file.inner_mut();
+        file.seek(SeekFrom::Start(self.place))?;
+        let n = file.read(buf)?;
+        self.place += n as u64;
+        Ok(n)
+    }
+}

@@ -1,0 +1,324 @@
+//! Parquet files annotated and filtered: every row has the verdict of its URL, and all else stays as it is.
+
+use crate::command::{Ran, robosieve, robosieve_with};
+use ::parquet::basic::{Compression, Encoding};
+use ::parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::record::Row;
+use ::parquet::schema::parser::parse_message_type;
+use bytes::Bytes;
+use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const SCHEMA: &str = "message m {
+    optional binary url (STRING); required int64 n;
+    optional group tags (LIST) { repeated group list { optional int32 element; } }
+    optional group page { optional binary link (STRING); } }";
+
+/// The URL of a row: two in three are judged by rules, the others are null, unknown, too long for a line, or no URL.
+fn url(row: usize) -> Option<Vec<u8>> {
+    match row % 12 {
+        1 => None,
+        3 => Some(format!("https://unknown.example/{row}").into_bytes()),
+        5 => Some(b"no URL".to_vec()),
+        7 => Some(format!("https://a.example/{row}\nhttps://a.example/x").into_bytes()),
+        9 if row % 1200 == 9 => Some(format!("https://a.example/{}{row}", "y/".repeat(10_000)).into_bytes()),
+        k if k % 2 == 0 => Some(format!("https://a.example/x{}/{row}", k).into_bytes()),
+        _ => Some(format!("https://a.example/ok/{row}").into_bytes()),
+    }
+}
+
+/// A file with row groups of so many rows.
+fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Vec<u8> {
+    let known = KeyValue::new("kept".to_owned(), "value".to_owned());
+    let properties = properties.set_key_value_metadata(Some(vec![known])).set_created_by("someone".to_owned()).build();
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), Arc::new(parse_message_type(SCHEMA).unwrap()), Arc::new(properties))
+            .unwrap();
+    let mut first = 0;
+    for &rows in groups {
+        let rows = first..first + rows;
+        first = rows.end;
+        let mut group = file.next_row_group().unwrap();
+        let urls: Vec<ByteArray> = rows.clone().filter_map(url).map(ByteArray::from).collect();
+        let levels: Vec<i16> = rows.clone().map(|row| i16::from(url(row).is_some())).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&urls, Some(&levels), None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let numbers: Vec<i64> = rows.clone().map(|row| row as i64).collect();
+        column.typed::<Int64Type>().write_batch(&numbers, None, None).unwrap();
+        column.close().unwrap();
+        // Row by row: no list, an empty one, one element, two of which one is null.
+        let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows.clone() {
+            let levels: &[(i16, i16)] = [&[(0, 0)][..], &[(1, 0)], &[(3, 0)], &[(2, 0), (3, 1)]][row % 4];
+            values.extend(levels.iter().filter(|(defined, _)| *defined == 3).map(|_| row as i32));
+            levels.iter().for_each(|(d, r)| (defined.push(*d), repeated.push(*r)).0);
+        }
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int32Type>().write_batch(&values, Some(&defined), Some(&repeated)).unwrap();
+        column.close().unwrap();
+        let levels: Vec<i16> = levels.iter().map(|level| level * 2).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&urls, Some(&levels), None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    file.into_inner().unwrap()
+}
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        place.write("s", &snapshot());
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path().join(name), bytes).unwrap();
+    }
+
+    fn open(&self, name: &str) -> SerializedFileReader<Bytes> {
+        SerializedFileReader::new(fs::read(self.path().join(name)).unwrap().into()).unwrap()
+    }
+
+    fn rows(&self, name: &str) -> Vec<Row> {
+        self.open(name).get_row_iter(None).unwrap().map(Result::unwrap).collect()
+    }
+
+    fn run(&self, args: &str) -> Ran {
+        robosieve(self.path(), &args.split(' ').collect::<Vec<_>>())
+    }
+
+    fn done(&self, args: &str) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{args}: {}", ran.stderr);
+        ran
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn snapshot() -> Vec<u8> {
+    let mut compiler = Compiler::default();
+    let robots = b"user-agent: one\ndisallow: /x2\nuser-agent: two\ndisallow: /x\nallow: /x4";
+    compiler.add_robots("https://a.example", robots).unwrap();
+    compiler.finish().unwrap().to_vec().unwrap()
+}
+
+/// The verdicts on so many rows for the agents `one` and `two`, each asked for by itself.
+fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
+    let snapshot = Snapshot::new(snapshot()).unwrap();
+    let agents = ["one".parse().unwrap(), "two".parse().unwrap()];
+    let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+    let mut scratch = judge.scratch();
+    let mut of = |url: &[u8]| {
+        let verdicts = judge.judge(url, &mut scratch).unwrap();
+        [verdicts.get(0), verdicts.get(1)]
+    };
+    let line = |url: &Vec<u8>| !url.contains(&b'\n');
+    (0..rows).map(|row| url(row).filter(line).map_or([Verdict::Invalid; 2], |url| of(&url))).collect()
+}
+
+/// The ways to write a file that a reader has to tell apart, and the rows of its groups.
+fn kinds() -> Vec<(&'static str, WriterPropertiesBuilder, Vec<usize>)> {
+    let plain = || WriterProperties::builder().set_dictionary_enabled(false);
+    let second = || WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
+    vec![
+        ("dictionaries", WriterProperties::builder().set_compression(Compression::SNAPPY), vec![20_000, 3, 5000]),
+        ("short pages", plain().set_data_page_row_count_limit(100).set_write_batch_size(10), vec![10_000]),
+        ("pages of version 2", second().set_compression(Compression::ZSTD(Default::default())), vec![1000; 5]),
+        ("deltas", plain().set_column_encoding("url".into(), Encoding::DELTA_BYTE_ARRAY), vec![2000, 1]),
+        ("lengths", plain().set_column_encoding("url".into(), Encoding::DELTA_LENGTH_BYTE_ARRAY), vec![3000]),
+        ("gzip", plain().set_compression(Compression::GZIP(Default::default())), vec![700]),
+        ("lz4", second().set_compression(Compression::LZ4_RAW).set_bloom_filter_enabled(true), vec![12, 1300]),
+        ("no rows", plain(), vec![0]),
+        ("no row groups", plain(), vec![]),
+    ]
+}
+
+/// All columns but the added ones are the same bytes, with the same page indexes and Bloom filters.
+fn assert_copied(kind: &str, (old, new): (&Bytes, &Bytes)) {
+    let open = |bytes: &Bytes| SerializedFileReader::new(bytes.clone()).unwrap();
+    let (before, after) = (open(old), open(new));
+    let (before, after) = (before.metadata(), after.metadata());
+    assert_eq!(before.num_row_groups(), after.num_row_groups(), "{kind}");
+    for (before, after) in before.row_groups().iter().zip(after.row_groups()) {
+        assert_eq!(before.num_rows(), after.num_rows(), "{kind}");
+        for (before, after) in before.columns().iter().zip(after.columns()) {
+            let bytes = |file: &Bytes, (start, len): (u64, u64)| file.slice(start as usize..(start + len) as usize);
+            assert!(
+                bytes(old, before.byte_range()) == bytes(new, after.byte_range()),
+                "{kind}: {}",
+                before.column_path()
+            );
+            assert_eq!(before.statistics(), after.statistics(), "{kind}");
+            assert_eq!(before.bloom_filter_length(), after.bloom_filter_length(), "{kind}");
+            assert_eq!(before.column_index_length(), after.column_index_length(), "{kind}");
+            assert_eq!(before.offset_index_offset().is_some(), after.offset_index_offset().is_some(), "{kind}");
+        }
+    }
+}
+
+#[test]
+fn annotating_adds_the_verdicts_and_copies_all_else() {
+    let place = Place::new();
+    for (kind, properties, groups) in kinds() {
+        let old = Bytes::from(table(properties, &groups));
+        place.write("in.parquet", &old);
+        let verdicts = verdicts(groups.iter().sum());
+        let judged = |row: &[Verdict; 2]| !matches!(row[0], Verdict::Unknown | Verdict::Invalid);
+        let allowed = |verdict: Verdict| i64::from(verdict == Verdict::Allowed);
+        for (column, two) in [("url", ""), ("page.link", " --as int8 --as-name may_")] {
+            place.done(&format!("annotate -s s -a one,two in.parquet -o out.parquet --column {column}{two}"));
+            let new = Bytes::from(fs::read(place.path().join("out.parquet")).unwrap());
+            assert_copied(kind, (&old, &new));
+            let known = place.open("out.parquet").metadata().file_metadata().key_value_metadata().unwrap().clone();
+            assert_eq!(known.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["kept", "robosieve.agents"]);
+            let rows = place.rows("out.parquet");
+            assert_eq!(rows.len(), verdicts.len(), "{kind}");
+            for (number, (row, verdicts)) in rows.iter().zip(&verdicts).enumerate() {
+                let text = row.to_string();
+                let [one, two_] = verdicts.map(allowed);
+                let end = match (judged(verdicts), two) {
+                    (false, "") => "robots_allowed: null}".to_owned(),
+                    (true, "") => format!("robots_allowed: {}}}", one + 2 * two_),
+                    (false, _) => "may_one: null, may_two: null}".to_owned(),
+                    (true, _) => format!("may_one: {one}, may_two: {two_}}}"),
+                };
+                assert!(
+                    text.ends_with(&end),
+                    "{kind}, row {number}: {end} in ...{}",
+                    &text[text.len().saturating_sub(80)..]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn filtering_sends_every_row_to_one_place_in_order() {
+    let place = Place::new();
+    for (kind, properties, groups) in kinds() {
+        place.write("in.parquet", &table(properties, &groups));
+        place.done("filter -s s -a one,two in.parquet -o A --disallowed-to D --unknown-to U --invalid-to I");
+        let rows = place.rows("in.parquet");
+        for (name, verdict) in
+            [("U", Verdict::Unknown), ("I", Verdict::Invalid), ("A", Verdict::Allowed), ("D", Verdict::Disallowed)]
+        {
+            let of_row = |row: &[Verdict; 2]| if row[0] == row[1] { row[0] } else { Verdict::Disallowed };
+            let verdicts = verdicts(rows.len());
+            let wanted = rows.iter().zip(&verdicts).filter(|(_, row)| of_row(row) == verdict).map(|(row, _)| row);
+            assert!(place.rows(name).iter().eq(wanted), "{kind}: {name}");
+            let chunks =
+                |name| place.open(name).metadata().row_groups().first().map(|group| group.column(0).compression());
+            assert!(chunks(name).is_none() || chunks(name) == chunks("in.parquet"), "{kind}");
+        }
+        // Where one output gets all rows of a group, it gets the group.
+        place.done("filter -s s -a one --unknown allow --keep allowed A -o again");
+        assert_copied(
+            kind,
+            (&fs::read(place.path().join("A")).unwrap().into(), &fs::read(place.path().join("again")).unwrap().into()),
+        );
+    }
+}
+
+#[test]
+fn several_files_of_one_schema_become_one() {
+    let place = Place::new();
+    place.write("a.parquet", &table(WriterProperties::builder(), &[5, 6]));
+    place.write("b", &table(WriterProperties::builder().set_dictionary_enabled(false), &[7]));
+    let ran = place.done("annotate -s s -a one a.parquet b -o out");
+    assert!(ran.stderr.starts_with("lines 18  allowed "), "{}", ran.stderr);
+    assert_eq!(place.open("out").metadata().num_row_groups(), 3);
+}
+
+#[test]
+fn what_cannot_be_done_is_told_and_leaves_nothing() {
+    let place = Place::new();
+    let good = table(WriterProperties::builder(), &[3000]);
+    place.write("in.parquet", &good);
+    place.write("cut.parquet", &good[..good.len() / 2]);
+    place.write("empty.parquet", b"");
+    place.write("text.parquet", b"https://a.example/\n");
+    place.write("list", b"https://a.example/\n");
+    place.done("annotate -q -s s -a one in.parquet -o other.parquet");
+    let many: Vec<String> = (0..64).map(|n| format!("agent{}", "x".repeat(n))).collect();
+    let many = format!("annotate -s s -a {} in.parquet -o new", many.join(","));
+    let names = place.names();
+    for (args, said) in [
+        ("annotate -s s -a one in.parquet", "-o out.parquet"),
+        ("filter -s s -a one in.parquet -o -", "needs a file"),
+        ("annotate -s s -a one in.parquet -o new.parquet.gz", "not compressed"),
+        (
+            "annotate -s s -a one in.parquet --column link -o new",
+            "has no column \"link\"; name one with --column: url, n, tags.",
+        ),
+        ("annotate -s s -a one in.parquet --column n -o new", "column \"n\" holds INT64"),
+        ("filter -s s -a one in.parquet --column tags.list.element -o new", "repeated"),
+        ("annotate -s s -a one other.parquet -o new", "--as-name"),
+        ("annotate -s s -a one,One --as int8 in.parquet -o new", "--as-name"),
+        ("annotate -s s -a one in.parquet other.parquet -o new", "its columns differ from those of in.parquet"),
+        ("annotate -s s -a one in.parquet list -o new", "some inputs are Parquet"),
+        ("annotate -s s -a one cut.parquet -o new", "cut.parquet: Parquet: damaged"),
+        ("annotate -s s -a one empty.parquet -o new", "empty.parquet: Parquet"),
+        ("annotate -s s -a one text.parquet -o new", "text.parquet: Parquet"),
+        ("annotate -s s -a one missing.parquet -o new", "missing.parquet: No such file"),
+        (&many, "a mask of bits holds 63"),
+    ] {
+        let ran = place.run(args);
+        assert!(ran.code == Some(2) && ran.stderr.contains(said), "{args}: {}", ran.stderr);
+        assert!(ran.stdout.is_empty() && place.names() == names, "{args}");
+    }
+    let piped = robosieve_with(place.path(), &["annotate", "-s", "s", "-a", "one", "-o", "new"], &good);
+    assert!(piped.code == Some(2) && piped.stderr.contains("name the file instead of piping it"), "{}", piped.stderr);
+}
+
+/// Damage gives an error, or a file with as many rows as the footer promises: never a panic, a hang or a lost row.
+#[test]
+fn damaged_files_end_in_an_error_or_in_all_rows() {
+    let snapshot = Snapshot::new(snapshot()).unwrap();
+    let judge = Judge::new(&snapshot, &["one".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("in"), dir.path().join("out"));
+    let (mut errors, mut done) = (0, 0);
+    for properties in [WriterProperties::builder(), WriterProperties::builder().set_dictionary_enabled(false)] {
+        let good = table(properties.set_compression(Compression::SNAPPY), &[8, 40]);
+        for place in (0..good.len()).step_by(13) {
+            let mut bad = good.clone();
+            bad[place] ^= 1 << (place % 8);
+            fs::write(&path, &bad).unwrap();
+            let filter = robosieve::ParquetFilter::new(&judge);
+            let outputs = robosieve::ParquetOutputs { kept: Some(&out), ..Default::default() };
+            let ran = robosieve::ParquetInput::open(&path, "url").and_then(|input| {
+                let inputs = [input];
+                let stats = filter.annotate(&inputs, &out)?;
+                assert_eq!(stats.lines, inputs[0].rows(), "byte {place}");
+                filter.run(&inputs, outputs)
+            });
+            match ran {
+                Ok(_) => done += 1,
+                Err(err) => errors += usize::from(err.to_string().len() > 20),
+            }
+        }
+    }
+    assert!(errors > 30 && done > 30, "{errors} errors, {done} done");
+}
