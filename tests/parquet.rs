@@ -251,6 +251,31 @@ fn several_files_of_one_schema_become_one() {
     assert_eq!(place.open("out").metadata().num_row_groups(), 3);
 }
 
+/// Side by side with lists; each has an output of its own, and a rerun finds them complete.
+#[test]
+fn files_and_lists_into_a_directory() {
+    let place = Place::new();
+    place.write("a.parquet", &table(WriterProperties::builder(), &[50, 60]));
+    place.write("b.parquet", &table(WriterProperties::builder(), &[70]));
+    place.write("c.txt", b"https://a.example/\n");
+    place.done("annotate -q -s s -a one a.parquet -o alone");
+    let run = "annotate -s s -a one --out-dir out a.parquet b.parquet c.txt";
+    let ran = place.done(run);
+    assert!(ran.stderr.contains("lines 181  allowed "), "{}", ran.stderr);
+    assert_eq!(fs::read(place.path().join("out/a.parquet")).unwrap(), fs::read(place.path().join("alone")).unwrap());
+    let again = place.done(&format!("{run} --resume"));
+    assert!(again.stderr.contains("3 of 3 files are complete"), "{}", again.stderr);
+    place.write("b.parquet", &table(WriterProperties::builder(), &[71]));
+    let again = place.done(&format!("{run} --resume"));
+    assert!(again.stderr.contains("2 of 3 files are complete"), "{}", again.stderr);
+    assert_eq!(place.rows("out/b.parquet").len(), 71);
+    // What fails says so, and what it would have replaced stays.
+    place.write("b.parquet", b"PAR1 damaged");
+    let ran = place.run(&format!("{run} --resume"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("b.parquet: Parquet: damaged"), "{}", ran.stderr);
+    assert_eq!(place.rows("out/b.parquet").len(), 71);
+}
+
 #[test]
 fn what_cannot_be_done_is_told_and_leaves_nothing() {
     let place = Place::new();
@@ -283,6 +308,10 @@ fn what_cannot_be_done_is_told_and_leaves_nothing() {
         ("annotate -s s -a one text.parquet -o new", "text.parquet: Parquet"),
         ("annotate -s s -a one missing.parquet -o new", "missing.parquet: No such file"),
         (&many, "a mask of bits holds 63"),
+        ("annotate -s s -a one --as mask in.parquet -o new", "a Parquet file takes bits or int8"),
+        ("annotate -s s -a one --as bits list -o new", "a list takes letters, jsonl or mask"),
+        ("annotate -s s -a one --field url in.parquet -o new", "--column names the column"),
+        ("filter -s s -a one --host a.example in.parquet -o new", "must be whole"),
     ] {
         let ran = place.run(args);
         assert!(ran.code == Some(2) && ran.stderr.contains(said), "{args}: {}", ran.stderr);

@@ -84,6 +84,9 @@ pub(crate) fn write(
     if task.records.default_scheme.is_some() || task.records.host.is_some() {
         bail!("--default-scheme and --host are for lists; the URLs of a Parquet file must be whole");
     }
+    if task.records.field.is_some() || task.records.json_key.is_some() {
+        bail!("--field and --json-key are for lists; --column names the column of a Parquet file");
+    }
     let main = places.main.as_deref().context(NEEDS_FILE)?;
     if places.named().any(|(_, path)| file(path).is_none()) {
         bail!(NEEDS_FILE);
