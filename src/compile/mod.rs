@@ -116,7 +116,7 @@ impl Compiler {
     /// A snapshot of another profile, or by another version, is compiled anew from the texts that it holds.
     ///
     /// Costs one pass over the file for its checksums. It is not copied: rows and texts are read where they lie until the new
-    /// snapshot is written, which may have the same name.
+    /// snapshot is written, which may have the same name. A second call takes the place of the first.
     ///
     /// ```
     /// use robosieve::{Compiler, Origin, Snapshot};

@@ -99,7 +99,7 @@ fn resolved_origin(origin: &Resolved) -> OriginAt<'_> {
 
 fn merge(resolved: &[Resolved], previous: &Previous) -> Result<Vec<Slot>> {
     let mut order = Vec::with_capacity(previous.origin_count() as usize + resolved.len());
-    let mut new = resolved.iter().map(|origin| origin.key.as_slice()).zip(0..).peekable();
+    let mut new = resolved.iter().map(|origin| &*origin.key).zip(0..).peekable();
     let mut last: Option<&[u8]> = None;
     for row in 0..previous.origin_count() {
         let entry = previous.origin(row)?;

@@ -24,7 +24,7 @@ pub struct CompileReport {
     pub other_urls: u64,
     /// Captures of robots.txt files that newer ones of the same origin, in the archives or in the previous snapshot, took the place of.
     pub superseded: u64,
-    /// Origins that are as the previous snapshot has them: no capture told anything new of them.
+    /// Origins that no capture bears upon: they are as the previous snapshot has them.
     pub taken_over: u64,
     /// Origins that were captured, but no later than what the previous snapshot knows of them.
     pub outdated: u64,

@@ -1,7 +1,7 @@
 //! Each origin's outcome: redirects followed inside the archive, newest capture first, failures and last good copies.
 
 use super::detail::{self, lacking};
-use super::fetch::{Fetch, FetchAnswer, Fetches, UrlKey};
+use super::fetch::{Fetch, FetchAnswer, Fetches, ROBOTS_PATH, UrlKey};
 use super::files::File;
 use super::history::{self, Event, Said};
 use super::links::Links;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::robots::condense::Delivery;
 use crate::snapshot::{Outcome, OutcomeClass};
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
 const MAX_HOPS: u8 = 5;
@@ -18,13 +18,15 @@ const MAX_HOPS: u8 = 5;
 /// What is known of one origin in the end.
 #[derive(Clone, Debug)]
 pub(super) struct Resolved {
-    pub key: Vec<u8>,
+    pub key: Box<[u8]>,
     pub outcome: Outcome,
     pub file: Option<FileRef>,
     pub last_good: Option<FileRef>,
     /// The URL that answered in the end, if it is not the origin's own.
-    pub source: Option<Vec<u8>>,
-    pub detail: Option<Vec<u8>>,
+    pub source: Option<Box<[u8]>>,
+    pub detail: Option<Box<[u8]>>,
+    /// Whether a capture of the origin's own robots.txt decided, not what the previous snapshot knows of it.
+    pub by_capture: bool,
 }
 
 /// A robots.txt.
@@ -48,20 +50,30 @@ pub(super) struct Settled {
 
 /// Settles them.
 pub(super) fn resolve_all(fetches: &Fetches, links: Option<&Links<'_>>) -> Result<Settled> {
-    let captured = fetches.robots().into_par_iter().map(|captures| (captures[0].key.origin(), captures[0].key.text()));
-    let touched = links.map(Links::touched).unwrap_or_default().par_iter();
-    let touched = touched.map(|url| (&url[..url.len() - super::fetch::ROBOTS_PATH.len()], url.as_slice()));
     let web = Web { fetches, links };
-    let resolve = |(key, url): (&[u8], &[u8])| -> Result<(Resolved, bool)> { web.resolve(key, url) };
-    let mut origins: Vec<_> = captured.map(resolve).collect::<Result<_>>()?;
+    // Collected as they are: results, of which any may fail, would be held twice for a moment.
+    let failure = OnceLock::new();
+    let resolve = |(key, url): (&[u8], &[u8])| {
+        web.resolve(key, url).unwrap_or_else(|err| {
+            let _ = failure.set(err);
+            nothing()
+        })
+    };
+    let captured = fetches.robots().into_par_iter().map(|captures| (captures[0].key.origin(), captures[0].key.text()));
+    let mut origins: Vec<Resolved> = captured.map(resolve).collect();
     let captured = origins.len() as u64;
-    let by_capture = origins.iter().filter(|(_, by_capture)| *by_capture).count() as u64;
-    origins.extend(touched.map(resolve).collect::<Result<Vec<_>>>()?);
-    let mut origins: Vec<Resolved> = origins.into_iter().map(|(origin, _)| origin).collect();
-    if origins.len() as u64 > captured {
+    let by_capture = origins.iter().filter(|origin| origin.by_capture).count() as u64;
+    let touched = links.map(Links::touched).unwrap_or_default();
+    if !touched.is_empty() {
+        origins.par_extend(
+            touched.par_iter().map(|url| (&url[..url.len() - ROBOTS_PATH.len()], url.as_slice())).map(resolve),
+        );
         origins.par_sort_unstable_by(|a, b| a.key.cmp(&b.key));
     }
-    Ok(Settled { origins, by_capture, outdated: captured - by_capture })
+    match failure.into_inner() {
+        Some(err) => Err(err),
+        None => Ok(Settled { origins, by_capture, outdated: captured - by_capture }),
+    }
 }
 
 /// The way to a URL.
@@ -87,13 +99,14 @@ struct Web<'f> {
 }
 
 impl<'f> Web<'f> {
-    /// The outcome of an origin, and whether a capture decided it.
-    fn resolve(&self, key: &[u8], url: &'f [u8]) -> Result<(Resolved, bool)> {
+    /// The outcome of an origin.
+    fn resolve(&self, key: &[u8], url: &'f [u8]) -> Result<Resolved> {
         let events = history::of(url, self.fetches, self.links)?;
         let mut way = Way { visited: vec![url], hops: 0, until: None };
         let mut resolved = self.outcome(&events, &mut way)?;
-        resolved.key = key.to_vec();
-        Ok((resolved, matches!(events.first().map(|event| &event.said), Some(Said::Capture(_)))))
+        resolved.key = key.into();
+        resolved.by_capture = matches!(events.first().map(|event| &event.said), Some(Said::Capture(_)));
+        Ok(resolved)
     }
 
     /// The outcome of what is known of the URL at the end of the way, newest first.
@@ -111,7 +124,7 @@ impl<'f> Web<'f> {
                 FetchAnswer::ServerError => self.failed(settle(fetch, OutcomeClass::ServerError, way), events, way),
                 FetchAnswer::Unreachable(cause) => {
                     let mut resolved = settle(fetch, OutcomeClass::Unreachable, way);
-                    resolved.detail = Some(cause.as_bytes().to_vec());
+                    resolved.detail = Some(cause.as_bytes().into());
                     self.failed(resolved, events, way)
                 }
             },
@@ -124,7 +137,7 @@ impl<'f> Web<'f> {
     fn redirect(&self, fetch: &'f Fetch, target: Option<&'f UrlKey>, way: &mut Way<'f>) -> Result<Resolved> {
         let unresolved = |why: String, way: &Way<'_>| {
             let mut resolved = settle(fetch, OutcomeClass::Unresolved, way);
-            resolved.detail = Some(why.into_bytes());
+            resolved.detail = Some(why.into_bytes().into());
             Ok(resolved)
         };
         let Some(target) = target.map(UrlKey::text) else {
@@ -171,8 +184,8 @@ impl<'f> Web<'f> {
                 ..resolved.outcome
             };
             (resolved.file, resolved.last_good) = (None, None);
-            resolved.source = (way.hops > 0).then(|| way.url().to_vec());
-            resolved.detail = Some(detail::TOO_MANY.as_bytes().to_vec());
+            resolved.source = (way.hops > 0).then(|| way.url().into());
+            resolved.detail = Some(detail::TOO_MANY.as_bytes().into());
             return Ok(resolved);
         }
         if let Some((url, further)) = self.captured_behind(known)
@@ -207,12 +220,13 @@ impl<'f> Web<'f> {
         let (source, detail) = known.entry.notes();
         let answered = if known.hops > 0 { source } else { Some(way.url()).filter(|_| way.hops > 0) };
         Resolved {
-            key: Vec::new(),
+            key: Box::default(),
             outcome: known.entry.outcome().clone(),
             file: known.entry.rules_file().map(FileRef::Old),
             last_good: known.entry.last_good().map(FileRef::Old),
-            source: answered.map(<[u8]>::to_vec),
-            detail: detail.map(<[u8]>::to_vec),
+            source: answered.map(Box::from),
+            detail: detail.map(Box::from),
+            by_capture: false,
         }
     }
 
@@ -247,12 +261,20 @@ fn nothing() -> Resolved {
         first_failure: None,
         max_age: None,
     };
-    Resolved { key: Vec::new(), outcome, file: None, last_good: None, source: None, detail: None }
+    Resolved {
+        key: Box::default(),
+        outcome,
+        file: None,
+        last_good: None,
+        source: None,
+        detail: None,
+        by_capture: false,
+    }
 }
 
 fn settle(fetch: &Fetch, class: OutcomeClass, way: &Way<'_>) -> Resolved {
     Resolved {
-        key: Vec::new(),
+        key: Box::default(),
         outcome: Outcome {
             class,
             status: fetch.status,
@@ -264,7 +286,8 @@ fn settle(fetch: &Fetch, class: OutcomeClass, way: &Way<'_>) -> Resolved {
         },
         file: None,
         last_good: None,
-        source: (way.hops > 0).then(|| way.url().to_vec()),
+        source: (way.hops > 0).then(|| way.url().into()),
         detail: None,
+        by_capture: false,
     }
 }
