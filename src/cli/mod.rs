@@ -52,17 +52,24 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.jobs.unwrap_or(0)).build()?;
-    let quiet = cli.quiet;
-    pool.install(|| match cli.verb {
+fn dispatch(Cli { verb, jobs, quiet }: Cli) -> anyhow::Result<ExitCode> {
+    if matches!(verb, Verb::Check(_)) {
+        // Single URLs are answered before threads would have begun.
+        return perform(verb, quiet);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build()?;
+    pool.install(|| perform(verb, quiet))
+}
+
+fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
+    match verb {
         Verb::Compile(args) => compile::run(&args, quiet).map(done),
         Verb::Filter(args) => filter::run(&args, quiet).map(done),
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
         Verb::Check(args) => check::run(&args),
         Verb::Inspect(args) => inspect::run(&args).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
-    })
+    }
 }
 
 fn done((): ()) -> ExitCode {
