@@ -9,7 +9,7 @@ use super::time::{parse_instant, parse_through};
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
-use robosieve::{Agent, AgentMatch, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
+use robosieve::{Agent, AgentMatch, InputFormat, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
 use std::path::{Path, PathBuf};
 
 /// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
@@ -322,6 +322,20 @@ pub(crate) enum AnnotateArg {
     Int8,
 }
 
+choices!(FormatArg => InputFormat {
+    /// One URL a line
+    Text = "text" => InputFormat::Text,
+    /// Columns between tabs
+    Tsv = "tsv" => InputFormat::Tsv,
+    /// Columns between commas, quoted where needed
+    Csv = "csv" => InputFormat::Csv,
+    /// A JSON object a line
+    Jsonl = "jsonl" => InputFormat::Jsonl,
+    /// A crawl index: sort key, time, JSON object
+    Cdxj = "cdxj" => InputFormat::Cdxj,
+    /// The older crawl index: fields between blanks
+    Cdx = "cdx" => InputFormat::Cdx,
+});
 choices!(OrderArg => Order {
     /// Grouped by host, as in a crawl index
     Sorted = "sorted" => Order::Sorted,

@@ -1,13 +1,12 @@
 //! `robosieve filter`: keeps the lines that agents may fetch.
 
 use super::args::{FilterArgs, KeepArg};
-use super::job::{self, Places, Task, What};
-use super::many::{Identity, Many};
+use super::job::{Places, Task, What};
 use super::output::refuse_same;
-use super::progress::Progress;
-use super::report::{grouped, print_filter};
+use super::report::grouped;
+use super::run::Run;
 use anyhow::bail;
-use robosieve::{FilterStats, Judge, Snapshot};
+use robosieve::FilterStats;
 use std::path::Path;
 
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
@@ -21,9 +20,6 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         args.unknown_to.as_deref(),
         args.invalid_to.as_deref(),
     ])?;
-    let snapshot = Snapshot::open(&args.snapshot)?;
-    let agents = args.judge.agents(quiet)?;
-    let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let what = What::Filter(args.keep.value(), args.require.value());
     let task = Task { what, records: args.records.options(), column: args.column.column.clone() };
     let places = Places {
@@ -32,25 +28,8 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         unknown: args.unknown_to.clone(),
         invalid: args.invalid_to.clone(),
     };
-    if dir.is_some() {
-        let identity = Identity::new(&snapshot, &agents, &args.judge.options(), &task);
-        let many = Many { task, judge: &judge, dirs: places, identity, quiet };
-        let summary = many.run(&args.from, &args.snapshot, args.many.resume)?;
-        if !quiet {
-            summary.print();
-            print_hints(args, &summary.all());
-        }
-        return summary.result();
-    }
-    let inputs = args.from.of_this_shard(quiet)?;
-    let progress = Progress::of_inputs(&inputs, quiet);
-    let stats = job::write(&task, &judge, &inputs, &places, &|read| progress.set(read))?.commit()?;
-    progress.finish();
-    if !quiet {
-        print_filter(&stats, progress.elapsed());
-        print_hints(args, &stats);
-    }
-    Ok(())
+    let (snapshot, judge, many, from) = (&args.snapshot, &args.judge, &args.many, &args.from);
+    Run { snapshot, judge, many, from, task, places, quiet }.perform(|stats, _| print_hints(args, stats))
 }
 
 /// Lines that went nowhere are said so, with the way to get them.

@@ -14,8 +14,8 @@ pub(crate) struct InputArgs {
     /// Take only the I-th of N parts of the inputs (1/N to N/N), for N runs that share the work
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub shard: Option<Shard>,
-    /// Lists of URLs: text, TSV, CSV, JSONL, CDXJ, CDX, each plain, gzip or zstd; directories stand for the files in them, and quoted globs
-    /// ('crawl/*.gz') for what they match (default: standard input)
+    /// Lists of URLs: text, TSV, CSV, JSONL, CDXJ, CDX, each plain, gzip or zstd; or Parquet files. Directories stand for the files
+    /// in them, and quoted globs ('crawl/*.gz') for what they match (default: standard input)
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }

@@ -80,7 +80,8 @@ impl Written {
     }
 }
 
-/// Sends every record of `inputs`, one after the other, to its place; Parquet files, which are written by another way, appear at once. `progress` is told how many bytes of them were read so far.
+/// Sends every record of `inputs`, one after the other, to its place; Parquet files, which are written by another way, appear at
+/// once. `progress` is told how many bytes of them were read so far.
 pub(crate) fn write(
     task: &Task,
     judge: &Judge<'_, impl AsRef<[u8]> + Sync>,

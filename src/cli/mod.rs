@@ -16,6 +16,7 @@ mod parquet;
 mod progress;
 mod records;
 mod report;
+mod run;
 mod time;
 
 use args::{Cli, Verb};

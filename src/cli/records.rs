@@ -1,7 +1,8 @@
 //! Where the URLs of inputs stand: the options, and what they mean to the library.
 
-use clap::{Args, ValueEnum};
-use robosieve::{Field, InputFormat, RecordOptions};
+use super::args::FormatArg;
+use clap::Args;
+use robosieve::{Field, RecordOptions};
 
 /// Where the URL is in a line of input.
 #[derive(Debug, Args)]
@@ -30,23 +31,6 @@ pub(crate) struct RecordArgs {
     pub host: Option<String>,
 }
 
-/// The forms of input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// One URL a line
-    Text,
-    /// Columns between tabs
-    Tsv,
-    /// Columns between commas, quoted where needed
-    Csv,
-    /// A JSON object a line
-    Jsonl,
-    /// A crawl index: sort key, time, JSON object
-    Cdxj,
-    /// The older crawl index: fields between blanks
-    Cdx,
-}
-
 impl RecordArgs {
     pub(crate) fn options(&self) -> RecordOptions {
         RecordOptions {
@@ -57,19 +41,6 @@ impl RecordArgs {
             json_key: self.json_key.clone(),
             default_scheme: self.default_scheme.clone(),
             host: self.host.clone(),
-        }
-    }
-}
-
-impl FormatArg {
-    fn value(self) -> InputFormat {
-        match self {
-            Self::Text => InputFormat::Text,
-            Self::Tsv => InputFormat::Tsv,
-            Self::Csv => InputFormat::Csv,
-            Self::Jsonl => InputFormat::Jsonl,
-            Self::Cdxj => InputFormat::Cdxj,
-            Self::Cdx => InputFormat::Cdx,
         }
     }
 }

@@ -6,11 +6,10 @@ use super::block::{Block, Part};
 use super::judge::{Judge, Scratch};
 use super::output::{Criterion, judge_records};
 use super::stats::FilterStats;
-use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::matcher::Verdict;
-use crate::records::Records;
+use crate::records::{Records, without_end};
 use serde::de::IgnoredAny;
 use std::io::Write;
 
@@ -79,8 +78,7 @@ impl Form {
                     }
                     None => {
                         let key = if records.is_none_or(Records::are_urls) { "url" } else { "line" };
-                        let line = line.strip_suffix(b"\n").unwrap_or(line);
-                        let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+                        let line = String::from_utf8_lossy(without_end(line));
                         let _ = write!(out, "{{\"{key}\":{},", serde_json::Value::from(line));
                     }
                 }
@@ -118,7 +116,7 @@ pub(super) fn annotate<'s, D: AsRef<[u8]>>(
             let records = block.records.as_deref();
             let mut before = Vec::new();
             judge_records(judge, block, Stage::Match, scratch, |lines, verdicts| {
-                count(criterion, &verdicts, agents, lines.ends.len() as u64, stats);
+                criterion.count(&verdicts, lines.ends.len() as u64, stats);
                 form.put_verdicts(verdicts.iter(), &mut before);
                 let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
                 lines.ranges().for_each(|line| form.put_line(&before, &data[line], is_invalid, records, &mut out));
@@ -129,14 +127,6 @@ pub(super) fn annotate<'s, D: AsRef<[u8]>>(
     }
     block.annotated = out;
     Ok(())
-}
-
-fn count(criterion: Criterion, verdicts: &Verdicts<'_>, agents: usize, lines: u64, stats: &mut FilterStats) {
-    stats.count(criterion.line_verdict(verdicts, agents), lines);
-    stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
-    for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
-        *allowed += u64::from(verdict == Verdict::Allowed) * lines;
-    }
 }
 
 /// A line too long to be held, in parts: its text is passed on where lines are, and left out of JSON.

@@ -11,9 +11,9 @@
 
 use super::Stage;
 use super::judge::{Judge, Scratch};
-use super::record::url_of;
 use super::verdicts::Verdicts;
 use crate::error::Result;
+use crate::records::without_end;
 use crate::simd;
 use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Glance;
@@ -114,7 +114,7 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
         let mut last = Last::default();
         for (line, number) in lines.ranges().zip(0..) {
             let (start, text) = (line.start as u32, &self.data[line.start..]);
-            let url = url_of(&self.data[line]);
+            let url = without_end(&self.data[line]);
             // A blank at the end would have to be cut off.
             let ends_well = url.last().is_some_and(|&b| b > b' ');
             if ends_well && last.is_of(url, text) {
@@ -168,13 +168,11 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
             (self.each)(lines, verdicts);
             return Ok(());
         }
-        let mut start = lines.start;
-        for end in lines.ends {
-            let rest = start + len;
-            let path_len = (start + url_of(&data[start..*end]).len()).saturating_sub(rest);
+        for line in lines.ranges() {
+            let rest = line.start + len;
+            let path_len = (line.start + without_end(&data[line.clone()]).len()).saturating_sub(rest);
             let verdicts = judge.judge_rest(&data[rest..], path_len, self.scratch)?;
-            (self.each)(Lines { start, ends: &[*end] }, verdicts);
-            start = *end;
+            (self.each)(Lines { start: line.start, ends: &[line.end] }, verdicts);
         }
         Ok(())
     }
@@ -182,7 +180,7 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
     fn judge_odd(&mut self, lines: Lines<'_>) -> Result<()> {
         if self.until == Stage::Match {
             for line in lines.ranges() {
-                let verdicts = self.judge.judge(url_of(&self.data[line]), self.scratch)?;
+                let verdicts = self.judge.judge(without_end(&self.data[line]), self.scratch)?;
                 (self.each)(lines, verdicts);
             }
         }

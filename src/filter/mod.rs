@@ -7,7 +7,6 @@ mod judge;
 mod output;
 mod parquet;
 mod pipeline;
-mod record;
 mod site;
 mod standing;
 mod stats;
@@ -176,10 +175,7 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
     /// What cannot be read or written, naming the file; [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of the snapshot. Outputs
     /// may have been written in part by then.
     pub fn run(&self, inputs: Vec<Input>, outputs: Outputs<'_>) -> Result<FilterStats> {
-        let (allowed, disallowed) = match self.criterion.keep {
-            Keep::Allowed => (outputs.kept, outputs.other),
-            Keep::Disallowed => (outputs.other, outputs.kept),
-        };
+        let (allowed, disallowed) = self.criterion.by_verdict(outputs.kept, outputs.other);
         let mut allowed = LineSink::new(allowed);
         let mut disallowed = LineSink::new(disallowed);
         let mut unknown = LineSink::new(outputs.unknown);

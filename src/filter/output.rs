@@ -34,6 +34,25 @@ impl Criterion {
         };
         if is_allowed { Verdict::Allowed } else { Verdict::Disallowed }
     }
+
+    /// Counts so many lines with these verdicts, for each agent too.
+    #[inline]
+    pub(super) fn count(self, verdicts: &Verdicts<'_>, lines: u64, stats: &mut FilterStats) {
+        stats.count(self.line_verdict(verdicts, verdicts.agents), lines);
+        stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
+        stats.agent_allowed.resize(verdicts.agents, 0);
+        for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
+            *allowed += u64::from(verdict == Verdict::Allowed) * lines;
+        }
+    }
+
+    /// Of the places for kept and for other lines, that for allowed and that for disallowed ones.
+    pub(super) fn by_verdict<T>(self, kept: T, other: T) -> (T, T) {
+        match self.keep {
+            Keep::Allowed => (kept, other),
+            Keep::Disallowed => (other, kept),
+        }
+    }
 }
 
 /// The run that the line before belongs to.

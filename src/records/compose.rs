@@ -30,7 +30,10 @@ impl Compose {
         let url = trim(url);
         match (&self.base, &self.scheme) {
             // A path of an access log may begin with `//`, and is a path then.
-            (Some(base), _) if url.starts_with(b"/") => out.extend([base, url].concat()),
+            (Some(base), _) if url.starts_with(b"/") => {
+                out.extend_from_slice(base);
+                out.extend_from_slice(url);
+            }
             (_, Some(scheme)) if !url.is_empty() && !has_scheme(url) => {
                 out.extend_from_slice(scheme);
                 out.extend_from_slice(url.strip_prefix(b"//").unwrap_or(url));

@@ -6,6 +6,13 @@ use super::json;
 use super::options::RecordOptions;
 use std::borrow::Cow;
 
+/// A line without its line end (LF or CRLF).
+#[inline]
+pub(crate) fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
 /// Where the URL of a record is; columns count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -89,8 +96,7 @@ impl Records {
                 _ => {
                     let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |len| at + len + 1);
                     let line = &text[at..end];
-                    let line = line.strip_suffix(b"\n").unwrap_or(line);
-                    self.put_line(line.strip_suffix(b"\r").unwrap_or(line), out);
+                    self.put_line(without_end(line), out);
                     end
                 }
             };

@@ -8,5 +8,5 @@ mod json;
 mod options;
 
 pub(crate) use detect::Head;
-pub(crate) use extract::{Extracted, Records};
+pub(crate) use extract::{Extracted, Records, without_end};
 pub use options::{Field, InputFormat, RecordOptions};

@@ -105,36 +105,48 @@ impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
         let results = Mutex::new(Vec::new());
         rayon::broadcast(|_| {
             while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let result = self.one(&files[i], progress);
+                let result = self.list(&files[i], progress);
                 results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
                 progress.file_done();
             }
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         for i in tables {
-            results.push((i, self.one(&files[i], progress)));
+            results.push((i, self.table(&files[i], progress)));
             progress.file_done();
         }
         results.sort_by_key(|(i, _)| *i);
         files.into_iter().zip(results).map(|(file, (_, result))| (file, result)).collect()
     }
 
-    fn one(&self, file: &FileJob, progress: &Progress) -> anyhow::Result<FilterStats> {
+    fn list(&self, file: &FileJob, progress: &Progress) -> anyhow::Result<FilterStats> {
+        self.one(file, progress, || State::forget(&file.state))
+    }
+
+    /// A Parquet file, whose outputs appear as soon as they are written.
+    fn table(&self, file: &FileJob, progress: &Progress) -> anyhow::Result<FilterStats> {
+        State::forget(&file.state)?;
+        self.one(file, progress, || Ok(()))
+    }
+
+    /// Does a file; `before_commit` is called when its outputs are written.
+    fn one(
+        &self,
+        file: &FileJob,
+        progress: &Progress,
+        before_commit: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<FilterStats> {
         // Looked at before it is read: if it changes meanwhile, a rerun sees another.
         let input = Fingerprint::of(file)?;
         let read = AtomicU64::new(0);
         let advance = |to: u64| progress.add(to.saturating_sub(read.swap(to, Ordering::Relaxed)));
-        if ParquetInput::is_parquet(&file.input) {
-            // Its outputs appear as soon as they are written.
-            State::forget(&file.state)?;
-        }
         let written = job::write(&self.task, self.judge, std::slice::from_ref(&file.input), &file.places, &advance)
             .inspect_err(
                 // What is not read of it is not to be waited for.
                 |_| advance(file.size),
             )?;
         advance(file.size);
-        State::forget(&file.state)?;
+        before_commit()?;
         let stats = written.commit()?;
         State::new(file, &self.identity, input, &stats)?.write(&file.state)?;
         Ok(stats)

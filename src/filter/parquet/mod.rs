@@ -162,7 +162,3 @@ fn same_schema(inputs: &[ParquetInput]) -> Result<&ParquetInput> {
     }
     Ok(first)
 }
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}

@@ -7,9 +7,9 @@ use super::pipeline::{self, Place, Step};
 use super::spool::Encoded;
 use super::table::Table;
 use super::verdicts::{self, Rows};
-use super::{ParquetFilter, ParquetOutputs, folder_of, places, rewrite, same_schema};
+use super::{ParquetFilter, ParquetOutputs, places, rewrite, same_schema};
+use crate::atomic::folder_of;
 use crate::error::Result;
-use crate::filter::Keep;
 use crate::filter::output::Criterion;
 use crate::filter::stats::FilterStats;
 use crate::filter::verdicts::Verdicts;
@@ -30,10 +30,7 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
     to: ParquetOutputs<'_>,
 ) -> Result<FilterStats> {
     let first = same_schema(inputs)?;
-    let (allowed, disallowed) = match filter.criterion.keep {
-        Keep::Allowed => (to.kept, to.other),
-        Keep::Disallowed => (to.other, to.kept),
-    };
+    let (allowed, disallowed) = filter.criterion.by_verdict(to.kept, to.other);
     let paths = [
         (Verdict::Allowed, allowed),
         (Verdict::Disallowed, disallowed),

@@ -1,0 +1,52 @@
+//! What `filter` and `annotate` share: a judge, one job or one for each input, and the summary.
+
+use super::args::JudgeArgs;
+use super::inputs::InputArgs;
+use super::job::{self, Places, Task};
+use super::many::{Identity, Many, ManyArgs};
+use super::progress::Progress;
+use super::report::print_filter;
+use robosieve::{Agent, FilterStats, Judge, Snapshot};
+use std::path::Path;
+
+/// What is judged by what, and how it is asked for.
+pub(crate) struct Run<'a> {
+    pub snapshot: &'a Path,
+    pub judge: &'a JudgeArgs,
+    pub many: &'a ManyArgs,
+    pub from: &'a InputArgs,
+    pub task: Task,
+    /// The outputs, or with `--out-dir` their directories.
+    pub places: Places,
+    pub quiet: bool,
+}
+
+impl Run<'_> {
+    /// Does it, and sums it up; `more` prints what the verb has to say beside.
+    pub(crate) fn perform(self, more: impl FnOnce(&FilterStats, &[Agent])) -> anyhow::Result<()> {
+        let Self { from, task, places, quiet, .. } = self;
+        let snapshot = Snapshot::open(self.snapshot)?;
+        let agents = self.judge.agents(quiet)?;
+        let options = self.judge.options();
+        let judge = Judge::new(&snapshot, &agents, options)?;
+        if self.many.out_dir.is_some() {
+            let identity = Identity::new(&snapshot, &agents, &options, &task);
+            let many = Many { task, judge: &judge, dirs: places, identity, quiet };
+            let summary = many.run(from, self.snapshot, self.many.resume)?;
+            if !quiet {
+                summary.print();
+                more(&summary.all(), &agents);
+            }
+            return summary.result();
+        }
+        let inputs = from.of_this_shard(quiet)?;
+        let progress = Progress::of_inputs(&inputs, quiet);
+        let stats = job::write(&task, &judge, &inputs, &places, &|read| progress.set(read))?.commit()?;
+        progress.finish();
+        if !quiet {
+            print_filter(&stats, progress.elapsed());
+            more(&stats, &agents);
+        }
+        Ok(())
+    }
+}
