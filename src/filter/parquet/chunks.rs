@@ -8,7 +8,10 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Longer pages are rare, and their buffers not kept.
+const MAX_KEPT: usize = 4 << 20;
 
 /// A file of a length that was found when it was opened. Clones share it.
 #[derive(Clone, Debug)]
@@ -17,13 +20,16 @@ pub(super) struct Chunks {
     len: u64,
     /// Bytes read ahead by a [`get_read`](ChunkReader::get_read).
     ahead: usize,
+    /// Buffers that were read into and let go, to be read into again: new memory would have to be cleared, which cost a
+    /// twentieth of annotating.
+    spare: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Chunks {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         // What is read bit by bit is the headers of pages, which are short.
-        Ok(Self { file: Arc::new(file), len, ahead: 1 << 10 })
+        Ok(Self { file: Arc::new(file), len, ahead: 1 << 10, spare: Arc::default() })
     }
 
     /// The same file for copying long ranges.
@@ -50,13 +56,52 @@ impl ChunkReader for Chunks {
         if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
             return Err(ParquetError::EOF(format!("{length} bytes at byte {start} reach behind the end of the file")));
         }
-        let mut bytes = Vec::with_capacity(length);
-        ReadAt { file: Arc::clone(&self.file), place: start }.take(length as u64).read_to_end(&mut bytes)?;
-        if bytes.len() != length {
-            return Err(ParquetError::EOF("the file became shorter while it was read".to_owned()));
+        let mut buffer = self.buffer(length);
+        let read = ReadAt { file: Arc::clone(&self.file), place: start }.read_exact(&mut buffer.bytes[..length]);
+        match read {
+            Ok(()) => Ok(Bytes::from_owner(buffer)),
+            Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(ParquetError::EOF("the file became shorter while it was read".to_owned()))
+            }
+            Err(err) => Err(err.into()),
         }
-        Ok(bytes.into())
     }
+}
+
+impl Chunks {
+    /// A buffer of at least this length, whatever it holds.
+    fn buffer(&self, length: usize) -> Buffer {
+        let mut bytes = lock(&self.spare).pop().unwrap_or_default();
+        if bytes.len() < length {
+            bytes = vec![0; length.next_power_of_two()];
+        }
+        Buffer { bytes, length, spare: Arc::clone(&self.spare) }
+    }
+}
+
+/// A buffer that goes back to the spare ones when nobody needs what it holds any more.
+struct Buffer {
+    bytes: Vec<u8>,
+    length: usize,
+    spare: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.bytes.len() <= MAX_KEPT {
+            lock(&self.spare).push(std::mem::take(&mut self.bytes));
+        }
+    }
+}
+
+fn lock(spare: &Mutex<Vec<Vec<u8>>>) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
+    spare.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads on from a place in a file.

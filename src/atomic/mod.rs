@@ -1,6 +1,9 @@
 //! An output file that appears whole or not at all: temporary name, fsync, rename.
 
+mod ahead;
+
 use crate::error::{Error, ErrorKind, Result};
+use ahead::Ahead;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +21,7 @@ pub(crate) struct AtomicFile {
 #[derive(Debug)]
 enum Target {
     /// Renamed to the second path in the end: the user's path, with links followed.
-    Temporary(BufWriter<NamedTempFile>, PathBuf, Unfinished),
+    Temporary(BufWriter<Ahead>, PathBuf, Unfinished),
     /// A device or pipe (`/dev/null`, `/dev/stdout`): written to as it is, it cannot be replaced.
     Special(BufWriter<File>),
 }
@@ -53,7 +56,7 @@ impl AtomicFile {
         }
         let (temporary, unfinished) =
             Unfinished::begin(|| new_temporary(folder, existing.map(|meta| meta.permissions())))?;
-        Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, temporary), real, unfinished))
+        Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, Ahead::new(temporary)), real, unfinished))
     }
 
     /// Makes the file appear under its name, its bytes safe on disk.
@@ -66,8 +69,7 @@ impl AtomicFile {
         match target {
             Target::Special(mut out) => out.flush(),
             Target::Temporary(out, real, _unfinished) => {
-                let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-                temporary.as_file().sync_all()?;
+                let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
                 temporary.persist(&real).map_err(|err| err.error)?;
                 sync_folder(&real)
             }
