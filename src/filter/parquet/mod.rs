@@ -1,8 +1,10 @@
 //! Parquet files: a column of verdicts added, or the rows kept that agents may fetch.
 
 mod annotate;
+mod arrow;
 mod chunks;
 mod columns;
+mod flatbuffer;
 mod input;
 mod pipeline;
 mod rewrite;
@@ -123,7 +125,7 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> ParquetFilter<'f, 's, D> {
 
     /// Writes the inputs, one after the other, to `out`: all columns as they are, byte for byte, and columns of verdicts behind
     /// them. What is kept beside them: row groups, page indexes, Bloom filters, statistics, the file's key-value metadata (the
-    /// first input's; without `ARROW:schema`, which would not fit any more). The agents are noted under `robosieve.agents`.
+    /// first input's; in `ARROW:schema` the new columns are noted too). The agents are noted under `robosieve.agents`.
     ///
     /// # Errors
     /// As [`run`](Self::run); and [`ErrorKind::BadTable`] if a column of that name is there already, or more than 63 agents ask for

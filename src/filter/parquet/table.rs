@@ -1,5 +1,6 @@
 //! A Parquet file being written: row groups of the inputs copied as they are, or put together from column chunks.
 
+use super::arrow;
 use super::input::{ParquetInput, bad, table_error};
 use super::spool::Encoded;
 use crate::atomic::AtomicFile;
@@ -24,7 +25,7 @@ impl Table {
     /// Begins a file with the schema and the metadata of `like`, and with these columns and entries more.
     pub(super) fn create(path: &Path, like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -> Result<Self> {
         let schema = with_fields(like, fields)?;
-        let properties = Arc::new(properties(like, !fields.is_empty(), entries));
+        let properties = Arc::new(properties(like, fields, entries));
         let file = AtomicFile::create(path)?;
         let writer = SerializedFileWriter::new(file, schema, properties).map_err(|err| table_error(err).at(path))?;
         Ok(Self { path: path.to_owned(), writer })
@@ -116,12 +117,20 @@ fn with_fields(like: &ParquetInput, fields: &[TypePtr]) -> Result<TypePtr> {
     Type::group_type_builder(root.name()).with_fields(all).build().map(Arc::new).map_err(table_error)
 }
 
+/// Notes new columns where Arrow's types are noted; `false` if it cannot: readers refuse a file where that entry does not fit.
+fn note_fields(entry: &mut KeyValue, fields: &[TypePtr]) -> bool {
+    if fields.is_empty() || entry.key != arrow::KEY {
+        return true;
+    }
+    entry.value = entry.value.as_deref().and_then(|value| arrow::with_columns(value, fields));
+    entry.value.is_some()
+}
+
 /// What the whole file says beside its data.
-fn properties(like: &ParquetInput, changed: bool, entries: Vec<KeyValue>) -> WriterProperties {
+fn properties(like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -> WriterProperties {
     let file = like.meta.file_metadata();
     let mut known = file.key_value_metadata().cloned().unwrap_or_default();
-    // Arrow's own schema would have to list the new columns too, and readers refuse a file where it does not.
-    known.retain(|entry| !(changed && entry.key == "ARROW:schema") && entries.iter().all(|new| new.key != entry.key));
+    known.retain_mut(|entry| entries.iter().all(|new| new.key != entry.key) && note_fields(entry, fields));
     known.extend(entries);
     let sorting = like.meta.row_groups().first().and_then(|group| group.sorting_columns().cloned());
     let sorted = like.meta.row_groups().iter().all(|group| group.sorting_columns() == sorting.as_ref());
