@@ -100,7 +100,7 @@ impl Place {
     }
 
     fn run(&self, args: &str) -> Ran {
-        robosieve(self.path(), &args.split(' ').collect::<Vec<_>>())
+        robosieve(self.path(), &args.split_whitespace().collect::<Vec<_>>())
     }
 
     fn done(&self, args: &str) -> Ran {
@@ -276,6 +276,40 @@ fn files_and_lists_into_a_directory() {
     assert_eq!(place.rows("out/b.parquet").len(), 71);
 }
 
+/// As with lists: what is put before a URL is not in the output.
+#[test]
+fn urls_without_scheme_or_host_are_made_whole() {
+    let place = Place::new();
+    let long = format!("a.example/{}", "y/".repeat(10_000));
+    let urls = ["/x", "/ok", "a.example/x", "//a.example/ok", "https://a.example/x", "?", "b.example/", &long];
+    let schema = Arc::new(parse_message_type("message m { required binary url; }").unwrap());
+    let mut file = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<ByteArrayType>().write_batch(&urls.map(ByteArray::from), None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    place.write("in.parquet", &file.into_inner().unwrap());
+    place.write("list", (urls.join("\n") + "\n").as_bytes());
+    for options in ["--host a.example", "--default-scheme https", "--host a.example --default-scheme http", ""] {
+        let args = format!("-q -s s -a one {options}");
+        let letters = place.done(&format!("annotate {args} list")).stdout;
+        let letters: Vec<u8> = letters.split(|b| *b == b'\n').filter_map(|line| line.first().copied()).collect();
+        place.done(&format!("annotate {args} in.parquet -o out.parquet"));
+        let masks: Vec<String> =
+            place.rows("out.parquet").iter().map(|row| row.get_column_iter().nth(1).unwrap().1.to_string()).collect();
+        let wanted: Vec<&str> = letters
+            .iter()
+            .map(|letter| match letter {
+                b'A' => "1",
+                b'D' => "0",
+                _ => "null",
+            })
+            .collect();
+        assert_eq!(masks, wanted, "{options}");
+    }
+}
+
 #[test]
 fn what_cannot_be_done_is_told_and_leaves_nothing() {
     let place = Place::new();
@@ -295,7 +329,7 @@ fn what_cannot_be_done_is_told_and_leaves_nothing() {
         ("annotate -s s -a one in.parquet -o new.parquet.gz", "not compressed"),
         (
             "annotate -s s -a one in.parquet --column link -o new",
-            "has no column \"link\"; name one with --column: url, n, tags.",
+            "has no column \"link\"; name one with --field: url, n, tags.",
         ),
         ("annotate -s s -a one in.parquet --column n -o new", "column \"n\" holds INT64"),
         ("filter -s s -a one in.parquet --column tags.list.element -o new", "repeated"),
@@ -310,8 +344,9 @@ fn what_cannot_be_done_is_told_and_leaves_nothing() {
         (&many, "a mask of bits holds 63"),
         ("annotate -s s -a one --as mask in.parquet -o new", "a Parquet file takes bits or int8"),
         ("annotate -s s -a one --as bits list -o new", "a list takes letters, jsonl or mask"),
-        ("annotate -s s -a one --field url in.parquet -o new", "--column names the column"),
-        ("filter -s s -a one --host a.example in.parquet -o new", "must be whole"),
+        ("annotate -s s -a one --field 1 in.parquet -o new", "have names"),
+        ("filter -s s -a one --json-key page in.parquet -o new", "--field names the column"),
+        ("annotate -s s -a one --as-name x list -o new", "a list has none"),
     ] {
         let ran = place.run(args);
         assert!(ran.code == Some(2) && ran.stderr.contains(said), "{args}: {}", ran.stderr);

@@ -222,6 +222,7 @@ fn errors_say_what_to_do() {
         ("open.csv", "n,url\n1,a\n2,\"b\n3,c\n".to_owned()),
         ("long.csv", format!("n,url\n1,a\n2,\"{}\"\n", "b\n".repeat(1_500_000))),
         ("no.cdx", " CDX N b\n".to_owned()),
+        ("objects.jsonl", "{\"url\":\"https://e.example/\"}\n{}\n".to_owned()),
     ];
     for (name, text) in &files {
         std::fs::write(dir.path().join(name), text).unwrap();
@@ -244,6 +245,11 @@ fn errors_say_what_to_do() {
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
+    // A key that no line has: not an error, since lines are judged one by one, but told.
+    let ran =
+        robosieve(dir.path(), &["filter", "-s", "s.rsieve", "-a", "FooBot", "--json-key", "page", "objects.jsonl"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.stderr.contains("invalid 2  ") && ran.stderr.contains("--json-key say where"), "{}", ran.stderr);
     // What is open for a reader without quotes is just a line.
     let args = [
         "annotate",

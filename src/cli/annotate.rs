@@ -9,11 +9,7 @@ use std::path::Path;
 pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
     let dir = args.many.dir(args.output.as_deref())?;
     let main = dir.map(Path::to_owned).or_else(|| args.output.clone());
-    let task = Task {
-        what: What::Annotate(args.form, args.name.as_name.clone()),
-        records: args.records.options(),
-        column: args.column.column.clone(),
-    };
+    let task = Task { what: What::Annotate(args.form, args.name.as_name.clone()), records: args.records.options() };
     let places = Places { main, ..Places::default() };
     let (snapshot, judge, many, from) = (&args.snapshot, &args.judge, &args.many, &args.from);
     Run { snapshot, judge, many, from, task, places, quiet }.perform(|stats, agents| {

@@ -3,7 +3,7 @@
 use super::examples::*;
 use super::inputs::InputArgs;
 use super::many::ManyArgs;
-use super::parquet::{ColumnArgs, NameArgs};
+use super::parquet::NameArgs;
 use super::records::RecordArgs;
 use super::time::{parse_instant, parse_through};
 use anyhow::{Context, bail};
@@ -153,8 +153,6 @@ pub(crate) struct FilterArgs {
     #[command(flatten)]
     pub many: ManyArgs,
     #[command(flatten)]
-    pub column: ColumnArgs,
-    #[command(flatten)]
     pub from: InputArgs,
 }
 
@@ -176,8 +174,6 @@ pub(crate) struct AnnotateArgs {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub many: ManyArgs,
-    #[command(flatten)]
-    pub column: ColumnArgs,
     #[command(flatten)]
     pub name: NameArgs,
     #[command(flatten)]

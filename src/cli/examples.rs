@@ -37,7 +37,7 @@ Examples:
   robosieve filter -s web.rsieve -a MyBot --at 2026-03-01 log
   robosieve filter -s web.rsieve -a MyBot --out-dir go --disallowed-to no --resume 'crawl/*.txt.gz'
   robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
-  robosieve filter -s web.rsieve -a GPTBot --column page.url crawl.parquet -o allowed.parquet
+  robosieve filter -s web.rsieve -a GPTBot --field page.url crawl.parquet -o allowed.parquet
 
 Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.
 

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         args.invalid_to.as_deref(),
     ])?;
     let what = What::Filter(args.keep.value(), args.require.value());
-    let task = Task { what, records: args.records.options(), column: args.column.column.clone() };
+    let task = Task { what, records: args.records.options() };
     let places = Places {
         main: dir.map(Path::to_owned).or_else(|| args.output.clone()),
         disallowed: args.disallowed_to.clone(),

@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Task {
     pub what: What,
     pub records: RecordOptions,
-    /// The column of Parquet files.
-    pub column: String,
 }
 
 /// What is done with every record.
@@ -29,7 +27,10 @@ pub(crate) enum What {
 
 impl What {
     /// The form of annotated lists.
-    fn list_form(form: Option<AnnotateArg>) -> anyhow::Result<AnnotateForm> {
+    fn list_form(form: Option<AnnotateArg>, name: Option<&str>) -> anyhow::Result<AnnotateForm> {
+        if name.is_some() {
+            bail!("--as-name is for the columns added to Parquet files; a list has none")
+        }
         Ok(match form {
             None | Some(AnnotateArg::Letters) => AnnotateForm::Letters,
             Some(AnnotateArg::Jsonl) => AnnotateForm::Jsonl,
@@ -100,8 +101,10 @@ pub(crate) fn write(
     let mut invalid = open_optional(&places.invalid)?;
     let progress = |at: robosieve::FilterProgress| progress(at.bytes_read);
     let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
-    let stats = match task.what {
-        What::Annotate(form, _) => filter.form(What::list_form(form)?).annotate(inputs, &mut main)?,
+    let stats = match &task.what {
+        What::Annotate(form, name) => {
+            filter.form(What::list_form(*form, name.as_deref())?).annotate(inputs, &mut main)?
+        }
         What::Filter(keep, require) => {
             let outputs = Outputs {
                 kept: Some(&mut main),
@@ -109,7 +112,7 @@ pub(crate) fn write(
                 unknown: as_sink(&mut unknown),
                 invalid: as_sink(&mut invalid),
             };
-            filter.keep(keep, require).run(inputs, outputs)?
+            filter.keep(*keep, *require).run(inputs, outputs)?
         }
     };
     Ok(Written { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })

@@ -5,20 +5,11 @@ use super::job::{Places, Task, What};
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{
-    FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns,
+    Field, FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns,
 };
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-
-/// Which column of a Parquet file to read.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Parquet files")]
-pub(crate) struct ColumnArgs {
-    /// The column that holds the URLs; a field of a struct is `a.b`
-    #[arg(long, value_name = "NAME", default_value = "url")]
-    pub column: String,
-}
 
 /// What the columns that annotating adds are called.
 #[derive(Debug, Args)]
@@ -81,18 +72,22 @@ pub(crate) fn write(
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<FilterStats> {
-    if task.records.default_scheme.is_some() || task.records.host.is_some() {
-        bail!("--default-scheme and --host are for lists; the URLs of a Parquet file must be whole");
+    if task.records.json_key.is_some() {
+        bail!("--json-key is for lists; --field names the column of a Parquet file");
     }
-    if task.records.field.is_some() || task.records.json_key.is_some() {
-        bail!("--field and --json-key are for lists; --column names the column of a Parquet file");
-    }
+    let column = match &task.records.field {
+        None => "url",
+        Some(Field::Name(name)) => name,
+        Some(Field::Number(number)) => {
+            bail!("--field {number}: the columns of a Parquet file have names; give one of them")
+        }
+    };
     let main = places.main.as_deref().context(NEEDS_FILE)?;
     if places.named().any(|(_, path)| file(path).is_none()) {
         bail!(NEEDS_FILE);
     }
     silence_foreign_panics();
-    let open = |path: &PathBuf| ParquetInput::open(path, &task.column);
+    let open = |path: &PathBuf| Ok(ParquetInput::open(path, column)?.records(&task.records));
     let inputs = inputs.iter().map(open).collect::<robosieve::Result<Vec<_>>>()?;
     let show = |at: FilterProgress| progress(at.bytes_read);
     let filter = ParquetFilter::new(judge).progress(&show);

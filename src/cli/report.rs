@@ -79,6 +79,12 @@ pub(crate) fn counts(stats: &FilterStats) -> String {
 pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     eprintln!("{}  {seconds:.2} s  {} URL/s", counts(stats), grouped((stats.lines as f64 / seconds) as u64));
+    if stats.lines > 0 && stats.invalid == stats.lines {
+        eprintln!(
+            "no line has a URL where it was looked for: --input-format, --field and --json-key say where URLs stand, \
+             --default-scheme and --host make whole ones of those without"
+        );
+    }
     if stats.via_other_scheme > 0 {
         eprintln!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme));
     }

@@ -5,7 +5,7 @@ use crate::agent::trim;
 
 /// What is put before URLs that are not whole.
 #[derive(Debug, Default)]
-pub(super) struct Compose {
+pub(crate) struct Compose {
     /// `https://`, before what has no scheme.
     scheme: Option<Vec<u8>>,
     /// `https://example.com`, before what begins with `/`.
@@ -13,7 +13,12 @@ pub(super) struct Compose {
 }
 
 impl Compose {
-    pub(super) fn new(options: &RecordOptions) -> Self {
+    /// `None` if URLs stay as they are.
+    pub(crate) fn of(options: &RecordOptions) -> Option<Self> {
+        options.rewrites().then(|| Self::new(options))
+    }
+
+    fn new(options: &RecordOptions) -> Self {
         let scheme = options.default_scheme.as_deref().map(|scheme| scheme.trim_end_matches("://"));
         let base = options.host.as_deref().map(|host| {
             let host = host.trim_end_matches('/');
@@ -26,7 +31,7 @@ impl Compose {
     }
 
     /// Appends the whole URL.
-    pub(super) fn put(&self, url: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, url: &[u8], out: &mut Vec<u8>) {
         let url = trim(url);
         match (&self.base, &self.scheme) {
             // A path of an access log may begin with `//`, and is a path then.

@@ -50,8 +50,7 @@ pub(crate) struct Extracted {
 
 impl Records {
     pub(super) fn new(place: Place, options: &RecordOptions) -> Self {
-        let compose = options.rewrites().then(|| Compose::new(options));
-        Self { place, key: options.key().to_owned(), compose }
+        Self { place, key: options.key().to_owned(), compose: Compose::of(options) }
     }
 
     /// Whether records are JSON objects.

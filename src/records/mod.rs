@@ -7,6 +7,7 @@ mod extract;
 mod json;
 mod options;
 
+pub(crate) use compose::Compose;
 pub(crate) use detect::Head;
 pub(crate) use extract::{Extracted, Records, without_end};
 pub use options::{Field, InputFormat, RecordOptions};

@@ -173,7 +173,6 @@ mod tests {
         "default_scheme",
         "host",
         "form",
-        "column",
         "as_name",
     ];
     /// What changes no byte of an output and no count, or is looked at by itself.

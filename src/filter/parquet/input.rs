@@ -2,6 +2,7 @@
 
 use super::chunks::Chunks;
 use crate::error::{Error, ErrorKind, Result};
+use crate::records::{Compose, RecordOptions};
 use parquet::basic::{CompressionCodec, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -31,6 +32,7 @@ pub struct ParquetInput {
     pub(super) meta: ParquetMetaData,
     /// The number of the leaf column that holds the URLs.
     pub(super) column: usize,
+    pub(super) compose: Option<Compose>,
 }
 
 impl ParquetInput {
@@ -54,6 +56,12 @@ impl ParquetInput {
         }
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
         named || File::open(path).is_ok_and(begins_with_magic)
+    }
+
+    /// Makes URLs whole that lack scheme or host, as `options` has it; what else they say is for lists.
+    pub fn records(mut self, options: &RecordOptions) -> Self {
+        self.compose = Compose::of(options);
+        self
     }
 
     /// The number of rows, as the footer tells it.
@@ -80,7 +88,7 @@ impl ParquetInput {
                 return bad("damaged: the column of URLs has not one value a row");
             }
         }
-        Ok(Self { path: path.to_owned(), chunks, meta, column })
+        Ok(Self { path: path.to_owned(), chunks, meta, column, compose: None })
     }
 }
 
@@ -134,7 +142,7 @@ fn lies_within(chunk: &ColumnChunkMetaData, len: u64) -> bool {
 fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
     let Some(place) = schema.columns().iter().position(|column| column.path().string() == name) else {
         let names: Vec<String> = schema.columns().iter().take(100).map(|column| column.path().string()).collect();
-        return bad(format!("has no column {name:?}; name one with --column: {}", names.join(", ")));
+        return bad(format!("has no column {name:?}; name one with --field: {}", names.join(", ")));
     };
     let column = schema.column(place);
     if column.max_rep_level() > 0 {
@@ -144,7 +152,7 @@ fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
     }
     if column.physical_type() != PhysicalType::BYTE_ARRAY {
         return bad(format!(
-            "column {name:?} holds {}, not strings; name the column of URLs with --column",
+            "column {name:?} holds {}, not strings; name the column of URLs with --field",
             column.physical_type()
         ));
     }

@@ -176,7 +176,7 @@ fn read(input: &ParquetInput, task: &mut Task) -> Result<(Box<UrlReader>, bool)>
         Some(reader) => reader,
         None => guard(|| UrlReader::new(input, task.place.1).map(Box::new))?,
     };
-    let any = reader.next(&mut task.batch)?;
+    let any = reader.next(&mut task.batch, input.compose.as_ref())?;
     Ok((reader, any))
 }
 

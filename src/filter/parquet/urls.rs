@@ -2,6 +2,7 @@
 
 use super::input::{ParquetInput, bad, guard, table_error};
 use crate::error::Result;
+use crate::records::Compose;
 use parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::file::reader::SerializedPageReader;
@@ -55,19 +56,19 @@ impl UrlReader {
     }
 
     /// Makes `batch` the next rows; `false` behind the last.
-    pub(super) fn next(&mut self, batch: &mut Batch) -> Result<bool> {
+    pub(super) fn next(&mut self, batch: &mut Batch, compose: Option<&Compose>) -> Result<bool> {
         batch.text.clear();
         batch.long.clear();
         (batch.rows, batch.bytes) = (0, 0);
         while self.left > 0 && batch.rows < BATCH_ROWS && batch.text.len() < BATCH_BYTES {
-            self.step(batch)?;
+            self.step(batch, compose)?;
         }
         // Values hold the page they lie in.
         batch.values.clear();
         Ok(batch.rows > 0)
     }
 
-    fn step(&mut self, batch: &mut Batch) -> Result<()> {
+    fn step(&mut self, batch: &mut Batch, compose: Option<&Compose>) -> Result<()> {
         batch.values.clear();
         batch.levels.clear();
         let wanted = STEP.min(self.left);
@@ -81,11 +82,11 @@ impl UrlReader {
         let (full, levels) = (self.full, std::mem::take(&mut batch.levels));
         let mut values = std::mem::take(&mut batch.values).into_iter();
         if full == 0 {
-            values.by_ref().take(rows).for_each(|value| batch.push(Some(value)));
+            values.by_ref().take(rows).for_each(|value| batch.push(Some(value), compose));
         } else {
             for level in &levels {
                 let value = if *level == full { values.next() } else { None };
-                batch.push(value);
+                batch.push(value, compose);
             }
         }
         batch.levels = levels;
@@ -95,21 +96,34 @@ impl UrlReader {
 
 impl Batch {
     #[inline]
-    fn push(&mut self, value: Option<ByteArray>) {
+    fn push(&mut self, value: Option<ByteArray>, compose: Option<&Compose>) {
         if let Some(value) = value {
             let bytes = value.data();
             self.bytes += bytes.len() as u64;
-            if bytes.len() <= MAX_COPIED {
-                let start = self.text.len();
-                self.text.extend_from_slice(bytes);
-                if memchr::memchr(b'\n', bytes).is_some() {
-                    self.text.truncate(start);
+            if bytes.len() > MAX_COPIED {
+                self.push_long(value, compose);
+            } else if memchr::memchr(b'\n', bytes).is_none() {
+                match compose {
+                    None => self.text.extend_from_slice(bytes),
+                    Some(compose) => compose.put(bytes, &mut self.text),
                 }
-            } else if bytes.len() <= MAX_URL {
-                self.long.push((self.rows, value));
             }
         }
         self.text.push(b'\n');
         self.rows += 1;
+    }
+
+    #[cold]
+    fn push_long(&mut self, value: ByteArray, compose: Option<&Compose>) {
+        if value.len() > MAX_URL {
+            return;
+        }
+        let whole = |compose: &Compose| {
+            let mut url = Vec::with_capacity(value.len());
+            compose.put(value.data(), &mut url);
+            url.into()
+        };
+        let value = compose.map(whole).unwrap_or_else(|| value.clone());
+        self.long.push((self.rows, value));
     }
 }
