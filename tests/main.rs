@@ -3,6 +3,7 @@
 mod bad_input;
 mod bench;
 mod command;
+mod commoncrawl;
 mod corpus;
 mod corruption;
 mod datasets;
@@ -13,6 +14,7 @@ mod parquet;
 mod properties;
 mod records;
 mod recrawl;
+mod shell;
 mod site;
 mod spec;
 mod synthetic;

@@ -1,14 +1,15 @@
 //! The transcripts in the documentation: every `console` block is run, and says what the page says.
 //!
-//! A line `$ COMMAND` is given to the shell, and the lines up to the next command are what it must print on standard
-//! output and standard error. A line `...` stands for any number of lines. Times and rates differ from run to run, and runs
-//! of blanks are compared as one.
+//! A line `$ COMMAND` is given to the shell, with the lines `> MORE` that follow it at once, and the lines up to the next command are
+//! what it must print on standard output and standard error. A line `...` stands for any number of lines. Times and rates differ from run to run, and runs
+//! of blanks are compared as one. Common Crawl is a server on this machine, of the same layout.
 
+use crate::commoncrawl::Server;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every page whose blocks are run, each in a folder of its own in which `datasets` and `scripts` are those of the project.
-const PAGES: &[&str] = &["README.md", "datasets/small/README.md"];
+const PAGES: &[&str] = &["README.md", "datasets/small/README.md", "docs/COOKBOOK.md"];
 
 struct Step {
     line: usize,
@@ -16,8 +17,18 @@ struct Step {
     expected: Vec<String>,
 }
 
-/// The commands of all `console` blocks of a page. Behind a script all else in its block is what the script prints, which may
-/// look like commands.
+impl Step {
+    /// A line behind the command: more of it, or what it prints.
+    fn add(&mut self, line: &str) {
+        match line.strip_prefix("> ").filter(|_| self.expected.is_empty()) {
+            Some(more) => self.command += &format!("\n{more}"),
+            None => self.expected.push(line.to_owned()),
+        }
+    }
+}
+
+/// The commands of all `console` blocks of a page. Behind `scripts/try` all else in its block is what that prints, which looks like
+/// commands.
 fn steps(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
@@ -30,10 +41,10 @@ fn steps(text: &str) -> Vec<Step> {
         }
         match line.strip_prefix("$ ").filter(|_| inside && !script) {
             Some(command) => {
-                script = command.starts_with("scripts/");
+                script = command == "scripts/try";
                 steps.push(Step { line: i + 1, command: command.to_owned(), expected: Vec::new() });
             }
-            None if inside => steps.last_mut().unwrap().expected.push(line.to_owned()),
+            None if inside => steps.last_mut().unwrap().add(line),
             None => {}
         }
     }
@@ -58,7 +69,7 @@ fn fits(found: &[&str], expected: &[String]) -> bool {
     }
 }
 
-fn run(command: &str, dir: &Path) -> String {
+fn run(command: &str, dir: &Path, crawl: &Server) -> String {
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_robosieve"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let out = Command::new("bash")
@@ -67,6 +78,7 @@ fn run(command: &str, dir: &Path) -> String {
         .env("PATH", path)
         .env("ROBOSIEVE", binary)
         .env("LC_ALL", "C.UTF-8")
+        .env("COMMONCRAWL", &crawl.address)
         .output()
         .unwrap();
     String::from_utf8(out.stdout).unwrap()
@@ -76,6 +88,7 @@ fn run(command: &str, dir: &Path) -> String {
 #[test]
 fn pages_show_what_the_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let crawl = Server::start();
     let mut wrong = String::new();
     for page in PAGES {
         let dir = tempfile::tempdir().unwrap();
@@ -85,7 +98,7 @@ fn pages_show_what_the_commands_print() {
         let steps = steps(&std::fs::read_to_string(root.join(page)).unwrap());
         assert!(!steps.is_empty(), "{page} shows no commands");
         for step in steps {
-            let printed = run(&step.command, dir.path());
+            let printed = run(&step.command, dir.path(), &crawl);
             if !fits(&printed.lines().collect::<Vec<_>>(), &step.expected) {
                 wrong += &format!("{page}:{}: $ {}\nprints\n{printed}\n", step.line, step.command);
             }

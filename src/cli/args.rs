@@ -62,6 +62,10 @@ pub(crate) enum Verb {
     Inspect(InspectArgs),
     /// Time the judging stage by stage, of your URLs by your snapshot or of a synthetic web
     Bench(BenchArgs),
+    /// Print what makes a shell complete verbs, options and their values
+    Completions(CompletionsArgs),
+    /// Print the manual as man pages, or write them
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -255,6 +259,25 @@ pub(crate) struct BenchArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub(crate) struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub(crate) struct ManArgs {
+    /// The verb to print the page of (default: the page on the whole)
+    #[arg(value_name = "VERB", conflicts_with = "out_dir")]
+    pub verb: Option<String>,
+    /// Write all pages into this directory, as robosieve.1, robosieve-filter.1 and so on; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
 }
 
 macro_rules! choices {

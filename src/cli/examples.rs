@@ -88,3 +88,15 @@ Whole runs are timed, from memory to memory. Stages are told apart by ending all
 difference of two medians; `write` copies the kept lines. What the machine can do at best is measured between the runs. Verdicts on up \
 to 2,000 lines are compared with those of the slow reference; a difference ends the benchmark. A seed makes the same web on \
 every machine and in every version. Without -a the agent is GPTBot.";
+
+pub(super) const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  robosieve completions bash > ~/.local/share/bash-completion/completions/robosieve
+  robosieve completions zsh > ~/.zfunc/_robosieve                   # with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+  robosieve completions fish > ~/.config/fish/completions/robosieve.fish";
+
+pub(super) const MAN_EXAMPLES: &str = "\
+Examples:
+  robosieve man | man -l -
+  robosieve man filter | man -l -
+  robosieve man --out-dir ~/.local/share/man/man1";

@@ -5,11 +5,13 @@ mod args;
 mod bench;
 mod check;
 mod compile;
+mod completions;
 mod examples;
 mod filter;
 mod inputs;
 mod inspect;
 mod job;
+mod man;
 mod many;
 mod output;
 mod parquet;
@@ -70,6 +72,8 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Check(args) => check::run(&args),
         Verb::Inspect(args) => inspect::run(&args).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
+        Verb::Completions(args) => completions::run(&args).map(done),
+        Verb::Man(args) => man::run(&args).map(done),
     }
 }
 

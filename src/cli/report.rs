@@ -94,7 +94,8 @@ pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
     let judged = stats.allowed + stats.disallowed;
     for (agent, allowed) in agents.iter().zip(&stats.agent_allowed) {
         eprintln!(
-            "  {agent:<26} allowed {:>14}  disallowed {:>14}",
+            "  {:<26} allowed {:>14}  disallowed {:>14}",
+            agent.to_string(),
             grouped(*allowed),
             grouped(judged.saturating_sub(*allowed))
         );

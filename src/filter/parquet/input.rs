@@ -102,7 +102,11 @@ fn read_footer(chunks: &Chunks) -> Result<ParquetMetaData> {
     let reader = ParquetMetaDataReader::new()
         .with_page_index_policy(PageIndexPolicy::Optional)
         .with_metadata_options(Some(options));
-    reader.parse_and_finish(chunks).map_err(table_error)
+    reader.parse_and_finish(chunks).map_err(|err| match err {
+        // An encrypted file fails like a damaged one, by what its footer lacks.
+        ParquetError::General(what) => ErrorKind::BadTable(format!("damaged, or encrypted: {what}")).into(),
+        err => table_error(err),
+    })
 }
 
 /// Whether what the footer says can be true, so that nothing behind has to doubt it.

@@ -1,0 +1,241 @@
+//! `scripts/commoncrawl` against a server of Common Crawl's layout, which breaks off, is busy and sends damaged files.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
+
+pub(crate) const CRAWL: &str = "CC-MAIN-2026-38";
+
+/// What happens to the first request for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mishap {
+    /// The answer ends after so many bytes.
+    BreakOff(usize),
+    Busy,
+    /// One byte is another.
+    Damage,
+}
+
+#[derive(Default)]
+struct State {
+    files: BTreeMap<String, Vec<u8>>,
+    mishaps: BTreeMap<String, Mishap>,
+    /// Paths asked for, with the byte to begin at.
+    asked: Vec<(String, usize)>,
+}
+
+/// A server on this machine; it lives as long as the process.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub address: String,
+    state: Arc<Mutex<State>>,
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+/// The records of a WARC file, each compressed by itself, dealt out to so many files.
+fn deal(warc: &[u8], files: usize) -> Vec<Vec<u8>> {
+    let starts: Vec<usize> = memchr::memmem::find_iter(warc, b"WARC/1.0\r\n").collect();
+    let mut out = vec![Vec::new(); files];
+    for (i, start) in starts.iter().enumerate() {
+        let end = starts.get(i + 1).copied().unwrap_or(warc.len());
+        out[i % files].extend(gzip(&warc[*start..end]));
+    }
+    out
+}
+
+/// The small list as a crawl index.
+fn index(urls: &[u8]) -> Vec<u8> {
+    let line = |url: &str| {
+        let url = serde_json::to_string(url).unwrap();
+        format!("example,crawl)/ 20260915060000 {{\"url\": {url}, \"mime\": \"text/html\", \"status\": \"200\"}}\n")
+    };
+    String::from_utf8_lossy(urls).lines().map(line).collect::<String>().into_bytes()
+}
+
+impl Server {
+    /// Serves a crawl of four robots.txt archives and two files of the index, made of `datasets/small`.
+    pub(crate) fn start() -> Self {
+        let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
+        let mut files = BTreeMap::new();
+        let mut list = String::new();
+        for (i, bytes) in deal(&std::fs::read(small.join("robots.warc")).unwrap(), 4).into_iter().enumerate() {
+            let path = format!("crawl-data/{CRAWL}/segments/17.{i}/robotstxt/{CRAWL}-{i:05}.warc.gz");
+            list += &format!("{path}\n");
+            files.insert(path, bytes);
+        }
+        files.insert(format!("crawl-data/{CRAWL}/robotstxt.paths.gz"), gzip(list.as_bytes()));
+        let mut list = format!("cc-index/collections/{CRAWL}/metadata.yaml\n");
+        let urls = std::fs::read(small.join("urls.txt")).unwrap();
+        for i in 0..2 {
+            let path = format!("cc-index/collections/{CRAWL}/indexes/cdx-{i:05}.gz");
+            list += &format!("{path}\n");
+            files.insert(path, gzip(&index(&urls)));
+        }
+        list += &format!("cc-index/collections/{CRAWL}/indexes/cluster.idx\n");
+        files.insert(format!("crawl-data/{CRAWL}/cc-index.paths.gz"), gzip(list.as_bytes()));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let server = Self { address, state: Arc::new(Mutex::new(State { files, ..State::default() })) };
+        let serving = server.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                // A client that went away is its own affair.
+                let _ = serving.answer(stream.unwrap());
+            }
+        });
+        server
+    }
+
+    fn answer(&self, mut stream: TcpStream) -> std::io::Result<()> {
+        let mut path = String::new();
+        let mut start = 0;
+        for line in BufReader::new(stream.try_clone()?).lines() {
+            let line = line?;
+            if let Some(rest) = line.strip_prefix("GET /") {
+                path = rest.split(' ').next().unwrap().to_owned();
+            } else if let Some(range) = line.to_ascii_lowercase().strip_prefix("range: bytes=") {
+                start = range.trim_end_matches('-').parse().unwrap();
+            } else if line.is_empty() {
+                break;
+            }
+        }
+        let (bytes, mishap) = {
+            let mut state = self.state.lock().unwrap();
+            state.asked.push((path.clone(), start));
+            (state.files.get(&path).cloned(), state.mishaps.remove(&path))
+        };
+        let Some(mut bytes) = bytes else {
+            return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        };
+        let total = bytes.len();
+        let mut sent = total - start;
+        match mishap {
+            Some(Mishap::Busy) => {
+                return stream.write_all(b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            }
+            Some(Mishap::BreakOff(len)) => sent = len,
+            Some(Mishap::Damage) => bytes[total / 2] ^= 1,
+            None => {}
+        }
+        let (status, range) = match start {
+            0 => ("200 OK", String::new()),
+            _ => ("206 Partial Content", format!("Content-Range: bytes {start}-{}/{total}\r\n", total - 1)),
+        };
+        let length = total - start;
+        write!(stream, "HTTP/1.1 {status}\r\n{range}Content-Length: {length}\r\nConnection: close\r\n\r\n")?;
+        stream.write_all(&bytes[start..start + sent])
+    }
+
+    fn mishap(&self, path: &str, mishap: Mishap) {
+        let mut state = self.state.lock().unwrap();
+        let path = state.files.keys().find(|known| known.contains(path)).unwrap().clone();
+        state.mishaps.insert(path, mishap);
+    }
+
+    /// What was asked for since the last time, of the files whose path contains this.
+    fn asked(&self, path: &str) -> Vec<usize> {
+        let asked = std::mem::take(&mut self.state.lock().unwrap().asked);
+        asked.into_iter().filter(|(asked, _)| asked.contains(path)).map(|(_, start)| start).collect()
+    }
+
+    fn fetch(&self, dir: &Path, args: &[&str]) -> Output {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/commoncrawl");
+        let mut command = Command::new(script);
+        command.args(args).current_dir(dir).env("COMMONCRAWL", &self.address).env("COMMONCRAWL_DELAY", "0");
+        command.output().unwrap()
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn is_there(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        eprintln!("passed over: there is no {program}");
+    }
+    there
+}
+
+#[test]
+fn files_arrive_whole_in_spite_of_all() {
+    if !is_there("curl") {
+        return;
+    }
+    let server = Server::start();
+    server.mishap("00000.warc", Mishap::BreakOff(100));
+    server.mishap("00002.warc", Mishap::Damage);
+    server.mishap("robotstxt.paths", Mishap::Busy);
+    let dir = tempfile::tempdir().unwrap();
+    let args = [CRAWL, "cc", "--robots", "2", "--index", "1", "--parallel", "3"];
+    let ran = server.fetch(dir.path(), &args);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let cc = dir.path().join("cc");
+    // Spread evenly over the four there are; no half ones beside them.
+    assert_eq!(names(&cc.join("robotstxt")), [format!("{CRAWL}-00000.warc.gz"), format!("{CRAWL}-00002.warc.gz")]);
+    assert_eq!(names(&cc.join("index")), ["cdx-00000.gz"]);
+    {
+        let state = server.state.lock().unwrap();
+        for (path, bytes) in
+            state.files.iter().filter(|(path, _)| path.ends_with("00002.warc.gz") || path.ends_with("00000.warc.gz"))
+        {
+            let file = cc.join("robotstxt").join(path.rsplit('/').next().unwrap());
+            assert!(std::fs::read(file).unwrap() == *bytes, "{path}");
+        }
+        assert!(state.mishaps.is_empty());
+    }
+    assert_eq!(server.asked("00000.warc"), [0, 100], "it goes on where it broke off");
+    // All is there: nothing is asked for again, and the sums fit.
+    let ran = server.fetch(dir.path(), &args);
+    assert!(ran.status.success() && server.asked("").is_empty());
+    assert!(server.fetch(dir.path(), &["--verify", "cc"]).status.success());
+    // More of the same crawl.
+    let ran = server.fetch(dir.path(), &[CRAWL, "cc", "--robots", "all", "--index", "0"]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!((names(&cc.join("robotstxt")).len(), server.asked("warc.gz").len()), (4, 2));
+    std::fs::write(cc.join("index/cdx-00000.gz"), "other").unwrap();
+    let ran = server.fetch(dir.path(), &["--verify", "cc"]);
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("index/cdx-00000.gz: FAILED"), "{ran:?}");
+}
+
+#[test]
+fn what_cannot_be_had_is_told() {
+    if !is_there("curl") {
+        return;
+    }
+    let server = Server::start();
+    let missing = format!("crawl-data/{CRAWL}/segments/17.1/robotstxt/{CRAWL}-00001.warc.gz");
+    server.state.lock().unwrap().files.remove(&missing);
+    let dir = tempfile::tempdir().unwrap();
+    for (args, said) in [
+        (&["CC-MAIN-2026-39", "cc"][..], "CC-MAIN-2026-39/robotstxt.paths.gz: curl: (22)"),
+        (&[CRAWL, "cc", "--robots", "all"], "17.1/robotstxt/CC-MAIN-2026-38-00001.warc.gz: curl: (22)"),
+        (&["2026-38", "cc"], "not a crawl's name"),
+        (&[CRAWL, "cc", "--robots", "0"], "nothing is wanted"),
+        (&[CRAWL, "cc", "--robots", "many"], "give a number, or all"),
+        (&[CRAWL, "cc", "--robots"], "needs a value"),
+        (&[CRAWL, "cc", "--pages", "1"], "unknown option"),
+        (&["--verify", "none"], "nothing was fetched"),
+        (&[], "usage:"),
+    ] {
+        let ran = server.fetch(dir.path(), args);
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.code() == Some(2) && stderr.contains(said), "{args:?}: {stderr}");
+    }
+    assert_eq!(names(&dir.path().join("cc/robotstxt")).len(), 3, "the others stay");
+}
