@@ -89,7 +89,7 @@ pub(crate) struct CompileArgs {
     /// Write what was read and what came of it as JSON
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
-    /// WARC or JSONL files (plain, gzip or zstd), directories of robots.txt files; `-` is standard input
+    /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files; `-` is standard input
     #[arg(required_unless_present = "previous", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }

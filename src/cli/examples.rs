@@ -13,15 +13,15 @@ Exit status: 0 done (check: allowed), 1 check: disallowed, 2 error.";
 
 pub(super) const COMPILE_EXAMPLES: &str = "\
 Examples:
-  robosieve compile -o web.rsieve CC-MAIN-*/robotstxt/*.warc.gz
+  robosieve compile -o web.rsieve cc/robotstxt
   robosieve compile -o web.rsieve --skip-damaged --stats-json stats.json a.warc.gz b.jsonl
   my-crawler --robots-as-jsonl | robosieve compile -o web.rsieve -
   robosieve compile --previous web.rsieve -o web.rsieve fetched-again.warc.gz
   robosieve compile --as-of 2024-05-31 -o may.rsieve robots-2024-*.warc.gz
 
 A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}; also known are body_base64, fetched_at \
-(RFC 3339), headers, error (in place of a status) and truncated. A directory holds files named HOST, HOST_PORT or \
-SCHEME_HOST_PORT (.txt may follow). The newest capture of an origin wins, in whatever order they come.
+(RFC 3339), headers, error (in place of a status) and truncated. A directory holds archives, named \
+.warc, .jsonl or .ndjson (.gz or .zst may follow), or else robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may follow). The newest capture of an origin wins, in whatever order they come.
 
 --previous makes the snapshot that all archives together would make, as far as OLD still knows of its own: what the inputs tell nothing newer of stays, with last good copies and the times of first failures; failures go on being counted; redirects are followed from the one to the other. A capture without a time (from a directory, say) is older than any with one. Without INPUT, OLD is written anew; another --profile than its own is compiled from the texts it holds.";
 

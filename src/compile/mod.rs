@@ -22,7 +22,7 @@ use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
-use crate::source::{Answer, Capture, Input, ReadStats, Response};
+use crate::source::{self, Answer, Capture, Input, ReadStats, Response};
 use crate::url::Origin;
 use fetch::Fetch;
 use files::{File, FileStore};
@@ -155,7 +155,8 @@ impl Compiler {
         self.as_of.is_some_and(|as_of| time > Some(as_of))
     }
 
-    /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a directory, or `-` for standard input.
+    /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a directory, or `-` for standard input. A directory holds archives,
+    /// whose names end in `.warc`, `.jsonl` or `.ndjson` (`.gz`, `.zst` may follow), or else robots.txt files named after their hosts.
     ///
     /// # Errors
     /// What cannot be read, naming file and place. The compiler must then be thrown away.
@@ -168,6 +169,7 @@ impl Compiler {
     /// # Errors
     /// As [`add_path`](Self::add_path); of several failures, that of the first input.
     pub fn add_paths(&mut self, paths: &[PathBuf], progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
+        let paths = source::expand(paths)?;
         let names: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let inputs = names.iter().map(|path| Input::Path(path)).collect();
         self.add_inputs(&names, inputs, progress)

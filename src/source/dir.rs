@@ -1,4 +1,4 @@
-//! A directory of robots.txt files, one an origin: `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`, `.txt` optional.
+//! A directory of robots.txt files, one an origin: `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`, `.txt` optional; or of archives.
 
 use super::http::MAX_KEPT;
 use super::{Answer, Capture, Entry, ReadStats, Response, Sink};
@@ -16,8 +16,8 @@ pub(crate) struct RobotsFile {
     origins: Vec<String>,
 }
 
-/// Gives the files of `dir` in the order of their names; hidden files and folders are passed over.
-pub(super) fn read(dir: &Path, sink: &mut Sink<'_>) -> Result<ReadStats> {
+/// The files of `dir` in the order of their names; hidden files and folders are passed over.
+fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
@@ -27,8 +27,39 @@ pub(super) fn read(dir: &Path, sink: &mut Sink<'_>) -> Result<ReadStats> {
         }
     }
     paths.sort();
+    Ok(paths)
+}
+
+/// The archives in `dir`, if its files are archives by their names; none if they are robots.txt files.
+///
+/// # Errors
+/// [`ErrorKind::UnknownSource`] if it holds both: one or the other would be taken for what it is not.
+pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
+    let (archives, others): (Vec<_>, Vec<_>) = files(dir)?.into_iter().partition(|path| is_archive(path));
+    match (archives.first(), others.first()) {
+        (Some(archive), Some(other)) => {
+            let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
+            let what = format!(
+                "a directory of archives ({}) that holds other files too ({}); name the archives themselves",
+                name(archive),
+                name(other)
+            );
+            Err(ErrorKind::UnknownSource { what }.into())
+        }
+        _ => Ok(archives),
+    }
+}
+
+/// Whether a file's name is that of an archive, which no host is called.
+fn is_archive(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    [".warc", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending))
+}
+
+pub(super) fn read(dir: &Path, sink: &mut Sink<'_>) -> Result<ReadStats> {
     let mut stats = ReadStats::default();
-    for path in paths {
+    for path in files(dir)? {
         stats.bytes += std::fs::metadata(&path).map_or(0, |meta| meta.len());
         let origins = origins_of(&path)?;
         if !sink(Entry::File(RobotsFile { path, origins })) {
@@ -84,6 +115,16 @@ impl RobotsFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_say_what_is_an_archive() {
+        for name in ["a.warc", "CC-MAIN-1.warc.gz", "a.jsonl.zst", "A.NDJSON"] {
+            assert!(is_archive(Path::new(name)), "{name}");
+        }
+        for name in ["warc.example", "https_jsonl.example_81", "a.example.txt", "gz", "x.gz"] {
+            assert!(!is_archive(Path::new(name)), "{name}");
+        }
+    }
 
     #[test]
     fn names_say_origins() {

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What fetching one URL gave, as the archive tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -144,6 +144,19 @@ fn read_stream(input: impl Read, skip_damaged: bool, sink: &mut Sink<'_>) -> Res
         Form::Empty => 0,
     };
     Ok(ReadStats { bytes: reader.get_ref().bytes_read(), damaged })
+}
+
+/// What is to be read for these paths: a directory of archives stands for those in it.
+///
+/// # Errors
+/// A directory that cannot be read, or holds archives and other files.
+pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in paths {
+        let archives = if path.is_dir() { dir::archives(path).map_err(|err| err.at(path))? } else { Vec::new() };
+        if archives.is_empty() { all.push(path.clone()) } else { all.extend(archives) }
+    }
+    Ok(all)
 }
 
 /// What a stream holds.

@@ -69,6 +69,18 @@ fn a_directory_with_a_file_of_no_host_is_refused() {
     place.fails_to_write(&["compile", "folder"], &["not a host", "HOST_PORT"]);
 }
 
+/// A file called `a.warc.gz` among robots.txt files would be taken for that of a host of this name.
+#[test]
+fn a_directory_of_archives_stands_for_them_and_holds_nothing_else() {
+    let place = Place::new();
+    place.write("folder/a.warc.gz", gz(&record("a")));
+    place.write("folder/b.warc.gz", gz(&record("b")));
+    place.done(&["compile", "-q", "folder", "-o", "new"]);
+    assert_eq!(place.letters("new"), "AAU");
+    place.write("folder/a.example", ROBOTS);
+    place.fails_to_write(&["compile", "folder"], &["folder: ", "a.warc.gz", "a.example", "name the archives"]);
+}
+
 #[test]
 fn a_damaged_member_is_named_or_skipped() {
     let place = Place::new();
