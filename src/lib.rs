@@ -31,7 +31,7 @@
 //! # The modules, in reading order
 //!
 //! * `error`, `profile`, `atomic`, `decode`: what everything else stands on.
-//! * `agent`: product tokens, and the agents one asks about.
+//! * `agent`: product tokens, and the agents one asks about. `known`: the shipped table of crawlers, and sets of them.
 //! * `url`: origins, paths, the one normal form of escapes.
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
@@ -53,6 +53,7 @@ mod compile;
 mod decode;
 mod error;
 mod filter;
+mod known;
 mod matcher;
 mod output;
 mod profile;
@@ -74,6 +75,7 @@ pub use filter::{
     ParquetFilter, ParquetInput, ParquetOutputs, Require, Scratch, Site, Stage, UnknownOrigin, VerdictColumns,
     Verdicts,
 };
+pub use known::{AgentSet, KnownAgent, Purpose, add_agents};
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;
 pub use profile::Profile;

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("output", &["error", "atomic"]),
     ("decode", &["error"]),
     ("agent", &["error"]),
+    ("known", &["error", "agent"]),
     ("simd", &[]),
     ("url", &["profile", "agent", "simd"]),
     ("robots", &["profile", "agent", "simd", "url"]),

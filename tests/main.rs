@@ -1,5 +1,6 @@
 //! All integration tests, in one binary.
 
+mod agents;
 mod bad_input;
 mod bench;
 mod command;

@@ -30,6 +30,7 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
   robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
+  robosieve filter -s web.rsieve -a @ai-train,MyBot --keep disallowed --require any urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
   robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv -o allowed.csv
   robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
@@ -54,7 +55,8 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
 
-A line becomes its letters, one an agent in the order given, a TAB, and the line unchanged:
+A line becomes its letters, one an agent in the order given (the summary and `robosieve agents -a …` number them; an agent named \
+twice counts once), a TAB, and the line unchanged:
   AD<TAB>https://example.com/page
 With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
 With --as mask: 10
@@ -76,6 +78,19 @@ Examples:
   robosieve inspect web.rsieve https://example.com
   robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
   robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'";
+
+pub(super) const AGENTS_EXAMPLES: &str = "\
+Examples:
+  robosieve agents
+  robosieve agents -a @ai-train
+  robosieve agents --tsv | awk -F '\\t' '$2 == \"OpenAI\"'
+  robosieve agents -a @ai,MyBot
+
+Without -a the whole table is listed that robosieve ships; with it what the table knows of these agents, under the numbers that \
+their letters and columns have in what `annotate` writes for the same -a. Sets: @ai-train (crawlers that collect training data), \
+@ai-search (that read pages for the answers of AI products), @ai-user (that fetch what people ask AI products about), @ai (these \
+three) and @search (web search). They may differ from version to version; a list of your own stays: \
+--tsv | cut -f 1 | tail -n +2 > agents.txt, then --agents-from agents.txt.";
 
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:

@@ -1,5 +1,6 @@
 //! The command line: one verb a file. Data goes to stdout, all else to stderr.
 
+mod agents;
 mod annotate;
 mod args;
 mod bench;
@@ -18,6 +19,7 @@ mod records;
 mod report;
 mod run;
 mod time;
+mod who;
 
 use args::{Cli, Verb};
 use clap::Parser;
@@ -67,8 +69,9 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Compile(args) => compile::run(&args, quiet).map(done),
         Verb::Filter(args) => filter::run(&args, quiet).map(done),
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
-        Verb::Check(args) => check::run(&args),
+        Verb::Check(args) => check::run(&args, quiet),
         Verb::Inspect(args) => inspect::run(&args).map(done),
+        Verb::Agents(args) => agents::run(&args, quiet).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
     }
 }

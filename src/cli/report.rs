@@ -84,11 +84,13 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     }
 }
 
+/// What came of each agent, under the number of its letter, digit or column.
 pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
     let judged = stats.allowed + stats.disallowed;
-    for (agent, allowed) in agents.iter().zip(&stats.agent_allowed) {
+    for (i, (agent, allowed)) in agents.iter().zip(&stats.agent_allowed).enumerate() {
+        let number = i + 1;
         eprintln!(
-            "  {agent:<26} allowed {:>14}  disallowed {:>14}",
+            "{number:>4}  {agent:<26} allowed {:>14}  disallowed {:>14}",
             grouped(*allowed),
             grouped(judged.saturating_sub(*allowed))
         );
