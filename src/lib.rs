@@ -36,6 +36,7 @@
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
+//! * `census`: which agents the robots.txt files of a snapshot name.
 //! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
 //! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
@@ -49,6 +50,7 @@ compile_error!("robosieve needs a 64-bit target");
 
 mod agent;
 mod atomic;
+mod census;
 mod compile;
 mod decode;
 mod error;
@@ -67,6 +69,7 @@ mod url;
 
 pub use agent::{Agent, AgentMatch};
 pub use atomic::remove_unfinished;
+pub use census::{Census, NamedAgent};
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};
@@ -81,5 +84,5 @@ pub use output::OutputFile;
 pub use profile::Profile;
 pub use records::{Field, InputFormat, RecordOptions};
 pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};
-pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};
+pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Refusal, Snapshot};
 pub use url::origin::Origin;

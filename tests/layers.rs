@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("source", &["error", "decode", "agent", "url", "robots", "snapshot"]),
     ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
+    ("census", &["error", "profile", "agent", "robots", "snapshot"]),
     ("records", &["error", "agent"]),
     (
         "filter",

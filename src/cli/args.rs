@@ -61,7 +61,7 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     /// Show what a snapshot holds, in all or of one origin
     Inspect(InspectArgs),
-    /// List the crawlers that are known, by which sets such as @ai are made
+    /// List the crawlers that are known, or rank the names in a snapshot's robots.txt files
     Agents(AgentsArgs),
     /// Time the judging stage by stage, of your URLs by your snapshot or of a synthetic web
     Bench(BenchArgs),

@@ -83,14 +83,19 @@ pub(super) const AGENTS_EXAMPLES: &str = "\
 Examples:
   robosieve agents
   robosieve agents -a @ai-train
-  robosieve agents --tsv | awk -F '\\t' '$2 == \"OpenAI\"'
   robosieve agents -a @ai,MyBot
+  robosieve agents web.rsieve
+  robosieve agents web.rsieve -a @ai --json
 
-Without -a the whole table is listed that robosieve ships; with it what the table knows of these agents, under the numbers that \
-their letters and columns have in what `annotate` writes for the same -a. Sets: @ai-train (crawlers that collect training data), \
+Without SNAP the table of crawlers is listed that robosieve ships, or what it knows of the agents of -a, under the numbers that their \
+letters and columns have in what `annotate` writes for the same -a. Sets: @ai-train (crawlers that collect training data), \
 @ai-search (that read pages for the answers of AI products), @ai-user (that fetch what people ask AI products about), @ai (these \
 three) and @search (web search). They may differ from version to version; a list of your own stays: \
---tsv | cut -f 1 | tail -n +2 > agents.txt, then --agents-from agents.txt.";
+robosieve agents -a @ai --tsv | tail -n +2 | cut -f 1 > agents.txt, then --agents-from agents.txt.
+
+With SNAP the names are ranked that its robots.txt files have groups for: by how many origins, and how many of these refuse all to \
+it (a rule refuses every URL, and no allow rule is as long), some, or nothing. `*` are the global groups, which hold for all whom no group \
+names. Origins whose newest answer was no robots.txt do not count.";
 
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:
