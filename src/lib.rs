@@ -36,7 +36,7 @@
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
-//! * `census`: which agents the robots.txt files of a snapshot name.
+//! * `census`: which agents the robots.txt files of a snapshot name. `diff`: what changed between two snapshots.
 //! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
 //! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
@@ -53,6 +53,7 @@ mod atomic;
 mod census;
 mod compile;
 mod decode;
+mod diff;
 mod error;
 mod filter;
 mod known;
@@ -72,6 +73,7 @@ pub use atomic::remove_unfinished;
 pub use census::{Census, NamedAgent};
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
+pub use diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChange, Turned};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
     AnnotateForm, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs,

@@ -197,6 +197,11 @@ fn ask(snapshot: &Snapshot<&[u8]>) {
         explained.iter().flatten().for_each(|why| drop(format!("{why:?}")));
     }
     let _ = snapshot.census().map(|census| drop((census.top(5), census.named("a"), census.global())));
+    let other = Snapshot::new(intact()).unwrap();
+    for agents in [Vec::new(), agents.to_vec()] {
+        let options = DiffOptions { agents, ..DiffOptions::default() };
+        let _ = (Diff::of(snapshot, &other, &options), Diff::of(&other, snapshot, &options));
+    }
 }
 
 /// Runs the cases one after the other and names the one that panics, fails or hangs.

@@ -23,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
     ("census", &["error", "profile", "agent", "robots", "snapshot"]),
+    ("diff", &["error", "profile", "agent", "robots", "snapshot", "census"]),
     ("records", &["error", "agent"]),
     (
         "filter",

@@ -8,6 +8,7 @@ mod corpus;
 mod corruption;
 mod datasets;
 mod determinism;
+mod diff;
 mod layers;
 mod many;
 mod parquet;

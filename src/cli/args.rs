@@ -1,6 +1,7 @@
 //! The arguments of every verb, and what they mean to the library.
 
 use super::agents::AgentsArgs;
+use super::diff::DiffArgs;
 use super::examples::*;
 use super::inputs::InputArgs;
 use super::many::ManyArgs;
@@ -61,6 +62,8 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     /// Show what a snapshot holds, in all or of one origin
     Inspect(InspectArgs),
+    /// Tell what changed from one snapshot to another: origins, rules, agents newly refused or allowed
+    Diff(DiffArgs),
     /// List the crawlers that are known, or rank the names in a snapshot's robots.txt files
     Agents(AgentsArgs),
     /// Time the judging stage by stage, of your URLs by your snapshot or of a synthetic web

@@ -9,7 +9,7 @@ Examples:
   robosieve check --robots robots.txt -a GPTBot /private/
   robosieve inspect web.rsieve https://example.com
 
-Exit status: 0 done (check: allowed), 1 check: disallowed, 2 error.";
+Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ), 2 error.";
 
 pub(super) const COMPILE_EXAMPLES: &str = "\
 Examples:
@@ -78,6 +78,22 @@ Examples:
   robosieve inspect web.rsieve https://example.com
   robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
   robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'";
+
+pub(super) const DIFF_EXAMPLES: &str = "\
+Examples:
+  robosieve diff spring.rsieve autumn.rsieve
+  robosieve diff spring.rsieve autumn.rsieve -a @ai --svg ai.svg
+  robosieve diff spring.rsieve autumn.rsieve --top 100 --examples 10 --json
+  robosieve diff old.rsieve new.rsieve --exit-code > changes.txt || notify changes.txt
+
+An agent is newly refused where the old robots.txt let it fetch something and the new one refuses every URL to it, and newly allowed \
+the other way round. Origins count that answered in both snapshots, with a robots.txt or with none (4xx), which refuses nothing; where \
+fetching failed nobody knows. `of it named`: either robots.txt has a group for the agent; at the others the groups for all changed. `*` stands \
+for agents that neither names. Without agents every name counts that a robots.txt of either snapshot names, and those are shown for \
+which the most changed by groups of their own. Rules have changed where another is said to some agent: comments, sitemaps and what changes no \
+verdict do not count.
+
+Exit status: 0 whether or not they differ, with --exit-code 1 if they differ; 2 error.";
 
 pub(super) const AGENTS_EXAMPLES: &str = "\
 Examples:

@@ -6,6 +6,7 @@ mod args;
 mod bench;
 mod check;
 mod compile;
+mod diff;
 mod examples;
 mod filter;
 mod inputs;
@@ -27,7 +28,7 @@ use robosieve::Error;
 use std::io;
 use std::process::ExitCode;
 
-/// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed", 2 for any error.
+/// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed" and `diff --exit-code`'s "they differ", 2 for any error.
 pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -72,6 +73,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Check(args) => check::run(&args, quiet),
         Verb::Inspect(args) => inspect::run(&args).map(done),
         Verb::Agents(args) => agents::run(&args, quiet).map(done),
+        Verb::Diff(args) => diff::run(&args, quiet),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
     }
 }
