@@ -100,6 +100,25 @@ impl Agent {
         self.chain.iter().any(|name| !in_alphabet(name))
     }
 
+    /// Whether no robots.txt can name it under the given way of matching: then it obeys the global groups alone. Never so for `*`,
+    /// which asks for them.
+    ///
+    /// ```
+    /// use robosieve::{Agent, AgentMatch};
+    /// let agent: Agent = "MJ12bot".parse()?;
+    /// assert!(agent.is_unaddressable(AgentMatch::Google) && !agent.is_unaddressable(AgentMatch::Extended));
+    /// assert!(!"MJ12bot:Majestic".parse::<Agent>()?.is_unaddressable(AgentMatch::Google));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn is_unaddressable(&self, how: AgentMatch) -> bool {
+        !self.chain.is_empty() && self.keys(how).next().is_none()
+    }
+
+    /// Whether the two go by the same names, however they were spelled.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.chain == other.chain
+    }
+
     /// The names to look for in a robots.txt, in order, under the given way of matching.
     pub(crate) fn keys(&self, how: AgentMatch) -> impl Iterator<Item = &[u8]> {
         self.chain.iter().map(Vec::as_slice).filter(move |name| how == AgentMatch::Extended || in_alphabet(name))
@@ -122,7 +141,8 @@ impl std::str::FromStr for Agent {
     /// Reads a name or a chain; a version (`foo/2.1`) is cut.
     ///
     /// # Errors
-    /// [`ErrorKind::BadAgent`] for an empty name and for a whole `User-Agent` header.
+    /// [`ErrorKind::BadAgent`] for an empty name, for a whole `User-Agent` header, and for a set (`@ai`), which
+    /// [`add_agents`](crate::add_agents) takes.
     fn from_str(given: &str) -> Result<Self> {
         let bad = |what: &str| Error::from(ErrorKind::BadAgent { name: given.to_owned(), what: what.to_owned() });
         if given.trim() == "*" {
@@ -139,6 +159,11 @@ impl std::str::FromStr for Agent {
         let mut chain = Vec::new();
         for part in given.split(':') {
             let name = extended_token(part.as_bytes());
+            if name.starts_with(b"@") {
+                return Err(bad(
+                    "names with @ are sets of agents; a set stands alone, not in a chain or for a single agent",
+                ));
+            }
             if name.is_empty() {
                 return Err(bad("a name is missing; write NAME, or FIRST:SECOND for an agent that falls back"));
             }

@@ -87,6 +87,9 @@ pub enum ErrorKind {
     /// A snapshot that a new compilation cannot take over.
     #[error("cannot be taken over as the previous snapshot: {0}")]
     BadPrevious(String),
+    /// Two snapshots that cannot be compared.
+    #[error("cannot be compared: {0}")]
+    BadDiff(String),
     /// More data than the snapshot format can address.
     #[error("too large for the snapshot format: {0}")]
     TooLarge(String),

@@ -31,11 +31,12 @@
 //! # The modules, in reading order
 //!
 //! * `error`, `profile`, `atomic`, `decode`: what everything else stands on.
-//! * `agent`: product tokens, and the agents one asks about.
+//! * `agent`: product tokens, and the agents one asks about. `known`: the shipped table of crawlers, and sets of them.
 //! * `url`: origins, paths, the one normal form of escapes.
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
+//! * `census`: which agents the robots.txt files of a snapshot name. `diff`: what changed between two snapshots.
 //! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
 //! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
@@ -49,10 +50,13 @@ compile_error!("robosieve needs a 64-bit target");
 
 mod agent;
 mod atomic;
+mod census;
 mod compile;
 mod decode;
+mod diff;
 mod error;
 mod filter;
+mod known;
 mod matcher;
 mod output;
 mod profile;
@@ -66,18 +70,21 @@ mod url;
 
 pub use agent::{Agent, AgentMatch};
 pub use atomic::remove_unfinished;
+pub use census::{Census, NamedAgent};
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
+pub use diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChange, Turned};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
     AnnotateForm, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs,
     ParquetFilter, ParquetInput, ParquetOutputs, Require, Scratch, Site, Stage, UnknownOrigin, VerdictColumns,
     Verdicts,
 };
+pub use known::{AgentSet, KnownAgent, Purpose, add_agents};
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;
 pub use profile::Profile;
 pub use records::{Field, InputFormat, RecordOptions};
 pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};
-pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};
+pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Refusal, Snapshot};
 pub use url::origin::Origin;

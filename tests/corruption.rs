@@ -196,6 +196,12 @@ fn ask(snapshot: &Snapshot<&[u8]>) {
         let explained = [(1, 0), (14, 0), (19, 1)].map(|(url, agent)| judge.explain(URLS[url].as_bytes(), agent));
         explained.iter().flatten().for_each(|why| drop(format!("{why:?}")));
     }
+    let _ = snapshot.census().map(|census| drop((census.top(5), census.named("a"), census.global())));
+    let other = Snapshot::new(intact()).unwrap();
+    for agents in [Vec::new(), agents.to_vec()] {
+        let options = DiffOptions { agents, ..DiffOptions::default() };
+        let _ = (Diff::of(snapshot, &other, &options), Diff::of(&other, snapshot, &options));
+    }
 }
 
 /// Runs the cases one after the other and names the one that panics, fails or hangs.

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("output", &["error", "atomic"]),
     ("decode", &["error"]),
     ("agent", &["error"]),
+    ("known", &["error", "agent"]),
     ("simd", &[]),
     ("url", &["profile", "agent", "simd"]),
     ("robots", &["profile", "agent", "simd", "url"]),
@@ -21,6 +22,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("source", &["error", "decode", "agent", "url", "robots", "snapshot"]),
     ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
+    ("census", &["error", "profile", "agent", "robots", "snapshot"]),
+    ("diff", &["error", "profile", "agent", "robots", "snapshot", "census"]),
     ("records", &["error", "agent"]),
     (
         "filter",

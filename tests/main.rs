@@ -1,5 +1,6 @@
 //! All integration tests, in one binary.
 
+mod agents;
 mod bad_input;
 mod bench;
 mod command;
@@ -8,6 +9,7 @@ mod corpus;
 mod corruption;
 mod datasets;
 mod determinism;
+mod diff;
 mod layers;
 mod many;
 mod parquet;

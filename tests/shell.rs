@@ -4,7 +4,8 @@ use crate::command::robosieve;
 use std::path::Path;
 use std::process::Command;
 
-const VERBS: &[&str] = &["compile", "filter", "annotate", "check", "inspect", "bench", "completions", "man"];
+const VERBS: &[&str] =
+    &["compile", "filter", "annotate", "check", "inspect", "agents", "diff", "bench", "completions", "man"];
 
 fn printed(args: &[&str]) -> String {
     let ran = robosieve(Path::new("."), args);

@@ -1,16 +1,18 @@
 //! The arguments of every verb, and what they mean to the library.
 
+use super::agents::AgentsArgs;
+use super::diff::DiffArgs;
 use super::examples::*;
 use super::inputs::InputArgs;
 use super::many::ManyArgs;
 use super::parquet::NameArgs;
 use super::records::RecordArgs;
 use super::time::{parse_instant, parse_through};
-use anyhow::{Context, bail};
+use super::who::AgentArgs;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use robosieve::synthetic::{Order, WebOptions};
-use robosieve::{Agent, AgentMatch, InputFormat, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
-use std::path::{Path, PathBuf};
+use robosieve::{AgentMatch, InputFormat, JudgeOptions, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
+use std::path::PathBuf;
 
 /// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
 #[derive(Debug, Parser)]
@@ -60,6 +62,10 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     /// Show what a snapshot holds, in all or of one origin
     Inspect(InspectArgs),
+    /// Tell what changed from one snapshot to another: origins, rules, agents newly refused or allowed
+    Diff(DiffArgs),
+    /// List the crawlers that are known, or rank the names in a snapshot's robots.txt files
+    Agents(AgentsArgs),
     /// Time the judging stage by stage, of your URLs by your snapshot or of a synthetic web
     Bench(BenchArgs),
     /// Print what makes a shell complete verbs, options and their values
@@ -97,12 +103,8 @@ pub(crate) struct CompileArgs {
 /// What `filter`, `annotate`, `check` and `bench` share. All but the last need an agent (`agents_needed`).
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
-    /// Agents to judge for, by product token; repeats and takes commas; FIRST:SECOND falls back
-    #[arg(short, long = "agent", value_name = "AGENT", value_delimiter = ',')]
-    pub agents: Vec<String>,
-    /// More agents from a file, one a line; blank lines and what follows a `#` are passed over
-    #[arg(long, value_name = "FILE")]
-    pub agents_from: Option<PathBuf>,
+    #[command(flatten)]
+    pub who: AgentArgs,
     /// What 4xx, 5xx and network errors mean (default: as the snapshot's profile)
     #[arg(long, value_enum, value_name = "POLICY")]
     pub status_policy: Option<PolicyArg>,
@@ -112,9 +114,6 @@ pub(crate) struct JudgeArgs {
     /// Whether the entry of the other of http and https will do
     #[arg(long, value_enum, default_value_t = SchemeArg::Exact)]
     pub scheme: SchemeArg,
-    /// How names outside the RFC's alphabet (MJ12bot) are matched: by the whole name, or never, as Google does
-    #[arg(long, value_enum, default_value_t = AgentMatchArg::Extended)]
-    pub agent_match: AgentMatchArg,
     /// Count the 30 days of a failing site to this time (default: to its newest capture); a date is its first second in UTC
     #[arg(long, value_name = "TIME", value_parser = parse_instant)]
     pub at: Option<i64>,
@@ -367,48 +366,14 @@ choices!(RequireArg => Require {
 });
 
 impl JudgeArgs {
-    /// The agents; tells on stderr about names that the reference could not match.
-    pub(crate) fn agents(&self, quiet: bool) -> anyhow::Result<Vec<Agent>> {
-        let mut agents = self.agents.iter().map(|name| name.parse()).collect::<robosieve::Result<Vec<Agent>>>()?;
-        if let Some(path) = &self.agents_from {
-            agents.extend(read_agents(path)?);
-        }
-        for agent in agents.iter().filter(|agent| agent.is_outside_alphabet() && !quiet) {
-            let how = match self.agent_match {
-                AgentMatchArg::Extended => {
-                    "it is compared with the whole name in user-agent lines (--agent-match google turns that off)"
-                }
-                AgentMatchArg::Google => "no group can name it, so only the global groups hold",
-            };
-            eprintln!("robosieve: note: agent {agent} has characters outside RFC 9309's alphabet (A-Z a-z _ -); {how}");
-        }
-        Ok(agents)
-    }
-
-    /// The rest of the options.
+    /// All but the agents.
     pub(crate) fn options(&self) -> JudgeOptions {
         JudgeOptions {
             status_policy: self.status_policy.map(PolicyArg::value),
             unknown: self.unknown.map(UnknownArg::value),
             any_scheme: self.scheme.value(),
-            agent_match: self.agent_match.value(),
+            agent_match: self.who.agent_match.value(),
             at: self.at,
         }
     }
-}
-
-/// The agents that a file lists.
-fn read_agents(path: &Path) -> anyhow::Result<Vec<Agent>> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let mut agents = Vec::new();
-    for (i, line) in text.lines().enumerate() {
-        let name = line.split('#').next().unwrap_or_default().trim();
-        if !name.is_empty() {
-            agents.push(name.parse().with_context(|| format!("{}: line {}", path.display(), i + 1))?);
-        }
-    }
-    if agents.is_empty() {
-        bail!("{}: lists no agents; write one a line", path.display());
-    }
-    Ok(agents)
 }

@@ -9,8 +9,8 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    let agents = args.judge.agents(false)?;
+pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
+    let agents = args.judge.who.agents(quiet)?;
     let (verdicts, text) = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
             let snapshot = Snapshot::open(path)?;
@@ -78,7 +78,7 @@ fn check_robots(args: &CheckArgs, body: &[u8], agents: &[Agent]) -> Checked {
     let (mut verdicts, mut text) = Checked::default();
     for url in &args.urls {
         for agent in agents {
-            let why = explain(&robots, agent, args.judge.agent_match.value(), url.as_bytes());
+            let why = explain(&robots, agent, args.judge.who.agent_match.value(), url.as_bytes());
             verdicts.push(why.verdict);
             headline(&mut text, why.verdict, agent, url);
             if args.explain {

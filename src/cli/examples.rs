@@ -9,7 +9,7 @@ Examples:
   robosieve check --robots robots.txt -a GPTBot /private/
   robosieve inspect web.rsieve https://example.com
 
-Exit status: 0 done (check: allowed), 1 check: disallowed, 2 error.";
+Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ), 2 error.";
 
 pub(super) const COMPILE_EXAMPLES: &str = "\
 Examples:
@@ -30,6 +30,7 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
   robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
   robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
+  robosieve filter -s web.rsieve -a @ai-train,MyBot --keep disallowed --require any urls.txt > opted-out.txt
   robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
   robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv -o allowed.csv
   robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
@@ -54,7 +55,8 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
 
-A line becomes its letters, one an agent in the order given, a TAB, and the line unchanged:
+A line becomes its letters, one an agent in the order given (the summary and `robosieve agents -a …` number them; an agent named \
+twice counts once), a TAB, and the line unchanged:
   AD<TAB>https://example.com/page
 With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
 With --as mask: 10
@@ -76,6 +78,40 @@ Examples:
   robosieve inspect web.rsieve https://example.com
   robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
   robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'";
+
+pub(super) const DIFF_EXAMPLES: &str = "\
+Examples:
+  robosieve diff spring.rsieve autumn.rsieve
+  robosieve diff spring.rsieve autumn.rsieve -a @ai --svg ai.svg
+  robosieve diff spring.rsieve autumn.rsieve --top 100 --examples 10 --json
+  robosieve diff old.rsieve new.rsieve --exit-code > changes.txt || notify changes.txt
+
+An agent is newly refused where the old robots.txt let it fetch something and the new one refuses every URL to it, and newly allowed \
+the other way round. Origins count that answered in both snapshots, with a robots.txt or with none (4xx), which refuses nothing; where \
+fetching failed nobody knows. `of it named`: either robots.txt has a group for the agent; at the others the groups for all changed. `*` stands \
+for agents that neither names. Without agents every name counts that a robots.txt of either snapshot names, and those are shown for \
+which the most changed by groups of their own. Rules have changed where another is said to some agent: comments, sitemaps and what changes no \
+verdict do not count.
+
+Exit status: 0 whether or not they differ, with --exit-code 1 if they differ; 2 error.";
+
+pub(super) const AGENTS_EXAMPLES: &str = "\
+Examples:
+  robosieve agents
+  robosieve agents -a @ai-train
+  robosieve agents -a @ai,MyBot
+  robosieve agents web.rsieve
+  robosieve agents web.rsieve -a @ai --json
+
+Without SNAP the table of crawlers is listed that robosieve ships, or what it knows of the agents of -a, under the numbers that their \
+letters and columns have in what `annotate` writes for the same -a. Sets: @ai-train (crawlers that collect training data), \
+@ai-search (that read pages for the answers of AI products), @ai-user (that fetch what people ask AI products about), @ai (these \
+three) and @search (web search). They may differ from version to version; a list of your own stays: \
+robosieve agents -a @ai --tsv | tail -n +2 | cut -f 1 > agents.txt, then --agents-from agents.txt.
+
+With SNAP the names are ranked that its robots.txt files have groups for: by how many origins, and how many of these refuse all to \
+it (a rule refuses every URL, and no allow rule is as long), some, or nothing. `*` are the global groups, which hold for all whom no group \
+names. Origins whose newest answer was no robots.txt do not count.";
 
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:

@@ -1,11 +1,13 @@
 //! The command line: one verb a file. Data goes to stdout, all else to stderr.
 
+mod agents;
 mod annotate;
 mod args;
 mod bench;
 mod check;
 mod compile;
 mod completions;
+mod diff;
 mod examples;
 mod filter;
 mod inputs;
@@ -20,6 +22,7 @@ mod records;
 mod report;
 mod run;
 mod time;
+mod who;
 
 use args::{Cli, Verb};
 use clap::Parser;
@@ -27,7 +30,7 @@ use robosieve::Error;
 use std::io;
 use std::process::ExitCode;
 
-/// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed", 2 for any error.
+/// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed" and `diff --exit-code`'s "they differ", 2 for any error.
 pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -69,8 +72,10 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Compile(args) => compile::run(&args, quiet).map(done),
         Verb::Filter(args) => filter::run(&args, quiet).map(done),
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
-        Verb::Check(args) => check::run(&args),
+        Verb::Check(args) => check::run(&args, quiet),
         Verb::Inspect(args) => inspect::run(&args).map(done),
+        Verb::Agents(args) => agents::run(&args, quiet).map(done),
+        Verb::Diff(args) => diff::run(&args, quiet),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
         Verb::Completions(args) => completions::run(&args).map(done),
         Verb::Man(args) => man::run(&args).map(done),

@@ -52,6 +52,17 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     out.commit()
 }
 
+/// What strangers wrote, for a terminal: control characters and others that show nothing or move what is shown are escaped, and what is
+/// longer than `max` characters is cut.
+pub(crate) fn printable(text: &str, max: usize) -> String {
+    let escape = |c: char| if matches!(c, '\'' | '"' | '\\') { c.to_string() } else { c.escape_debug().to_string() };
+    let mut out: String = text.chars().take(max).map(escape).collect();
+    if text.chars().nth(max).is_some() {
+        out.push('…');
+    }
+    out
+}
+
 /// An error that names standard output, of the kind that tells a closed pipe.
 fn stdout_error(err: io::Error) -> io::Error {
     io::Error::new(err.kind(), format!("standard output: {err}"))

@@ -90,11 +90,13 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     }
 }
 
+/// What came of each agent, under the number of its letter, digit or column.
 pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
     let judged = stats.allowed + stats.disallowed;
-    for (agent, allowed) in agents.iter().zip(&stats.agent_allowed) {
+    for (i, (agent, allowed)) in agents.iter().zip(&stats.agent_allowed).enumerate() {
+        let number = i + 1;
         eprintln!(
-            "  {:<26} allowed {:>14}  disallowed {:>14}",
+            "{number:>4}  {:<26} allowed {:>14}  disallowed {:>14}",
             agent.to_string(),
             grouped(*allowed),
             grouped(judged.saturating_sub(*allowed))

@@ -26,7 +26,7 @@ impl Run<'_> {
     pub(crate) fn perform(self, more: impl FnOnce(&FilterStats, &[Agent])) -> anyhow::Result<()> {
         let Self { from, task, places, quiet, .. } = self;
         let snapshot = Snapshot::open(self.snapshot)?;
-        let agents = self.judge.agents(quiet)?;
+        let agents = self.judge.who.agents(quiet)?;
         let options = self.judge.options();
         let judge = Judge::new(&snapshot, &agents, options)?;
         if self.many.out_dir.is_some() {

@@ -73,7 +73,7 @@ fn annotate_writes_a_file_each_and_counts_over_all() {
     for line in ["files 2  done 2  skipped 0  failed 0", "lines 3  allowed 1  disallowed 2"] {
         assert!(ran.stderr.contains(line), "{}", ran.stderr);
     }
-    assert!(ran.stderr.lines().any(|line| line.split_whitespace().eq("BarBot allowed 2 disallowed 1".split(' '))));
+    assert!(ran.stderr.lines().any(|line| line.split_whitespace().eq("2 BarBot allowed 2 disallowed 1".split(' '))));
 }
 
 #[test]

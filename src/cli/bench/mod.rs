@@ -19,12 +19,12 @@ pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
     match (&args.snapshot, &args.write_to) {
         (Some(path), _) => {
             let Some(urls) = &args.urls else { bail!("-s needs --urls FILE, the list to judge") };
-            bench(args, &Snapshot::open(path)?, &Subject::given(path, urls)?)
+            bench(args, &Snapshot::open(path)?, &Subject::given(path, urls)?, quiet)
         }
         (None, Some(dir)) => subject::write(subject::web(args)?, dir, quiet),
         (None, None) => {
             let (snapshot, subject) = Subject::synthetic(subject::web(args)?, quiet)?;
-            bench(args, &snapshot, &subject)
+            bench(args, &snapshot, &subject, quiet)
         }
     }
 }
@@ -38,8 +38,13 @@ struct Report<'r> {
     measured: Vec<Measured>,
 }
 
-fn bench(args: &BenchArgs, snapshot: &Snapshot<impl AsRef<[u8]> + Sync>, subject: &Subject) -> anyhow::Result<()> {
-    let mut agents = args.judge.agents(false)?;
+fn bench(
+    args: &BenchArgs,
+    snapshot: &Snapshot<impl AsRef<[u8]> + Sync>,
+    subject: &Subject,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let mut agents = args.judge.who.agents(quiet)?;
     if agents.is_empty() {
         agents.push("GPTBot".parse()?);
     }

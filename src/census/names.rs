@@ -1,0 +1,131 @@
+//! Which names a robots.txt was meant to name: those in a snapshot, without what only cutting made of them.
+//!
+//! A line `User-agent: MJ12bot` names `mj12bot`, and to the RFC, whose alphabet has no digits, `mj`. Who asks about an agent `mj` must find
+//! that. Who lists the names that sites write must not: nobody wrote this one. Where the cut falls behind a word (`Kangaroo Bot`), what
+//! stands before it may well be meant.
+
+use crate::agent::is_token_byte;
+use crate::error::Result;
+use crate::profile::Profile;
+use crate::robots::Robots;
+use crate::snapshot::format::{FileRow, NONE, NamedRow};
+use crate::snapshot::text::Unpacker;
+use crate::snapshot::{Refusal, Snapshot};
+use std::collections::{HashMap, HashSet};
+
+/// What tells names that were written from cuts, for one snapshot. Four bytes a name.
+pub(crate) struct Names<'s, D> {
+    snapshot: &'s Snapshot<D>,
+    /// For each name the number of the one that it is cut to within a word; [`NONE`] for most.
+    cuts: Vec<u32>,
+}
+
+impl<'s, D: AsRef<[u8]>> Names<'s, D> {
+    pub(crate) fn new(snapshot: &'s Snapshot<D>) -> Result<Self> {
+        let cut = |number: u64| {
+            let name = snapshot.token(number)?;
+            let found = cut_of(name).map(|cut| snapshot.token_number(cut)).transpose()?;
+            Ok(found.flatten().unwrap_or(NONE))
+        };
+        Ok(Self { snapshot, cuts: (0..snapshot.token_count()?).map(cut).collect::<Result<_>>()? })
+    }
+
+    /// How many names the snapshot has, cuts among them.
+    pub(crate) fn len(&self) -> usize {
+        self.cuts.len()
+    }
+}
+
+/// Reads what robots.txt files say to names; one for each thread.
+pub(crate) struct Reader<'n, 's, D> {
+    names: &'n Names<'s, D>,
+    unpacker: Option<Unpacker>,
+    refusals: HashMap<u32, Refusal>,
+}
+
+/// Rule sets that are remembered: most files refer to few others.
+const KNOWN: usize = 1 << 14;
+
+impl<'n, 's, D: AsRef<[u8]>> Reader<'n, 's, D> {
+    pub(crate) fn new(names: &'n Names<'s, D>) -> Self {
+        Self { names, unpacker: None, refusals: HashMap::new() }
+    }
+
+    /// What a robots.txt says to the names that it was meant to name, sorted by number. Its text is read only where a name may be
+    /// a cut.
+    pub(crate) fn named(&mut self, file: &FileRow) -> Result<Vec<NamedRow>> {
+        let rows: Vec<NamedRow> = self.names.snapshot.view().named(file)?.iter().map(NamedRow::decode).collect();
+        let cut_of = |row: &NamedRow| self.names.cuts.get(row.token as usize).copied().filter(|&cut| cut != NONE);
+        let cuts: HashSet<u32> = rows.iter().filter_map(cut_of).collect();
+        if cuts.is_empty() {
+            return Ok(rows);
+        }
+        let written = written(&self.text(file)?);
+        let mut kept = Vec::with_capacity(rows.len());
+        for row in rows {
+            if !cuts.contains(&row.token) || written.contains(self.names.snapshot.token(row.token.into())?) {
+                kept.push(row);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The condensed text of a robots.txt.
+    pub(crate) fn text(&mut self, file: &FileRow) -> Result<Vec<u8>> {
+        let snapshot = self.names.snapshot;
+        let unpacker = match &mut self.unpacker {
+            Some(unpacker) => unpacker,
+            none => none.insert(Unpacker::new(snapshot.dictionary())?),
+        };
+        unpacker.unpack(snapshot.frame(file)?, file.raw_len as usize)
+    }
+
+    /// How much the rules at a place refuse.
+    pub(crate) fn refusal(&mut self, place: u32) -> Result<Refusal> {
+        if let Some(known) = self.refusals.get(&place) {
+            return Ok(*known);
+        }
+        let refusal = self.names.snapshot.view().refusal(place)?;
+        if self.refusals.len() >= KNOWN {
+            self.refusals.clear();
+        }
+        self.refusals.insert(place, refusal);
+        Ok(refusal)
+    }
+}
+
+/// What remains of a name that is cut within a word.
+fn cut_of(name: &[u8]) -> Option<&[u8]> {
+    let end = name.iter().position(|&b| !is_token_byte(b))?;
+    (end > 0 && name[end] != b' ').then(|| &name[..end])
+}
+
+/// The product tokens that are more than cuts.
+fn written(text: &[u8]) -> HashSet<Vec<u8>> {
+    // Which lines name agents does not depend on the profile.
+    let robots = Robots::parse(text, Profile::default());
+    let named = robots.groups().iter().flat_map(|group| group.agents()).map(|line| line.named());
+    let whole = named.filter(|named| named.extended.as_deref().is_none_or(|name| cut_of(name).is_none()));
+    whole.map(|named| named.token.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_within_a_word_makes_no_name() {
+        let cut = |name: &str| cut_of(name.as_bytes()).map(|cut| String::from_utf8_lossy(cut).into_owned());
+        assert_eq!(cut("mj12bot").as_deref(), Some("mj"));
+        assert_eq!(cut("panscient.com").as_deref(), Some("panscient"));
+        for name in ["googlebot", "kangaroo bot", "360spider", ""] {
+            assert_eq!(cut(name), None, "{name}");
+        }
+        let text = b"user-agent: MJ12bot\nuser-agent: Foo/2\nuser-agent: Bar Bot\nuser-agent: *\nuser-agent: mj*";
+        let written = written(text);
+        for (name, expected) in [("mj", true), ("foo", true), ("bar", true), ("mj12bot", false)] {
+            assert_eq!(written.contains(name.as_bytes()), expected, "{name}");
+        }
+        assert!(!super::written(b"user-agent: MJ12bot").contains(&b"mj"[..]));
+    }
+}

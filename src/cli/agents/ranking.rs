@@ -1,0 +1,92 @@
+//! The names that the robots.txt files of a snapshot have groups for, by how many origins do.
+
+use super::super::output::printable;
+use super::super::report::grouped;
+use robosieve::{Agent, Census, KnownAgent, NamedAgent};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+const DEFAULT_TOP: usize = 50;
+
+/// The most frequent names behind the global groups, or those of the agents that are asked for, each once.
+pub(super) fn rows(
+    census: &Census<'_, impl AsRef<[u8]>>,
+    agents: &[Agent],
+    top: Option<usize>,
+) -> robosieve::Result<Vec<NamedAgent>> {
+    if agents.is_empty() {
+        return Ok([vec![census.global()], census.top(top.unwrap_or(DEFAULT_TOP))?].concat());
+    }
+    let mut rows: Vec<NamedAgent> = Vec::new();
+    for agent in agents {
+        if agent.names().next().is_none() {
+            rows.push(census.global());
+        }
+        for name in agent.names() {
+            if rows.iter().all(|row| row.name != name) {
+                rows.push(census.named(name)?);
+            }
+        }
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.origins));
+    rows.truncate(top.unwrap_or(usize::MAX));
+    Ok(rows)
+}
+
+/// The name as its operator writes it, if it is known, and what else is known.
+fn known(row: &NamedAgent) -> (&str, Option<&'static KnownAgent>) {
+    let known = KnownAgent::find(&row.name);
+    (known.map_or(row.name.as_str(), |known| known.token), known)
+}
+
+/// Longer names are cut: one may have thousands of characters.
+const LONGEST: usize = 40;
+
+pub(super) fn text(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -> String {
+    let names: Vec<String> = rows.iter().map(|row| printable(known(row).0, LONGEST)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default().max(4);
+    let mut out = format!(
+        "{} origins with a robots.txt, {} agent names\n{:width$} {:>12} {:>12} {:>12} {:>12}  {:<8}  operator\n",
+        grouped(census.origins()),
+        grouped(census.names() as u64),
+        "name",
+        "origins",
+        "refuse all",
+        "some",
+        "nothing",
+        "purpose",
+    );
+    for (name, row) in names.iter().zip(rows) {
+        let [origins, all, some, nothing] = [row.origins, row.all, row.some, row.nothing].map(grouped);
+        let known = known(row).1;
+        let (purpose, operator) = known.map_or(("-", "-"), |known| (known.purpose.name(), known.operator));
+        let _ =
+            writeln!(out, "{name:width$} {origins:>12} {all:>12} {some:>12} {nothing:>12}  {purpose:<8}  {operator}");
+    }
+    out
+}
+
+pub(super) fn tsv(rows: &[NamedAgent]) -> String {
+    let mut out = "name\torigins\tall\tsome\tnothing\tpurpose\toperator\n".to_owned();
+    for row in rows {
+        let (name, known) = known(row);
+        let (purpose, operator) = known.map_or(("", ""), |known| (known.purpose.name(), known.operator));
+        let name = printable(name, usize::MAX);
+        let NamedAgent { origins, all, some, nothing, .. } = row;
+        let _ = writeln!(out, "{name}\t{origins}\t{all}\t{some}\t{nothing}\t{purpose}\t{operator}");
+    }
+    out
+}
+
+pub(super) fn json(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -> anyhow::Result<String> {
+    let object = |row: &NamedAgent| -> Value {
+        let (name, known) = known(row);
+        json!({
+            "name": name, "origins": row.origins, "all": row.all, "some": row.some, "nothing": row.nothing,
+            "purpose": known.map(|known| known.purpose.name()), "operator": known.map(|known| known.operator),
+        })
+    };
+    let agents: Vec<Value> = rows.iter().map(object).collect();
+    let value = json!({ "origins": census.origins(), "names": census.names(), "agents": agents });
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}

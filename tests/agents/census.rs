@@ -1,0 +1,191 @@
+//! The census of agent names against a slow count: every origin's text is read anew, and asked by the reference.
+
+use crate::agents::{done, text};
+use crate::command::robosieve;
+use robosieve::{
+    Agent, AgentMatch, Compiler, NamedAgent, OutcomeClass, Profile, Refusal, Robots, Snapshot, reference,
+    synthetic::{Web, WebOptions},
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The names that a robots.txt writes; `*` among them. SEMANTICS.md, "Groups and agents".
+pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
+    let parsed = Robots::parse(robots, Profile::Google);
+    let mut names = BTreeSet::new();
+    for line in parsed.groups().iter().flat_map(|group| group.agents()) {
+        let line_text = String::from_utf8_lossy(line.text()).into_owned();
+        let value = match line_text.split_once(':') {
+            Some((_, value)) => value.trim().to_owned(),
+            None => line_text.split_whitespace().nth(1).unwrap().to_owned(),
+        };
+        if line.is_global() {
+            names.insert("*".to_owned());
+            continue;
+        }
+        let words: Vec<&str> = value.split(['/', '*', '#']).next().unwrap().split_whitespace().collect();
+        let whole = words.join(" ").to_ascii_lowercase();
+        let is_token = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '-';
+        let token: String = whole.chars().take_while(|c| is_token(*c)).collect();
+        let rest = &whole[token.len()..];
+        if !token.is_empty() && (rest.is_empty() || rest.starts_with(' ')) {
+            names.insert(token);
+        }
+        if !rest.is_empty() {
+            names.insert(whole);
+        }
+    }
+    names
+}
+
+/// How much a robots.txt refuses to a name, asked of paths that its rules are about and of others.
+pub(crate) fn refusal_by_asking(robots: &[u8], name: &str) -> Refusal {
+    let agent: Agent = name.parse().unwrap();
+    let ask =
+        |path: &str| reference::judge(robots, &agent, AgentMatch::Extended, Profile::Google, path.as_bytes()).allowed;
+    let mut paths = BTreeSet::from(["/".to_owned(), "/zq-nobody-has-this".to_owned()]);
+    for rule in Robots::parse(robots, Profile::Google).groups().iter().flat_map(|group| group.rules()) {
+        let line = String::from_utf8_lossy(rule.text()).into_owned();
+        let path = line.split_once(':').map_or(line.as_str(), |(_, path)| path).trim();
+        for path in [path.replace(['*', '$'], ""), path.replace('*', "zq").replace('$', "")] {
+            let path = if path.starts_with('/') { path } else { format!("/{path}") };
+            paths.extend([format!("{path}zq"), path]);
+        }
+    }
+    let answers: BTreeSet<bool> = paths.iter().map(|path| ask(path)).collect();
+    match (answers.contains(&true), answers.contains(&false)) {
+        (true, true) => Refusal::Some,
+        (false, _) => Refusal::All,
+        (true, false) => Refusal::Nothing,
+    }
+}
+
+/// Counts all over again.
+fn slow(snapshot: &Snapshot<Vec<u8>>) -> BTreeMap<String, [u64; 3]> {
+    let mut counts: BTreeMap<String, [u64; 3]> = BTreeMap::new();
+    let mut known: HashMap<Vec<u8>, Vec<(String, Refusal)>> = HashMap::new();
+    for entry in snapshot.origins().map(Result::unwrap) {
+        if entry.outcome().class != OutcomeClass::Rules {
+            continue;
+        }
+        let robots = snapshot.robots_text(&entry).unwrap().unwrap();
+        let said = known.entry(robots).or_insert_with_key(|robots| {
+            names_in(robots).into_iter().map(|name| (name.clone(), refusal_by_asking(robots, &name))).collect()
+        });
+        for (name, refusal) in said {
+            counts.entry(name.clone()).or_default()[*refusal as usize] += 1;
+        }
+    }
+    counts
+}
+
+fn as_counts(named: &NamedAgent) -> (String, [u64; 3]) {
+    assert_eq!(named.origins, named.all + named.some + named.nothing);
+    (named.name.clone(), [named.nothing, named.some, named.all])
+}
+
+fn compare(compiler: Compiler) {
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let mut expected = slow(&snapshot);
+    let census = snapshot.census().unwrap();
+    let rules = snapshot.origins().filter(|entry| entry.as_ref().unwrap().outcome().class == OutcomeClass::Rules);
+    assert_eq!(census.origins(), rules.count() as u64);
+    let global = expected.remove("*").unwrap_or_default();
+    assert_eq!(as_counts(&census.global()), ("*".to_owned(), global));
+    let ranking = census.top(usize::MAX).unwrap();
+    assert_eq!(ranking.iter().map(as_counts).collect::<BTreeMap<_, _>>(), expected);
+    assert_eq!((ranking.len(), census.names()), (expected.len(), expected.len()));
+    assert!(ranking.is_sorted_by_key(|named| (std::cmp::Reverse(named.origins), named.name.clone())));
+    for named in ranking.iter().take(20) {
+        assert_eq!(census.named(&named.name.to_ascii_uppercase()).unwrap(), *named);
+    }
+}
+
+#[test]
+fn the_census_of_a_made_up_web_is_that_of_a_slow_count() {
+    let mut compiler = Compiler::default();
+    let web = Web::new(WebOptions { origins: 150, ..WebOptions::default() });
+    compiler.add_reader("web", web.archive()).unwrap();
+    compare(compiler);
+}
+
+/// Names and what is said to them: beside the usual, cuts (`MJ12bot` and `mj`), one name in several spellings, unions of groups, rules
+/// for everything in every spelling, and exceptions to them that count or do not.
+const FILES: &[&str] = &[
+    "user-agent: MJ12bot\ndisallow: /\nuser-agent: *\ndisallow: /a",
+    "user-agent: mj\ndisallow: /x\nuser-agent: MJ12bot/v1\ndisallow: /",
+    "user-agent: mj\nuser-agent: MJ12bot\ndisallow: /",
+    "user-agent: panscient.com\nuser-agent: semrushbot.ba\nuser-agent: Semrushbot\ndisallow: /",
+    "user-agent: Kangaroo   Bot\ndisallow: /*\nuser-agent: 360Spider\nuser-agent: *bad\ndisallow: *",
+    "user-agent: foo/1.0\nuser-agent: FOO*\nallow: /\ndisallow: /",
+    "user-agent: foo\ndisallow: /**\nallow: /\nuser-agent: bar\ndisallow: /\nallow: /x$",
+    "user-agent: foo\ndisallow: /\nallow: /index.html\nuser-agent: bar\ndisallow:\nuser-agent: baz",
+    "user-agent: foo\ndisallow: /$\nuser-agent: bar\ndisallow: *$\nuser-agent: baz\ndisallow: x",
+    "user-agent: foo\nallow: /*\ndisallow: /\nuser-agent: bar\nallow: *\ndisallow: /*$",
+    "user-agent: foo\ndisallow: /****************\nallow: /*\nuser-agent: bar\ndisallow: /*****************$",
+    "disallow: /\nuser-agent: ééé\nuser-agent: a\u{1b}[2Jb\ndisallow: /",
+    "user-agent: *\nuser-agent: foo\ndisallow: /\nallow: /a\nuser-agent: foo\ndisallow: /a",
+];
+
+#[test]
+fn the_census_of_odd_files_is_that_of_a_slow_count() {
+    let mut compiler = Compiler::default();
+    for (i, robots) in FILES.iter().enumerate() {
+        for scheme in ["http", "https"].iter().take(1 + i % 2) {
+            compiler.add_robots(&format!("{scheme}://h{i}.example"), robots.as_bytes()).unwrap();
+        }
+    }
+    compare(compiler);
+}
+
+/// Groups that are too many to be merged stay apart, and are judged together.
+#[test]
+fn groups_that_stay_apart_count_as_one() {
+    let letters = |i: usize| i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect::<String>();
+    let mut robots: String = (0..3000).map(|i| format!("user-agent: a{}\n", letters(i))).collect();
+    robots.extend((0..2999).map(|i| format!("disallow: /{i}\n")));
+    robots += "disallow: /\n";
+    robots.extend((0..3000).map(|i| {
+        let rule = if i % 2 == 0 { format!("allow: /{i}/x\n") } else { String::from("disallow: /b\n") };
+        format!("user-agent: a{}\n{rule}", letters(i))
+    }));
+    let mut compiler = Compiler::default();
+    compiler.add_robots("https://e.example", robots.as_bytes()).unwrap();
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let census = snapshot.census().unwrap();
+    assert_eq!(census.names(), 3000);
+    for i in [0, 1, 1500, 1501, 2998, 2999] {
+        let named = census.named(&format!("a{}", letters(i))).unwrap();
+        assert_eq!((named.some, named.all), if i % 2 == 0 { (1, 0) } else { (0, 1) }, "{i}");
+    }
+}
+
+#[test]
+fn a_snapshot_is_ranked_by_the_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = FILES.iter().enumerate().map(|(i, body)| {
+        let url = format!("https://h{i}.example/robots.txt");
+        serde_json::json!({"url": url, "status": 200, "body": body}).to_string() + "\n"
+    });
+    std::fs::write(dir.path().join("a.jsonl"), lines.collect::<String>()).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    let all = done(dir.path(), &["agents", "web"]);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let printed: Vec<Vec<String>> = text(&all).lines().map(words).collect();
+    assert_eq!(printed[0].join(" "), "13 origins with a robots.txt, 13 agent names");
+    assert_eq!(printed[2], ["*", "2", "0", "2", "0", "-", "-"]);
+    assert_eq!(printed[3][..2], ["foo", "7"]);
+    assert!(printed.iter().any(|row| row[..] == ["MJ12bot", "3", "3", "0", "0", "other", "Majestic"]));
+    // What strangers wrote moves nothing on the terminal.
+    assert!(!all.stdout.contains(&0x1b) && text(&all).contains("a\\u{1b}[2jb"));
+    let few = done(dir.path(), &["agents", "web", "--top", "1", "--tsv"]);
+    assert_eq!(text(&few).lines().count(), 3);
+    let asked = done(dir.path(), &["agents", "web", "-a", "mj12bot,FooBot,*,foo:bar", "--json"]);
+    let asked: serde_json::Value = serde_json::from_slice(&asked.stdout).unwrap();
+    let rows = asked["agents"].as_array().unwrap();
+    let rows: Vec<(&str, u64)> =
+        rows.iter().map(|row| (row["name"].as_str().unwrap(), row["origins"].as_u64().unwrap())).collect();
+    assert_eq!(rows, [("foo", 7), ("bar", 5), ("MJ12bot", 3), ("*", 2), ("foobot", 0)]);
+    assert_eq!((asked["origins"].as_u64(), asked["names"].as_u64()), (Some(13), Some(13)));
+    let ran = robosieve(dir.path(), &["agents", "--top", "3"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("SNAP"), "{}", ran.stderr);
+}

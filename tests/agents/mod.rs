@@ -1,0 +1,167 @@
+//! Agents on the command line: the shipped table, sets of agents, files of them, many at once, and notes on their names.
+
+pub(crate) mod census;
+
+use crate::command::{Ran, robosieve, robosieve_with};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A directory with a snapshot `web` of one site, which refuses `/x` to GPTBot, `/y` to MJ12bot and all to `zz`.
+fn place() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let robots =
+        "user-agent: GPTBot\\ndisallow: /x\\nuser-agent: MJ12bot\\ndisallow: /y\\nuser-agent: zz\\ndisallow: /";
+    let line = format!("{{\"url\": \"https://a.example/robots.txt\", \"status\": 200, \"body\": \"{robots}\"}}\n");
+    std::fs::write(dir.path().join("a.jsonl"), line).unwrap();
+    std::fs::write(dir.path().join("urls"), "https://a.example/z\n").unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
+    dir
+}
+
+fn done(dir: &Path, args: &[&str]) -> Ran {
+    let ran = robosieve_with(dir, args, b"https://a.example/x\n");
+    assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+    ran
+}
+
+fn text(ran: &Ran) -> String {
+    String::from_utf8(ran.stdout.clone()).unwrap()
+}
+
+/// The first column of what `robosieve agents --tsv` prints for `who`.
+fn listed(dir: &Path, who: &[&str]) -> Vec<String> {
+    let printed = text(&done(dir, &[&["agents", "--tsv"], who].concat()));
+    printed.lines().skip(1).map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_table_is_printed_as_it_is_shipped() {
+    let dir = tempfile::tempdir().unwrap();
+    let shipped = include_str!("../../datasets/agents.tsv");
+    let rows: Vec<&str> = shipped.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(text(&done(dir.path(), &["agents", "--tsv"])).lines().collect::<Vec<_>>(), rows);
+    assert_eq!(text(&done(dir.path(), &["agents"])).lines().count(), rows.len() - 1);
+    let objects: serde_json::Value = serde_json::from_slice(&done(dir.path(), &["agents", "--json"]).stdout).unwrap();
+    let rebuilt: Vec<String> = objects.as_array().unwrap().iter().map(tsv_of).collect();
+    assert_eq!(rebuilt, rows[1..]);
+}
+
+fn tsv_of(object: &serde_json::Value) -> String {
+    ["token", "operator", "purpose", "source"].map(|key| object[key].as_str().unwrap().to_owned()).join("\t")
+}
+
+#[test]
+fn sets_stand_among_other_agents_and_count_each_once() {
+    let dir = place();
+    let set = listed(dir.path(), &["-a", "@ai-user"]);
+    assert!(set.len() > 3 && set.contains(&"Claude-User".to_owned()));
+    let mixed = listed(dir.path(), &["-a", "FooBot,claude-user,@ai-user", "-a", "@ai-user,BarBot"]);
+    let others = set.iter().filter(|name| *name != "Claude-User").map(String::as_str);
+    let expected: Vec<&str> = ["FooBot", "claude-user"].into_iter().chain(others).chain(["BarBot"]).collect();
+    assert_eq!(mixed, expected, "in the order in which they are named first");
+    std::fs::write(dir.path().join("who.txt"), "FooBot\n\n@AI-user # all of them\nfoobot/2.1\n").unwrap();
+    assert_eq!(listed(dir.path(), &["--agents-from", "who.txt"]).len(), set.len() + 1);
+}
+
+/// Every verb that takes agents, over the snapshot `web`.
+const VERBS: &[&[&str]] = &[
+    &["filter", "-s", "web"],
+    &["annotate", "-s", "web"],
+    &["check", "-s", "web", "https://a.example/z"],
+    &["bench", "-s", "web", "--urls", "urls", "--runs", "1", "--threads", "1"],
+    &["agents"],
+];
+
+#[test]
+fn a_set_that_there_is_not_is_an_error_everywhere() {
+    let dir = place();
+    std::fs::write(dir.path().join("who.txt"), "FooBot\n@aii\n").unwrap();
+    let there_are = "there are @ai, @ai-train, @ai-search, @ai-user, @search";
+    for verb in VERBS {
+        let ran = robosieve(dir.path(), &[verb, &["-a", "@aii"][..]].concat());
+        assert!(ran.code == Some(2) && ran.stderr.contains(there_are), "{verb:?}: {}", ran.stderr);
+        let ran = robosieve(dir.path(), &[verb, &["--agents-from", "who.txt"][..]].concat());
+        assert!(ran.code == Some(2) && ran.stderr.contains("who.txt: line 2: "), "{verb:?}: {}", ran.stderr);
+    }
+}
+
+/// Agents, the matching, and what the note on them says; none for an empty one. SEMANTICS.md, "Groups and agents".
+const NOTES: &[(&str, &str, &[&str])] = &[
+    ("FooBot", "extended", &[]),
+    ("FooBot", "google", &[]),
+    ("*", "google", &[]),
+    ("MJ12bot", "extended", &["agent MJ12bot has characters outside", "compared with the whole name"]),
+    ("MJ12bot,Kangaroo Bot,a", "extended", &["agents MJ12bot, Kangaroo Bot each have"]),
+    ("MJ12bot", "google", &["agent MJ12bot has", "no group can name it"]),
+    ("MJ12bot:Majestic", "google", &["agent MJ12bot:Majestic has", "only by its other names"]),
+    ("@ai", "extended", &[]),
+    ("@ai-train", "google", &["agents AI2Bot, Ai2Bot-Dolma, ", "no group can name it"]),
+    ("a,A/2", "extended", &["named more than once, counted once: A/2"]),
+];
+
+#[test]
+fn names_that_no_group_can_name_are_told_by_every_verb() {
+    let dir = place();
+    for (number, (agents, how, said)) in NOTES.iter().enumerate() {
+        // Whatever is benchmarked takes a second.
+        for verb in VERBS.iter().filter(|verb| verb[0] != "bench" || number == 5) {
+            std::fs::write(dir.path().join("who.txt"), agents.replace(',', "\n")).unwrap();
+            for who in [["-a", agents], ["--agents-from", "who.txt"]] {
+                let args = [*verb, &who, &["--agent-match", how]].concat();
+                let ran = done(dir.path(), &args);
+                let notes: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("note: ")).collect();
+                assert_eq!(notes.len(), usize::from(!said.is_empty()), "{args:?}: {}", ran.stderr);
+                assert!(said.iter().all(|said| notes[0].contains(said)), "{args:?}: {notes:?}");
+                assert!(!done(dir.path(), &[&args[..], &["-q"]].concat()).stderr.contains("note: "), "{args:?}");
+            }
+        }
+    }
+}
+
+/// More names than one word of bits, or two, has room for; GPTBot is the 71st and `zz` the last.
+fn many() -> Vec<String> {
+    let mut names: Vec<String> = (0..140).map(|i| format!("b{}", "x".repeat(i))).collect();
+    names[70] = "GPTBot".to_owned();
+    names[139] = "zz".to_owned();
+    names
+}
+
+#[test]
+fn more_agents_than_a_word_has_bits_work_everywhere() {
+    let dir = place();
+    let names = many();
+    std::fs::write(dir.path().join("who.txt"), names.join("\n")).unwrap();
+    let who = ["-s", "web", "--agents-from", "who.txt"];
+    let run = |args: &[&str]| done(dir.path(), &[args, &who].concat());
+    let letters: String = (0..140).map(|i| if i == 70 || i == 139 { 'D' } else { 'A' }).collect();
+    let annotated = run(&["annotate"]);
+    assert_eq!(text(&annotated), format!("{letters}\thttps://a.example/x\n"));
+    let row = |words: &str| annotated.stderr.lines().any(|line| line.split_whitespace().eq(words.split(' ')));
+    assert!(row(&format!("70 {} allowed 1 disallowed 0", names[69])));
+    assert!(row("71 GPTBot allowed 0 disallowed 1") && row("140 zz allowed 0 disallowed 1"), "{}", annotated.stderr);
+    assert_eq!(text(&run(&["annotate", "--as", "mask"])), letters.replace('A', "1").replace('D', "0") + "\n");
+    let object: serde_json::Value = serde_json::from_slice(&run(&["annotate", "--as", "jsonl"]).stdout).unwrap();
+    for (name, letter) in names.iter().zip(letters.chars()) {
+        assert_eq!(object["robots"][name], if letter == 'D' { "disallowed" } else { "allowed" }, "{name}");
+    }
+    assert_eq!(text(&run(&["filter", "--require", "any"])), "https://a.example/x\n");
+    assert_eq!(text(&run(&["filter"])), "");
+    let checked = robosieve(dir.path(), &[&["check", "https://a.example/x"][..], &who].concat());
+    assert_eq!(checked.code, Some(1));
+    let refused: Vec<usize> = (0..140).filter(|&i| text(&checked).lines().nth(i).unwrap().starts_with("dis")).collect();
+    assert_eq!(refused, [70, 139]);
+    std::fs::write(dir.path().join("urls"), "https://a.example/x\n").unwrap();
+    let bench = text(&run(&["bench", "--urls", "urls", "--runs", "1", "--threads", "1"]));
+    assert!(bench.contains("140 agents") && bench.contains("allowed 0  disallowed 1"), "{bench}");
+}
+
+#[test]
+fn the_numbers_of_letters_can_be_looked_up() {
+    let dir = place();
+    let ran = done(dir.path(), &["agents", "-a", "FooBot,Googlebot-Image:Googlebot,gptbot"]);
+    let rows: Vec<Vec<String>> =
+        text(&ran).lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect();
+    assert_eq!(rows[0], ["1", "FooBot", "-", "-", "-"]);
+    assert_eq!(rows[1][..3], ["2", "Googlebot-Image:Googlebot", "Google"]);
+    assert_eq!(rows[2][..4], ["3", "gptbot", "OpenAI", "ai-train"]);
+}

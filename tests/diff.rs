@@ -1,0 +1,357 @@
+//! Snapshots compared: against a slow count that asks the reference about every origin, and as the command tells it.
+
+use crate::agents::census::{names_in, refusal_by_asking};
+use crate::command::{Ran, robosieve};
+use robosieve::synthetic::{Web, WebOptions};
+use robosieve::{Agent, Compiler, Diff, DiffOptions, ErrorKind, OutcomeClass, Profile, Refusal, Snapshot};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tempfile::TempDir;
+
+type Snap = Snapshot<Vec<u8>>;
+
+/// One capture of a site: what it answered.
+type Site<'a> = (&'a str, u16, String);
+
+fn line((origin, status, body): &Site<'_>) -> String {
+    json!({"url": format!("{origin}/robots.txt"), "status": status, "body": body}).to_string() + "\n"
+}
+
+fn compile(sites: &[Site<'_>]) -> Snap {
+    let mut compiler = Compiler::default();
+    let lines: String = sites.iter().map(line).collect();
+    compiler.add_reader("sites", lines.as_bytes()).unwrap();
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+}
+
+/// A made-up web, and the same later: some sites gone, some new, some failing, some without a robots.txt, some with other rules for all or
+/// for one agent, some with another comment.
+fn webs() -> [Vec<(String, u16, String)>; 2] {
+    let web = Web::new(WebOptions { origins: 260, ..WebOptions::default() });
+    let mut compiler = Compiler::default();
+    compiler.add_reader("web", web.archive()).unwrap();
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    for (i, entry) in snapshot.origins().map(Result::unwrap).enumerate() {
+        let class = entry.outcome().class;
+        let text = snapshot.robots_text(&entry).unwrap().unwrap_or_default();
+        // The reference reads a file anew for every question.
+        if text.len() > 3000 {
+            continue;
+        }
+        let status = match class {
+            OutcomeClass::Rules => 200,
+            OutcomeClass::ClientError => 404,
+            _ => 503,
+        };
+        let text = String::from_utf8(text).unwrap();
+        let site = |status, text: String| (entry.origin(), status, text);
+        if i % 13 != 1 {
+            old.push(site(status, text.clone()));
+        }
+        new.push(match i % 11 {
+            0 => continue,
+            1 => site(503, String::new()),
+            2 => site(404, String::new()),
+            3 => site(200, format!("{text}\nuser-agent: GPTBot\nuser-agent: MJ12bot\ndisallow: /\n")),
+            4 => site(200, "user-agent: *\ndisallow: /\nuser-agent: Googlebot\ndisallow: /x".to_owned()),
+            5 => site(status, format!("# another comment\n{text}\nsitemap: https://e.example/{i}\n")),
+            6 => site(200, "user-agent: GPTBot\nallow: /".to_owned()),
+            _ => site(status, text),
+        });
+    }
+    [old, new]
+}
+
+/// What every origin says: `None` where fetching failed.
+fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)> {
+    let answer = |entry: robosieve::OriginEntry<'_>| {
+        let class = entry.outcome().class;
+        let text = match class {
+            OutcomeClass::Rules => snapshot.robots_text(&entry).unwrap(),
+            OutcomeClass::ClientError | OutcomeClass::Unresolved => Some(Vec::new()),
+            _ => None,
+        };
+        (entry.origin(), (class, text))
+    };
+    snapshot.origins().map(|entry| answer(entry.unwrap())).collect()
+}
+
+/// What a robots.txt refuses, asked once for each text.
+#[derive(Default)]
+struct Asked(HashMap<Vec<u8>, BTreeMap<String, Refusal>>);
+
+impl Asked {
+    /// How much is refused to a name; and whether it is named.
+    fn of(&mut self, text: &[u8], name: &str) -> (Refusal, bool) {
+        let by_name = self.0.entry(text.to_vec()).or_insert_with(|| {
+            let ask = |name: String| (name.clone(), refusal_by_asking(text, &name));
+            let mut by_name: BTreeMap<String, Refusal> = names_in(text).into_iter().map(ask).collect();
+            by_name.insert("*".to_owned(), refusal_by_asking(text, "*"));
+            by_name
+        });
+        match by_name.get(name).filter(|_| name != "*") {
+            Some(refusal) => (*refusal, true),
+            None => (by_name["*"], false),
+        }
+    }
+}
+
+/// Newly refused, of these named; newly allowed, of these named.
+type Counts = [u64; 4];
+
+fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
+    let (before, after) = (answers(old), answers(new));
+    let mut asked = Asked::default();
+    let mut counts = vec![[0; 4]; chains.len()];
+    for (origin, (_, text)) in &before {
+        let (Some(text), Some((_, Some(later)))) = (text, after.get(origin)) else { continue };
+        for (chain, counts) in chains.iter().zip(&mut counts) {
+            // The first name of a chain that is named decides.
+            let mut of = |text: &[u8]| {
+                let named = chain.iter().map(|name| asked.of(text, name)).find(|(_, named)| *named);
+                named.unwrap_or_else(|| asked.of(text, "*"))
+            };
+            let (first, second) = (of(text), of(later));
+            let named = u64::from(first.1 || second.1);
+            match (first.0 == Refusal::All, second.0 == Refusal::All) {
+                (false, true) => (counts[0], counts[1]) = (counts[0] + 1, counts[1] + named),
+                (true, false) => (counts[2], counts[3]) = (counts[2] + 1, counts[3] + named),
+                _ => {}
+            }
+        }
+    }
+    counts
+}
+
+fn counts_of(row: &robosieve::AgentChange) -> Counts {
+    [row.refused.origins, row.refused.named, row.allowed.origins, row.allowed.named]
+}
+
+fn compiled_webs() -> [Snap; 2] {
+    webs().map(|sites| {
+        let sites: Vec<Site<'_>> =
+            sites.iter().map(|(origin, status, body)| (&**origin, *status, body.clone())).collect();
+        compile(&sites)
+    })
+}
+
+#[test]
+fn every_name_is_counted_as_by_asking_at_every_origin() {
+    let [old, new] = compiled_webs();
+    let diff = Diff::of(&old, &new, &DiffOptions { top: usize::MAX, ..DiffOptions::default() }).unwrap();
+    let texts = [&old, &new].map(|snapshot| answers(snapshot).into_values().filter_map(|(_, text)| text));
+    let names: BTreeSet<String> = texts.into_iter().flatten().flat_map(|text| names_in(&text)).collect();
+    assert!(names.contains("mj12bot") && !names.contains("mj"));
+    let names: Vec<String> = names.into_iter().filter(|name| name != "*").collect();
+    let chains: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
+    let slow: BTreeMap<&String, Counts> = names.iter().zip(slow_counts(&old, &new, &chains)).collect();
+    let expected: BTreeMap<&String, Counts> =
+        slow.into_iter().filter(|(_, counts)| counts[1] + counts[3] > 0).collect();
+    assert!(expected.len() > 5, "{expected:?}");
+    assert_eq!(diff.agents.iter().map(|row| (&row.name, counts_of(row))).collect::<BTreeMap<_, _>>(), expected);
+    assert_eq!(diff.agents_changed, expected.len() as u64);
+    assert_eq!(counts_of(&diff.others), slow_counts(&old, &new, &[vec!["*".to_owned()]])[0]);
+    assert!(diff.others.refused.origins > 0 && diff.others.allowed.origins > 0);
+    let changes = |row: &robosieve::AgentChange| row.refused.named + row.allowed.named;
+    assert!(diff.agents.is_sorted_by_key(|row| std::cmp::Reverse(changes(row))));
+}
+
+#[test]
+fn agents_that_are_asked_for_are_counted_as_by_asking_at_every_origin() {
+    let [old, new] = compiled_webs();
+    let given = ["FooBot", "MJ12bot", "GPTBot:CCBot", "Googlebot-Image:Googlebot", "*", "mj"];
+    let agents: Vec<Agent> = given.iter().map(|name| name.parse().unwrap()).collect();
+    let diff = Diff::of(&old, &new, &DiffOptions { agents: agents.clone(), ..DiffOptions::default() }).unwrap();
+    // `mj` obeys the groups for `mj12bot`: the RFC cuts that name so (SEMANTICS.md, "Groups and agents").
+    let names =
+        |agent: &Agent| agent.names().map(|name| name.replace("mj12bot", "mj").replace("mj", "mj12bot")).collect();
+    let slow = slow_counts(&old, &new, &agents.iter().map(names).collect::<Vec<_>>());
+    assert_eq!(diff.agents.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), given);
+    assert_eq!(diff.agents.iter().map(counts_of).collect::<Vec<_>>(), slow);
+    assert_eq!(counts_of(&diff.agents[4]), counts_of(&diff.others));
+}
+
+#[test]
+fn origins_are_counted_as_by_looking_each_up() {
+    let [old, new] = compiled_webs();
+    let diff = Diff::of(&old, &new, &DiffOptions::default()).unwrap();
+    let (before, after) = (answers(&old), answers(&new));
+    let common: Vec<_> = before.iter().filter_map(|(origin, old)| Some((old, after.get(origin)?))).collect();
+    assert_eq!((diff.old, diff.new, diff.common), (before.len() as u64, after.len() as u64, common.len() as u64));
+    let only = |some: &BTreeMap<String, _>, others: &BTreeMap<String, _>| {
+        some.keys().filter(|origin| !others.contains_key(*origin)).cloned().collect::<Vec<_>>()
+    };
+    for (found, expected) in [(&diff.gone, only(&before, &after)), (&diff.added, only(&after, &before))] {
+        assert!(expected.len() > 10);
+        assert_eq!((found.origins, &found.examples[..]), (expected.len() as u64, &expected[..3]));
+    }
+    let changed = common.iter().filter(|(old, new)| old.0 != new.0).count() as u64;
+    assert_eq!(diff.outcome_changed.origins, changed);
+    assert_eq!(diff.outcomes.iter().map(|change| change.origins).sum::<u64>(), changed);
+    for change in &diff.outcomes {
+        let same = common.iter().filter(|(old, new)| (old.0, new.0) == (change.from, change.to));
+        assert_eq!(change.origins, same.count() as u64, "{change:?}");
+    }
+    let answered = common.iter().filter(|(old, new)| old.1.is_some() && new.1.is_some()).count();
+    assert_eq!(diff.answered, answered as u64);
+}
+
+#[test]
+fn a_snapshot_does_not_differ_from_itself() {
+    let [old, _] = compiled_webs();
+    let diff = Diff::of(&old, &old, &DiffOptions::default()).unwrap();
+    assert!(diff.is_empty() && diff.agents.is_empty() && diff.agents_changed == 0 && diff.outcomes.is_empty());
+    assert_eq!((diff.common, counts_of(&diff.others)), (diff.old, [0; 4]));
+}
+
+/// Two robots.txt files, and whether another is said to some agent.
+const RULES: &[(&str, &str, bool)] = &[
+    ("user-agent: a\ndisallow: /x", "user-agent: a\n\n# moved\ndisallow: /x\nsitemap: /s", false),
+    ("user-agent: a\ndisallow: /x\ndisallow: /y", "user-agent: A\ndisallow: /y\ndisallow: /x\ndisallow: /x/z", false),
+    ("user-agent: a\ndisallow: /x", "user-agent: a\ndisallow: /y", true),
+    ("user-agent: a\ndisallow: /a/long/path/1", "user-agent: a\ndisallow: /a/long/path/2", true),
+    ("user-agent: a\ndisallow: /*.php$", "user-agent: a\ndisallow: /*.asp$", true),
+    ("user-agent: a\ndisallow: /x", "user-agent: b\ndisallow: /x", true),
+    ("user-agent: a\ndisallow: /x", "user-agent: a\nuser-agent: b\ndisallow: /x", true),
+    ("user-agent: a\ndisallow: /x", "user-agent: a\ndisallow: /x\nuser-agent: *\ndisallow: /x", true),
+    ("user-agent: *\ndisallow: /x", "user-agent: *\nallow: /x", true),
+];
+
+#[test]
+fn rules_have_changed_where_another_is_said_to_somebody() {
+    for (before, after, changed) in RULES {
+        // Other sites before it, so that patterns and names have other places.
+        let other =
+            ("https://a.example", 200, "user-agent: 0\nuser-agent: aa\ndisallow: /another/long/one/*x".to_owned());
+        let old = compile(&[("https://b.example", 200, (*before).to_owned())]);
+        let new = compile(&[other, ("https://b.example", 200, (*after).to_owned())]);
+        let diff = Diff::of(&old, &new, &DiffOptions::default()).unwrap();
+        assert_eq!(diff.rules_changed.origins, u64::from(*changed), "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn snapshots_of_two_profiles_are_not_compared() {
+    let compiled = |profile| {
+        let mut compiler = Compiler::new(profile);
+        compiler.add_robots("https://a.example", b"").unwrap();
+        Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+    };
+    let (old, new) = (compiled(Profile::Google), compiled(Profile::Rfc9309));
+    let err = Diff::of(&old, &new, &DiffOptions::default()).unwrap_err();
+    assert!(matches!(err.kind(), ErrorKind::BadDiff(_)) && err.to_string().contains("--profile rfc9309"), "{err}");
+}
+
+/// A directory with `old` and `new`: two sites refuse GPTBot now, one all but Googlebot, one nobody any more.
+fn place() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let site = |origin: &str, body: &str| line(&(origin, 200, body.to_owned()));
+    let old = [
+        site("https://a.example", "user-agent: *\ndisallow: /admin\ndisallow: /tmp"),
+        site("https://b.example", "user-agent: *\ndisallow: /admin"),
+        site("https://c.example", "user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /x"),
+        site("https://d.example", "user-agent: *\ndisallow: /"),
+        site("https://gone.example", ""),
+    ];
+    let evil = "user-agent: <b>\u{1b}[2J&\ndisallow: /";
+    let new = [
+        site("https://a.example", "user-agent: *\ndisallow: /admin\nuser-agent: GPTBot\ndisallow: /"),
+        site(
+            "https://b.example",
+            "user-agent: *\ndisallow: /admin\nuser-agent: GPTBot\nuser-agent: CCBot\ndisallow: /",
+        ),
+        site("https://c.example", &format!("user-agent: Googlebot\nallow: /\nuser-agent: *\ndisallow: /\n{evil}")),
+        site("https://d.example", "user-agent: *\ndisallow:"),
+        site("https://new.example", ""),
+    ];
+    for (name, lines) in [("old", old), ("new", new)] {
+        std::fs::write(dir.path().join("a.jsonl"), lines.concat()).unwrap();
+        assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", name]).code, Some(0));
+    }
+    dir
+}
+
+fn diff(dir: &TempDir, args: &[&str]) -> Ran {
+    robosieve(dir.path(), &[&["diff", "old", "new"], args].concat())
+}
+
+#[test]
+fn the_command_tells_what_changed() {
+    let dir = place();
+    let ran = diff(&dir, &[]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let has = |words: &str| text.lines().any(|line| line.split_whitespace().eq(words.split(' ')));
+    for words in [
+        "origins in both 4",
+        "new 1",
+        "gone 1",
+        "rules changed 4",
+        "outcome changed 0",
+        "agent newly refused of it named newly allowed of it named",
+        "* 1 0 1 0",
+        "GPTBot 3 2 1 0",
+        "CCBot 2 1 1 0",
+        "GPTBot newly refused, for example",
+        "https://a.example (group *, now group gptbot)",
+        "- disallow: /admin",
+        "- disallow: /tmp",
+        "+ disallow: /",
+    ] {
+        assert!(has(words), "{words}: {text}");
+    }
+    assert!(!text.contains('\u{1b}') && text.contains("<b>\\u{1b}[2j&"), "{text}");
+    let gpt = text.lines().position(|line| line.starts_with("GPTBot ")).unwrap();
+    let cc = text.lines().position(|line| line.starts_with("CCBot ")).unwrap();
+    assert!(gpt < cc);
+    let none = String::from_utf8(diff(&dir, &["--examples", "0", "--top", "1"]).stdout).unwrap();
+    assert!(!none.contains("for example") && !none.contains("CCBot") && none.contains("and 2 more names"), "{none}");
+}
+
+#[test]
+fn the_command_prints_json() {
+    let dir = place();
+    let ran = diff(&dir, &["--json", "-a", "@ai-train,FooBot", "--examples", "1"]);
+    let value: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(value["old"], json!({"snapshot": "old", "newest_capture": null, "origins": 5}));
+    assert_eq!(value["gone"], json!({"origins": 1, "examples": ["https://gone.example"]}));
+    let of = |name: &str| value["agents"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    assert_eq!(of("FooBot")["refused"]["origins"], 1);
+    assert_eq!(of("FooBot")["refused"]["examples"][0]["origin"], "https://c.example");
+    let example = json!({
+        "origin": "https://a.example", "old_group": "*", "new_group": "gptbot",
+        "removed": ["disallow: /admin", "disallow: /tmp"], "removed_more": 0, "added": ["disallow: /"], "added_more": 0,
+    });
+    assert_eq!(of("GPTBot")["refused"], json!({"origins": 3, "named": 2, "examples": [example]}));
+}
+
+#[test]
+fn the_command_draws_a_picture() {
+    let dir = place();
+    assert_eq!(diff(&dir, &["--svg", "out.svg"]).code, Some(0));
+    let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
+    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains(">GPTBot</text>") && svg.contains("&lt;b&gt;\\u{1b}[2j&amp;</text>"), "{svg}");
+    // Text of strangers opens no element, and nothing is fetched from elsewhere.
+    let tags = svg.matches('<').count();
+    let known =
+        ["<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ", "<text ", "</text>"];
+    assert_eq!(known.iter().map(|tag| svg.matches(tag).count()).sum::<usize>(), tags, "{svg}");
+    assert!(!svg.contains("href") && !svg.contains("url("));
+    let ran = diff(&dir, &["--svg", "nowhere/out.svg"]);
+    assert!(ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("nowhere"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_exit_status_tells_whether_they_differ_if_asked() {
+    let dir = place();
+    assert_eq!(diff(&dir, &["--exit-code"]).code, Some(1));
+    assert_eq!(robosieve(dir.path(), &["diff", "old", "old", "--exit-code"]).code, Some(0));
+    assert_eq!(robosieve(dir.path(), &["diff", "old", "nowhere"]).code, Some(2));
+    std::fs::write(dir.path().join("a.jsonl"), line(&("https://a.example", 200, String::new()))).unwrap();
+    let args = ["compile", "-q", "a.jsonl", "-o", "rfc", "--profile", "rfc9309"];
+    assert_eq!(robosieve(dir.path(), &args).code, Some(0));
+    let ran = robosieve(dir.path(), &["diff", "old", "rfc"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("old and rfc: cannot be compared"), "{}", ran.stderr);
+}
