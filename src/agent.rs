@@ -115,7 +115,13 @@ impl Agent {
     }
 
     /// Whether the two go by the same names, however they were spelled.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    ///
+    /// ```
+    /// use robosieve::Agent;
+    /// assert!("GPTBot/1.2".parse::<Agent>()?.is_same(&"gptbot".parse()?));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn is_same(&self, other: &Self) -> bool {
         self.chain == other.chain
     }
 

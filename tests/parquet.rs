@@ -334,7 +334,7 @@ fn what_cannot_be_done_is_told_and_leaves_nothing() {
         ("annotate -s s -a one in.parquet --column n -o new", "column \"n\" holds INT64"),
         ("filter -s s -a one in.parquet --column tags.list.element -o new", "repeated"),
         ("annotate -s s -a one other.parquet -o new", "--as-name"),
-        ("annotate -s s -a rl --as int8 --as-name u in.parquet -o new", "--as-name"),
+        ("annotate -s s -a one,One --as int8 in.parquet -o new", "--as-name"),
         ("annotate -s s -a one in.parquet other.parquet -o new", "its columns differ from those of in.parquet"),
         ("annotate -s s -a one in.parquet list -o new", "some inputs are Parquet"),
         ("annotate -s s -a one cut.parquet -o new", "cut.parquet: Parquet: damaged"),

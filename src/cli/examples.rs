@@ -55,8 +55,7 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
 
-A line becomes its letters, one an agent in the order given (the summary and `robosieve agents -a …` number them; an agent named \
-twice counts once), a TAB, and the line unchanged:
+A line becomes its letters, one an agent in the order given (the summary and `robosieve agents -a …` number them), a TAB, and the line unchanged:
   AD<TAB>https://example.com/page
 With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
 With --as mask: 10

@@ -26,7 +26,7 @@ impl AgentArgs {
         self.agents.is_empty() && self.agents_from.is_none()
     }
 
-    /// The agents, each once; tells on stderr about names that the reference could not match.
+    /// The agents; tells on stderr about names that the reference could not match.
     pub(crate) fn agents(&self, quiet: bool) -> anyhow::Result<Vec<Agent>> {
         let mut named = Named::default();
         for name in &self.agents {
@@ -48,25 +48,29 @@ struct Named {
     agents: Vec<Agent>,
     /// Those that were named, and not by a set.
     singly: Vec<Agent>,
-    /// Names of agents that were there already.
+    /// Those that were named by themselves, but behind a set that has them.
     again: Vec<String>,
 }
 
 impl Named {
     fn add(&mut self, name: &str) -> robosieve::Result<()> {
-        let added = add_agents(name, &mut self.agents)?;
-        if !name.trim_start().starts_with('@') {
-            self.singly.push(name.parse()?);
-            if added == 0 {
-                self.again.push(name.trim().to_owned());
-            }
+        if name.trim_start().starts_with('@') {
+            return add_agents(name, &mut self.agents).map(drop);
         }
+        let agent: Agent = name.parse()?;
+        let is_there = |agents: &[Agent]| agents.iter().any(|other| other.is_same(&agent));
+        if is_there(&self.agents) && !is_there(&self.singly) {
+            self.again.push(name.trim().to_owned());
+        } else {
+            self.agents.push(agent.clone());
+        }
+        self.singly.push(agent);
         Ok(())
     }
 
     fn tell(&self, how: AgentMatchArg) {
         if !self.again.is_empty() {
-            eprintln!("robosieve: note: named more than once, counted once: {}", self.again.join(", "));
+            eprintln!("robosieve: note: a set has them already: {}", self.again.join(", "));
         }
         // Under the extended matching all is well with the agents of a set.
         let asked = if how == AgentMatchArg::Google { &self.agents } else { &self.singly };

@@ -51,7 +51,7 @@ fn tsv_of(object: &serde_json::Value) -> String {
 }
 
 #[test]
-fn sets_stand_among_other_agents_and_count_each_once() {
+fn sets_stand_among_other_agents_and_add_what_is_not_there() {
     let dir = place();
     let set = listed(dir.path(), &["-a", "@ai-user"]);
     assert!(set.len() > 3 && set.contains(&"Claude-User".to_owned()));
@@ -59,7 +59,7 @@ fn sets_stand_among_other_agents_and_count_each_once() {
     let others = set.iter().filter(|name| *name != "Claude-User").map(String::as_str);
     let expected: Vec<&str> = ["FooBot", "claude-user"].into_iter().chain(others).chain(["BarBot"]).collect();
     assert_eq!(mixed, expected, "in the order in which they are named first");
-    std::fs::write(dir.path().join("who.txt"), "FooBot\n\n@AI-user # all of them\nfoobot/2.1\n").unwrap();
+    std::fs::write(dir.path().join("who.txt"), "FooBot\n\n@AI-user # all of them\nClaude-User\n").unwrap();
     assert_eq!(listed(dir.path(), &["--agents-from", "who.txt"]).len(), set.len() + 1);
 }
 
@@ -96,7 +96,8 @@ const NOTES: &[(&str, &str, &[&str])] = &[
     ("MJ12bot:Majestic", "google", &["agent MJ12bot:Majestic has", "only by its other names"]),
     ("@ai", "extended", &[]),
     ("@ai-train", "google", &["agents AI2Bot, Ai2Bot-Dolma, ", "no group can name it"]),
-    ("a,A/2", "extended", &["named more than once, counted once: A/2"]),
+    ("a,A/2", "extended", &[]),
+    ("@ai,gptbot", "extended", &["a set has them already: gptbot"]),
 ];
 
 #[test]
