@@ -137,7 +137,7 @@ fn read_stream(input: impl Read, skip_damaged: bool, sink: &mut Sink<'_>) -> Res
             Err(err) => return Err(err),
         }
     };
-    let mut reader = BufReader::with_capacity(1 << 17, decoder);
+    let mut reader = BufReader::with_capacity(MAX_AT_ONCE, decoder);
     damaged += match form {
         Form::Warc => warc::read(&mut reader, skip_damaged, sink)?,
         Form::Jsonl => jsonl::read(&mut reader, skip_damaged, sink)?,
@@ -152,6 +152,10 @@ enum Form {
     Jsonl,
     Empty,
 }
+
+/// Room for what decoding gives at once. A gzip member that fits is inflated in one go: of a corpus of 137 MB, 31 % lay in members over
+/// 128 KiB, 3 % in those over this.
+const MAX_AT_ONCE: usize = 1 << 20;
 
 /// How much white space may stand before the first byte that tells the form.
 const MAX_BLANK: usize = 1 << 20;
