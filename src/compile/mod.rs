@@ -24,6 +24,7 @@ use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
 use crate::source::{Answer, Capture, Input, ReadStats, Response};
 use crate::url::Origin;
+use bytes::Bytes;
 use fetch::Fetch;
 use files::{File, FileStore};
 use links::Links;
@@ -219,7 +220,7 @@ impl Compiler {
             let what = format!("{origin:?} is not a URL");
             return Err(ErrorKind::UnknownSource { what }.into());
         };
-        let response = Response { status: 200, body: body.to_vec(), ..Response::default() };
+        let response = Response { status: 200, body: Bytes::copy_from_slice(body), ..Response::default() };
         let url = format!("{origin}/robots.txt").into_bytes();
         let mut batch = Batch::new()?;
         batch.add(self, Capture { url, time: None, answer: Answer::Http(response) })?;

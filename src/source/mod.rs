@@ -8,6 +8,7 @@ mod warc;
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
+use bytes::Bytes;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -47,7 +48,7 @@ pub(crate) struct Response {
     /// `max-age` of the `Cache-Control` header, in seconds.
     pub max_age: Option<u32>,
     /// The body after content decoding, at most a little over the 500 KiB that count.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     pub delivery: Delivery,
 }
 
@@ -75,7 +76,7 @@ impl Entry {
     /// How much memory it holds, in bytes; what bounds the queue between reading and parsing.
     pub(crate) fn weight(&self) -> usize {
         match self {
-            Self::Warc(record) => record.block.len(),
+            Self::Warc(record) => record.bytes.len(),
             Self::Jsonl(line) => line.text.len(),
             Self::File(_) => 4096,
         }
