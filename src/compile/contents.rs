@@ -110,10 +110,12 @@ impl Numbered {
 
     fn new_file<'a>(&'a self, file: &'a File) -> Result<FileContents<'a>> {
         // Names sort as their numbers do, so the pairs are in the order of the tokens.
-        let named = file.named.iter().map(|(name, set)| Ok((name.number.get(), self.numbers.of_set(set)?)));
+        let named =
+            || file.named.iter().map(|(name, set)| Ok((name.number.get(), self.numbers.of_set(set)?))).collect();
         Ok(FileContents {
             global: file.global.as_ref().map(|set| self.numbers.of_set(set)).transpose()?,
-            named: named.collect::<Result<_>>()?,
+            named_len: file.named.len() as u32,
+            named: Box::new(named),
             frame: file.frame(),
             raw_len: file.raw_len,
         })
@@ -122,10 +124,13 @@ impl Numbered {
     fn old_file<'a>(&'a self, row: u32, previous: &'a Previous) -> Result<FileContents<'a>> {
         let file = previous.file(row)?;
         let numbers = &self.numbers.old;
-        let named = previous.named(&file)?.map(|(token, place)| Ok((numbers.token(token)?, numbers.set(place)?)));
+        let named = move || {
+            previous.named(&file)?.map(|(token, place)| Ok((numbers.token(token)?, numbers.set(place)?))).collect()
+        };
         Ok(FileContents {
             global: previous.global(&file).map(|place| numbers.set(place)).transpose()?,
-            named: named.collect::<Result<_>>()?,
+            named_len: file.named_len,
+            named: Box::new(named),
             frame: previous.frame(row)?,
             raw_len: file.raw_len,
         })
