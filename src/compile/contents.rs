@@ -2,7 +2,7 @@
 
 use super::Compiled;
 use super::files::{File, RuleSetData, SetContent};
-use super::numbering::{Numbering, Numbers, Old, SetRef};
+use super::numbering::{NameRef, Numbering, Numbers, Old, SetRef};
 use super::origins::{FileAt, OriginAt, Origins};
 use super::previous::{OldRules, Previous};
 use super::report::CompileReport;
@@ -10,7 +10,6 @@ use super::resolve::FileRef;
 use crate::error::{ErrorKind, Result};
 use crate::snapshot::write::{Contents, FileContents, OriginContents, Rows, RuleSetContents};
 use crate::snapshot::{Counts, Outcome, OutcomeClass};
-use std::collections::HashMap;
 
 /// Origins, files, rule sets and names in the order of the snapshot.
 #[derive(Debug)]
@@ -66,14 +65,13 @@ impl Numbered {
     /// What the snapshot's writer takes.
     pub(super) fn view(&self, report: &CompileReport) -> Contents<'_> {
         let Numbers { files, sets, names, .. } = &self.numbers;
-        let tokens: HashMap<&[u8], u32> = (0..).zip(names).map(|(i, name)| (&**name, i)).collect();
         Contents {
             profile: report.profile,
             counts: report.counts,
             captured: self.captured,
-            tokens: names.iter().map(|name| &**name).collect(),
+            tokens: names.iter().map(NameRef::text).collect(),
             rule_sets: Rows::new(sets.len(), |i| self.set(&sets[i])),
-            files: Rows::new(files.len(), move |i| self.file(&files[i], &tokens)),
+            files: Rows::new(files.len(), |i| self.file(&files[i])),
             origins: Rows::new(self.origins.len(), |i| {
                 Ok(self.origin(self.origins.get(i, self.old.previous.as_ref())?))
             }),
@@ -103,19 +101,21 @@ impl Numbered {
         }
     }
 
-    fn file<'a>(&'a self, file: &'a FileRef, tokens: &HashMap<&[u8], u32>) -> Result<FileContents<'a>> {
+    fn file<'a>(&'a self, file: &'a FileRef) -> Result<FileContents<'a>> {
         match file {
-            FileRef::New(file) => self.new_file(file, tokens),
+            FileRef::New(file) => self.new_file(file),
             FileRef::Old(row) => self.old_file(*row, self.old.previous()?),
         }
     }
 
-    fn new_file<'a>(&'a self, file: &'a File, tokens: &HashMap<&[u8], u32>) -> Result<FileContents<'a>> {
+    fn new_file<'a>(&'a self, file: &'a File) -> Result<FileContents<'a>> {
         // Names sort as their numbers do, so the pairs are in the order of the tokens.
-        let named = file.named.iter().map(|(name, set)| Ok((tokens[&**name], self.numbers.of_set(set)?)));
+        let named =
+            || file.named.iter().map(|(name, set)| Ok((name.number.get(), self.numbers.of_set(set)?))).collect();
         Ok(FileContents {
             global: file.global.as_ref().map(|set| self.numbers.of_set(set)).transpose()?,
-            named: named.collect::<Result<_>>()?,
+            named_len: file.named.len() as u32,
+            named: Box::new(named),
             frame: file.frame(),
             raw_len: file.raw_len,
         })
@@ -124,10 +124,13 @@ impl Numbered {
     fn old_file<'a>(&'a self, row: u32, previous: &'a Previous) -> Result<FileContents<'a>> {
         let file = previous.file(row)?;
         let numbers = &self.numbers.old;
-        let named = previous.named(&file)?.map(|(token, place)| Ok((numbers.token(token)?, numbers.set(place)?)));
+        let named = move || {
+            previous.named(&file)?.map(|(token, place)| Ok((numbers.token(token)?, numbers.set(place)?))).collect()
+        };
         Ok(FileContents {
             global: previous.global(&file).map(|place| numbers.set(place)).transpose()?,
-            named: named.collect::<Result<_>>()?,
+            named_len: file.named_len,
+            named: Box::new(named),
             frame: previous.frame(row)?,
             raw_len: file.raw_len,
         })

@@ -5,12 +5,13 @@ use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::robots::condense::{Delivery, condense};
-use crate::snapshot::ruleset::FlatRules;
+use crate::snapshot::ruleset::{FlatRules, stored_count};
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The number that a file or rule set will have in the snapshot, given when all are known; or where the previous snapshot has it.
 #[derive(Debug)]
@@ -45,6 +46,11 @@ impl Number {
         Some(self.get()).filter(|&number| number != u32::MAX)
     }
 
+    /// Gives a number in the place of any other.
+    pub(super) fn set(&self, number: u32) {
+        self.0.store(number, Ordering::Relaxed);
+    }
+
     /// Gives a number; of several the lowest stays, whichever thread is first.
     pub(super) fn lower_to(&self, number: u32) {
         self.0.fetch_min(number, Ordering::Relaxed);
@@ -52,7 +58,14 @@ impl Number {
 }
 
 /// A name, and what it is told.
-type NamedRules = (Arc<[u8]>, Arc<RuleSetData>);
+type NamedRules = (Arc<Name>, Arc<RuleSetData>);
+
+/// One distinct name. Each is there once, so it carries its number: files name 20 times as many as there are.
+#[derive(Debug)]
+pub(super) struct Name {
+    pub text: Box<[u8]>,
+    pub number: Number,
+}
 
 /// One distinct robots.txt: its condensed text, compressed, and the rule sets it has for whom.
 #[derive(Debug)]
@@ -80,6 +93,8 @@ impl File {
 #[derive(Debug)]
 pub(super) struct RuleSetData {
     pub content: SetContent,
+    /// How many rules a snapshot stores of it; of a union none, as its parts have them.
+    pub stored: u32,
     pub number: Number,
     /// The place of the same rules in the previous snapshot.
     pub old: Number,
@@ -102,11 +117,14 @@ impl PartialEq for SetContent {
     }
 }
 
-impl Hash for SetContent {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+impl SetContent {
+    fn hash(&self, seed: u64) -> u64 {
         match self {
-            Self::Set(rules) => rules.hash(state),
-            Self::Union(parts) => parts.iter().for_each(|part| Arc::as_ptr(part).hash(state)),
+            Self::Set(rules) => xxh3_64_with_seed(rules.bytes(), seed),
+            Self::Union(parts) => {
+                let parts: Vec<u8> = parts.iter().flat_map(|part| (Arc::as_ptr(part) as usize).to_le_bytes()).collect();
+                xxh3_64_with_seed(&parts, seed)
+            }
         }
     }
 }
@@ -116,12 +134,12 @@ impl Hash for SetContent {
 #[derive(Debug)]
 struct Shards<T> {
     shards: Vec<Mutex<HashMap<u64, Vec<T>>>>,
-    hasher: RandomState,
+    seed: u64,
 }
 
 impl<T> Default for Shards<T> {
     fn default() -> Self {
-        Self { shards: std::iter::repeat_with(Mutex::default).take(64).collect(), hasher: RandomState::new() }
+        Self { shards: std::iter::repeat_with(Mutex::default).take(64).collect(), seed: RandomState::new().hash_one(0) }
     }
 }
 
@@ -159,7 +177,7 @@ impl<T: Clone> Shards<T> {
 pub(super) struct FileStore {
     files: Shards<Arc<File>>,
     sets: Shards<Arc<RuleSetData>>,
-    names: Shards<Arc<[u8]>>,
+    names: Shards<Arc<Name>>,
 }
 
 impl FileStore {
@@ -176,7 +194,7 @@ impl FileStore {
 
     /// The file with this condensed text.
     pub(super) fn intern_text(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<Arc<File>> {
-        let hash = self.files.hasher.hash_one(text);
+        let hash = xxh3_64_with_seed(text, self.files.seed);
         let same =
             |file: &Arc<File>| file.raw_len as usize == text.len() && unpack(file).is_some_and(|other| other == text);
         if let Some(file) = self.files.find(hash, same) {
@@ -226,17 +244,25 @@ impl FileStore {
     }
 
     fn intern_set(&self, content: SetContent) -> Arc<RuleSetData> {
-        let hash = self.sets.hasher.hash_one(&content);
-        let set = Arc::new(RuleSetData { content, number: Number::default(), old: Number::default() });
+        let hash = content.hash(self.sets.seed);
+        if let Some(set) = self.sets.find(hash, |other| other.content == content) {
+            return set;
+        }
+        let stored = match &content {
+            SetContent::Set(rules) => stored_count(rules) as u32,
+            SetContent::Union(_) => 0,
+        };
+        let set = Arc::new(RuleSetData { content, stored, number: Number::default(), old: Number::default() });
         self.sets.find_or_insert(hash, set.clone(), |other| other.content == set.content)
     }
 
-    fn intern_name(&self, name: &[u8]) -> Arc<[u8]> {
-        let hash = self.names.hasher.hash_one(name);
-        match self.names.find(hash, |other| **other == *name) {
-            Some(found) => found,
-            None => self.names.find_or_insert(hash, name.into(), |other| **other == *name),
-        }
+    fn intern_name(&self, name: &[u8]) -> Arc<Name> {
+        let hash = xxh3_64_with_seed(name, self.names.seed);
+        let same = |other: &Arc<Name>| *other.text == *name;
+        self.names.find(hash, same).unwrap_or_else(|| {
+            let name = Name { text: name.into(), number: Number::default() };
+            self.names.find_or_insert(hash, Arc::new(name), same)
+        })
     }
 }
 

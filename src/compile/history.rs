@@ -1,6 +1,6 @@
 //! What is known of one URL, newest first: its captures, and among them what the previous snapshot holds.
 
-use super::fetch::{Fetch, FetchAnswer, Fetches, Rank};
+use super::fetch::{Fetch, FetchAnswer, Rank};
 use super::links::Links;
 use super::previous::Known;
 use crate::error::Result;
@@ -36,9 +36,8 @@ impl Event<'_> {
     }
 }
 
-/// The captures of a URL, newest first, and among them what else is known of it.
-pub(super) fn of<'f>(url: &[u8], fetches: &'f Fetches, links: Option<&Links<'f>>) -> Result<Vec<Event<'f>>> {
-    let captures = fetches.of(url);
+/// What is known of a URL, newest first: `captures` are its captures.
+pub(super) fn of<'f>(url: &[u8], captures: &'f [Fetch], links: Option<&Links<'f>>) -> Result<Vec<Event<'f>>> {
     let events = captures.iter().map(|fetch| Event { time: fetch.time, said: Said::Capture(fetch) });
     let mut events: Vec<Event<'_>> = events.collect();
     if let Some(links) = links

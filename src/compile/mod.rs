@@ -24,6 +24,7 @@ use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
 use crate::source::{self, Answer, Capture, Input, ReadStats, Response};
 use crate::url::Origin;
+use bytes::Bytes;
 use fetch::Fetch;
 use files::{File, FileStore};
 use links::Links;
@@ -33,6 +34,7 @@ use previous::Previous;
 use rayon::prelude::*;
 use reading::{Batch, Reading, append};
 use report::Tally;
+use resolve::Resolved;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -221,7 +223,7 @@ impl Compiler {
             let what = format!("{origin:?} is not a URL");
             return Err(ErrorKind::UnknownSource { what }.into());
         };
-        let response = Response { status: 200, body: body.to_vec(), ..Response::default() };
+        let response = Response { status: 200, body: Bytes::copy_from_slice(body), ..Response::default() };
         let url = format!("{origin}/robots.txt").into_bytes();
         let mut batch = Batch::new()?;
         batch.add(self, Capture { url, time: None, answer: Answer::Http(response) })?;
@@ -249,8 +251,12 @@ impl Compiler {
         report.other_urls = fetches.other_urls();
         report.superseded = fetches.len() - report.other_urls - settled.by_capture;
         report.outdated = settled.outdated;
-        drop(fetches);
-        let origins = Origins::new(settled.origins, self.previous.as_ref())?;
+        // Numbering is work for one thread, and freeing millions of captures is some as well.
+        rayon::join(|| self.number(settled.origins, report), || drop(fetches)).0
+    }
+
+    fn number(self, origins: Vec<Resolved>, report: CompileReport) -> Result<Compiled> {
+        let origins = Origins::new(origins, self.previous.as_ref())?;
         let reread = self.reread()?;
         if let Some(previous) = self.previous.as_ref().filter(|_| reread.is_empty()) {
             let (files, sets) = self.store.all();

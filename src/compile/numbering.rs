@@ -1,13 +1,12 @@
 //! Numbers by first use: of files and rule sets that were read now, and of those that the previous snapshot has.
 
-use super::files::{File, RuleSetData, SetContent};
+use super::files::{File, Name, RuleSetData, SetContent};
 use super::origins::FileAt;
 use super::previous::{OldRules, Previous, damaged};
 use super::resolve::FileRef;
 use crate::error::{Error, Result};
 use crate::snapshot::format::{FileRow, NAMED_LEN, NONE, Section};
-use crate::snapshot::ruleset::stored_count;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where the texts of the previous snapshot come from, if there is one.
@@ -63,12 +62,31 @@ impl OldNumbers {
     }
 }
 
+/// A name.
+#[derive(Clone, Debug)]
+pub(super) enum NameRef {
+    /// Of files that were read now.
+    New(Arc<Name>),
+    /// That only files of the previous snapshot name.
+    Old(Box<[u8]>),
+}
+
+impl NameRef {
+    pub(super) fn text(&self) -> &[u8] {
+        match self {
+            Self::New(name) => &name.text,
+            Self::Old(text) => text,
+        }
+    }
+}
+
 /// Files, rule sets and names in the order of their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     pub files: Vec<FileRef>,
     pub sets: Vec<SetRef>,
-    pub names: Vec<Arc<[u8]>>,
+    /// In the order of their bytes.
+    pub names: Vec<NameRef>,
     pub old: OldNumbers,
     /// Rule sets over all files before equal ones were merged, and rules in the distinct ones.
     pub rule_sets_before: u64,
@@ -97,7 +115,6 @@ impl Taken {
 pub(super) struct Numbering<'a> {
     old: &'a Old,
     numbers: Numbers,
-    names: BTreeSet<Arc<[u8]>>,
     /// Whether a file that is taken over names this token of the previous snapshot.
     is_named: Vec<bool>,
     taken: Taken,
@@ -105,13 +122,7 @@ pub(super) struct Numbering<'a> {
 
 impl<'a> Numbering<'a> {
     pub(super) fn new(old: &'a Old) -> Result<Self> {
-        let mut numbering = Self {
-            old,
-            numbers: Numbers::default(),
-            names: BTreeSet::new(),
-            is_named: Vec::new(),
-            taken: Taken::default(),
-        };
+        let mut numbering = Self { old, numbers: Numbers::default(), is_named: Vec::new(), taken: Taken::default() };
         if let Some(previous) = &old.previous {
             numbering.numbers.old.files = vec![NONE; previous.file_count() as usize];
             numbering.is_named = vec![false; previous.token_count()? as usize];
@@ -137,8 +148,10 @@ impl<'a> Numbering<'a> {
             self.new_set(set)?;
         }
         for (name, _) in &file.named {
-            if !self.names.contains(name) {
-                self.names.insert(name.clone());
+            if name.number.known().is_none() {
+                // That they are there; their order comes last.
+                name.number.set(0);
+                self.numbers.names.push(NameRef::New(name.clone()));
             }
         }
         Ok(())
@@ -152,10 +165,10 @@ impl<'a> Numbering<'a> {
         if set.number.known().is_some() {
             return Ok(());
         }
-        match &set.content {
-            SetContent::Union(parts) => parts.iter().try_for_each(|part| self.new_set(part))?,
-            SetContent::Set(rules) => self.numbers.rules += stored_count(rules) as u64,
+        if let SetContent::Union(parts) = &set.content {
+            parts.iter().try_for_each(|part| self.new_set(part))?;
         }
+        self.numbers.rules += u64::from(set.stored);
         set.number.get_or(|| self.numbers.sets.len() as u32);
         self.numbers.sets.push(SetRef::New(set.clone()));
         Ok(())
@@ -208,18 +221,26 @@ impl<'a> Numbering<'a> {
 
     /// All numbers, names too, which are in their own order.
     pub(super) fn finish(mut self) -> Result<Numbers> {
-        let mut named = Vec::new();
+        let names = &mut self.numbers.names;
+        names.sort_unstable_by(|a, b| a.text().cmp(b.text()));
+        let (new, mut named) = (names.len(), Vec::new());
         for token in (0..).zip(&self.is_named).filter(|(_, is_named)| **is_named).map(|(token, _)| token) {
             let name = self.old.previous()?.token(token)?;
-            if !self.names.contains(name) {
-                self.names.insert(name.into());
+            if names[..new].binary_search_by(|other| other.text().cmp(name)).is_err() {
+                names.push(NameRef::Old(name.into()));
             }
             named.push((token, name));
         }
-        self.numbers.names = self.names.into_iter().collect();
+        names.sort_unstable_by(|a, b| a.text().cmp(b.text()));
+        names.dedup_by(|a, b| a.text() == b.text());
+        for (name, number) in names.iter().zip(0..) {
+            if let NameRef::New(name) = name {
+                name.number.set(number);
+            }
+        }
         self.numbers.old.tokens = vec![NONE; self.is_named.len()];
         for (token, name) in named {
-            let place = self.numbers.names.binary_search_by(|other| (**other).cmp(name));
+            let place = names.binary_search_by(|other| other.text().cmp(name));
             self.numbers.old.tokens[token as usize] = place.map_or(NONE, |place| place as u32);
         }
         Ok(self.numbers)

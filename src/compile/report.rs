@@ -92,7 +92,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, mut other: Self) {
         self.inputs += other.inputs;
         self.bytes_in += other.bytes_in;
         self.captures += other.captures;
@@ -101,6 +101,10 @@ impl Tally {
         self.undated += other.undated;
         self.damaged += other.damaged;
         self.body_bytes += other.body_bytes;
+        if self.bodies.len() < other.bodies.len() {
+            std::mem::swap(&mut self.bodies, &mut other.bodies);
+            self.distinct_body_bytes = other.distinct_body_bytes;
+        }
         for body in other.bodies {
             if self.bodies.insert(body) {
                 self.distinct_body_bytes += u64::from(body.1);

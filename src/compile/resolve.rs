@@ -53,21 +53,21 @@ pub(super) fn resolve_all(fetches: &Fetches, links: Option<&Links<'_>>) -> Resul
     let web = Web { fetches, links };
     // Collected as they are: results, of which any may fail, would be held twice for a moment.
     let failure = OnceLock::new();
-    let resolve = |(key, url): (&[u8], &[u8])| {
-        web.resolve(key, url).unwrap_or_else(|err| {
+    let resolve = |(key, url, captures)| {
+        web.resolve(key, url, captures).unwrap_or_else(|err| {
             let _ = failure.set(err);
             nothing()
         })
     };
-    let captured = fetches.robots().into_par_iter().map(|captures| (captures[0].key.origin(), captures[0].key.text()));
+    let captured = fetches.robots().into_par_iter();
+    let captured = captured.map(|captures| (captures[0].key.origin(), captures[0].key.text(), captures));
     let mut origins: Vec<Resolved> = captured.map(resolve).collect();
     let captured = origins.len() as u64;
     let by_capture = origins.iter().filter(|origin| origin.by_capture).count() as u64;
     let touched = links.map(Links::touched).unwrap_or_default();
     if !touched.is_empty() {
-        origins.par_extend(
-            touched.par_iter().map(|url| (&url[..url.len() - ROBOTS_PATH.len()], url.as_slice())).map(resolve),
-        );
+        let touched = touched.par_iter().map(|url| (&url[..url.len() - ROBOTS_PATH.len()], url.as_slice(), &[][..]));
+        origins.par_extend(touched.map(resolve));
         origins.par_sort_unstable_by(|a, b| a.key.cmp(&b.key));
     }
     match failure.into_inner() {
@@ -99,9 +99,9 @@ struct Web<'f> {
 }
 
 impl<'f> Web<'f> {
-    /// The outcome of an origin.
-    fn resolve(&self, key: &[u8], url: &'f [u8]) -> Result<Resolved> {
-        let events = history::of(url, self.fetches, self.links)?;
+    /// The outcome of an origin whose robots.txt has this URL and these captures.
+    fn resolve(&self, key: &[u8], url: &'f [u8], captures: &'f [Fetch]) -> Result<Resolved> {
+        let events = history::of(url, captures, self.links)?;
         let mut way = Way { visited: vec![url], hops: 0, until: None };
         let mut resolved = self.outcome(&events, &mut way)?;
         resolved.key = key.into();
@@ -157,7 +157,7 @@ impl<'f> Web<'f> {
 
     /// The outcome of a URL so many redirects further on; `None`, and no step taken, if nothing is known of it.
     fn follow(&self, url: &'f [u8], hops: u8, way: &mut Way<'f>) -> Result<Option<Resolved>> {
-        let mut events = history::of(url, self.fetches, self.links)?;
+        let mut events = history::of(url, self.fetches.of(url), self.links)?;
         if let Some(until) = way.until {
             events.retain(|event| event.time <= Some(until));
         }

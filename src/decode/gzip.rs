@@ -1,5 +1,6 @@
 //! A gzip file of many members, with the offset of each, that can go on behind a damaged one.
 
+use super::member::{MAGIC, MAX_MEMBER, WholeMembers};
 use crate::error::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::{self, Read};
@@ -9,7 +10,8 @@ use std::io::{self, Read};
 const MAX_KEPT: usize = 16 << 20;
 const READ_SIZE: usize = 1 << 17;
 
-/// Reads the members one after the other, checking each one's length and CRC (RFC 1952).
+/// Reads the members one after the other, checking each one's length and CRC (RFC 1952): at once those that are short, and piece by piece
+/// those that are long or damaged.
 ///
 /// `flate2`'s own multi-member reader gives neither the offset of a damaged member nor a way to go on.
 pub(crate) struct GzipReader<R> {
@@ -19,6 +21,7 @@ pub(crate) struct GzipReader<R> {
     base: u64,
     at: usize,
     member: usize,
+    whole: WholeMembers,
     inflate: Decompress,
     crc: Crc,
     state: State,
@@ -27,6 +30,9 @@ pub(crate) struct GzipReader<R> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Header,
+    /// Behind a header.
+    Start,
+    /// Within a member that is read piece by piece.
     Body,
     Done,
 }
@@ -39,6 +45,7 @@ impl<R: Read> GzipReader<R> {
             base: 0,
             at: 0,
             member: 0,
+            whole: WholeMembers::new(),
             inflate: Decompress::new(false),
             crc: Crc::new(),
             state: State::Header,
@@ -108,7 +115,7 @@ impl<R: Read> GzipReader<R> {
             fixed
         };
         let flags = fixed[3];
-        if fixed[..3] != [0x1f, 0x8b, 8] || flags & 0xe0 != 0 {
+        if fixed[..3] != *MAGIC || flags & 0xe0 != 0 {
             return Err(self.damaged("no gzip header here"));
         }
         if flags & 4 != 0 {
@@ -124,9 +131,36 @@ impl<R: Read> GzipReader<R> {
             self.byte()?;
             self.byte()?;
         }
-        self.inflate.reset(false);
-        self.crc.reset();
         Ok(true)
+    }
+
+    /// Inflates a member at once, if its end is near and `out` has room for all of it: the length.
+    fn at_once(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
+        let Some(end) = self.near_end()? else { return Ok(None) };
+        let len = self.whole.inflate(&self.buf[self.at..end], out);
+        if len.is_some() {
+            self.at = end;
+        }
+        Ok(len)
+    }
+
+    /// Where the member seems to end: where another seems to begin, or the file ends.
+    fn near_end(&mut self) -> io::Result<Option<usize>> {
+        let mut searched = 0;
+        loop {
+            let ahead = &self.buf[self.at..];
+            if let Some(at) = self.whole.next_start(&ahead[searched..ahead.len().min(MAX_MEMBER)]) {
+                return Ok(Some(self.at + searched + at));
+            }
+            if ahead.len() >= MAX_MEMBER {
+                return Ok(None);
+            }
+            // The last two bytes may be the beginning of a header.
+            searched = ahead.len().saturating_sub(MAGIC.len() - 1);
+            if !self.fill()? {
+                return Ok(Some(self.buf.len()));
+            }
+        }
     }
 
     fn body(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -164,7 +198,7 @@ impl<R: Read> GzipReader<R> {
     pub(crate) fn resync(&mut self) -> io::Result<bool> {
         let mut from = (self.member + 1).min(self.buf.len());
         loop {
-            if let Some(at) = memchr::memmem::find(&self.buf[from..], &[0x1f, 0x8b, 8]) {
+            if let Some(at) = self.whole.next_start(&self.buf[from..]) {
                 self.at = from + at;
                 self.member = self.at;
                 self.state = State::Header;
@@ -189,7 +223,20 @@ impl<R: Read> Read for GzipReader<R> {
         }
         loop {
             match self.state {
-                State::Header => self.state = if self.header()? { State::Body } else { State::Done },
+                State::Header => self.state = if self.header()? { State::Start } else { State::Done },
+                State::Start => match self.at_once(out)? {
+                    Some(n) => {
+                        self.state = State::Header;
+                        if n > 0 {
+                            return Ok(n);
+                        }
+                    }
+                    None => {
+                        self.inflate.reset(false);
+                        self.crc.reset();
+                        self.state = State::Body;
+                    }
+                },
                 State::Body => {
                     let n = self.body(out)?;
                     if n > 0 {
@@ -242,6 +289,34 @@ mod tests {
             file[a.len() + at] ^= 0xff;
             let (text, _) = read_all(&file);
             assert!(text.starts_with("one ") && text.ends_with("three"), "byte {at}: {text:?}");
+        }
+    }
+
+    /// The places where something is wrong with a file that is read so many bytes at a time. (What is wrong is told in other words
+    /// where the library is called more often.)
+    fn errors(bytes: &[u8], room: usize) -> Vec<String> {
+        let (mut reader, mut out, mut errors) = (GzipReader::new(bytes), vec![0; room], Vec::new());
+        loop {
+            match reader.read(&mut out) {
+                Ok(0) => return errors,
+                Ok(_) => {}
+                Err(err) => {
+                    errors.push(err.to_string().split(": ").take(1).collect());
+                    reader.resync().unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_the_same_at_once_and_piece_by_piece() {
+        let file = [member(b"one one "), member(b"two"), vec![0; 3], member(b"three")].concat();
+        for at in 0..file.len() {
+            let mut flipped = file.clone();
+            flipped[at] ^= 0x11;
+            for damaged in [flipped, [&file[..at], &file[at + 1..]].concat(), file[..at].to_vec()] {
+                assert_eq!(errors(&damaged, 4096), errors(&damaged, 1), "byte {at}: {damaged:?}");
+            }
         }
     }
 

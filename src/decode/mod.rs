@@ -1,6 +1,7 @@
 //! Compressed or plain bytes to plain bytes, told apart by content.
 
 mod gzip;
+mod member;
 
 use crate::error::{Error, Result};
 use gzip::GzipReader;

@@ -43,7 +43,21 @@ const STORED: [&str; 9] = [
 
 impl Field {
     fn of_key(key: &[u8]) -> Option<Self> {
-        let starts = |name: &[u8]| key.len() >= name.len() && key[..name.len()].eq_ignore_ascii_case(name);
+        // What nine lines in ten are is told by one word.
+        if let Some((head, rest)) = key.split_first_chunk::<8>() {
+            let mut head = *head;
+            head.make_ascii_lowercase();
+            match &head {
+                b"disallow" => return Some(Self::Disallow),
+                b"user-age" if rest.len() >= 2 && rest[..2].eq_ignore_ascii_case(b"nt") => {
+                    return Some(Self::UserAgent);
+                }
+                _ => {}
+            }
+        }
+        let first = key.first()?.to_ascii_lowercase();
+        let starts =
+            |name: &[u8]| name[0] == first && key.len() >= name.len() && key[..name.len()].eq_ignore_ascii_case(name);
         if let Some((_, field)) = RULING.iter().find(|(name, _)| starts(name)) {
             return Some(*field);
         }
@@ -78,6 +92,10 @@ mod tests {
         let field = |text: &str| split(text.as_bytes()).map(|(field, _)| field);
         assert_eq!(field("Allowed-paths: /x"), Some(Field::Allow));
         assert_eq!(field("USER AGENTS : x"), Some(Field::UserAgent));
+        assert_eq!(field("User-Agents: x"), Some(Field::UserAgent));
+        assert_eq!(field("user-agen: x"), None);
+        assert_eq!(field("user-age: x"), None);
+        assert_eq!(field("DISALLOWED: /x"), Some(Field::Disallow));
         assert_eq!(field("Site-Map: x"), Some(Field::Other("sitemap")));
         assert_eq!(field("Crawl-Delay: 1"), Some(Field::Other("crawl-delay")));
         assert_eq!(field("noindexes: 1"), None);

@@ -26,6 +26,8 @@ pub(crate) struct Lines<'a> {
     body: &'a [u8],
     at: usize,
     ends: memchr::Memchr2<'a>,
+    /// The first `#` or NUL that is not before the last line looked at; most files have few.
+    mark: usize,
     last_was_cr: bool,
     number: u32,
     /// The body went on behind the limit, so the last line may be cut.
@@ -41,13 +43,15 @@ impl<'a> Lines<'a> {
         // A limit that falls exactly on a line's end has cut nothing.
         let cut = cut && !body.get(MAX_BODY).is_some_and(|b| b"\r\n".contains(b));
         let body = &limited[bom_len(limited)..];
-        Self { body, at: 0, ends: memchr2_iter(b'\n', b'\r', body), last_was_cr: false, number: 0, cut, done: false }
+        let (ends, mark) = (memchr2_iter(b'\n', b'\r', body), mark_from(body, 0));
+        Self { body, at: 0, ends, mark, last_was_cr: false, number: 0, cut, done: false }
     }
 
-    /// The next raw line, blank ones too; the flag says that the size limit may have cut it.
-    fn next_raw(&mut self) -> Option<(&'a [u8], bool)> {
+    /// The next raw line, blank ones too, and where it begins; the flag says that the size limit may have cut it.
+    fn next_raw(&mut self) -> Option<(&'a [u8], usize, bool)> {
         for end in self.ends.by_ref() {
-            let raw = &self.body[self.at..end];
+            let start = self.at;
+            let raw = &self.body[start..end];
             let is_lf = self.body[end] == b'\n';
             self.at = end + 1;
             if raw.is_empty() && is_lf && self.last_was_cr {
@@ -56,14 +60,22 @@ impl<'a> Lines<'a> {
             }
             self.last_was_cr = !is_lf;
             self.number += 1;
-            return Some((raw, false));
+            return Some((raw, start, false));
         }
         if self.done {
             return None;
         }
         self.done = true;
         self.number += 1;
-        Some((&self.body[self.at..], self.cut))
+        Some((&self.body[self.at..], self.at, self.cut))
+    }
+
+    /// How much of `kept`, which begins at `start`, stands before a comment or a NUL.
+    fn before_mark(&mut self, kept: &[u8], start: usize) -> usize {
+        if self.mark < start {
+            self.mark = mark_from(self.body, start);
+        }
+        kept.len().min(self.mark - start)
     }
 }
 
@@ -72,9 +84,9 @@ impl<'a> Iterator for Lines<'a> {
 
     fn next(&mut self) -> Option<Line<'a>> {
         loop {
-            let (raw, cut) = self.next_raw()?;
+            let (raw, start, cut) = self.next_raw()?;
             let kept = &raw[..raw.len().min(MAX_LINE)];
-            let end = memchr2(0, b'#', kept).unwrap_or(kept.len());
+            let end = self.before_mark(kept, start);
             // What stands before a comment or the line limit was read whole, whatever the size limit cut off.
             if cut && end == kept.len() && raw.len() <= MAX_LINE {
                 continue;
@@ -85,6 +97,11 @@ impl<'a> Iterator for Lines<'a> {
             }
         }
     }
+}
+
+/// The first `#` or NUL of `body` at or behind `from`; its end if there is none.
+fn mark_from(body: &[u8], from: usize) -> usize {
+    memchr2(0, b'#', &body[from..]).map_or(body.len(), |at| from + at)
 }
 
 /// The length of a UTF-8 byte order mark at the start, also of the beginning of one.
@@ -113,6 +130,8 @@ mod tests {
     #[test]
     fn comments_nul_and_space_are_cut() {
         assert_eq!(numbers(b"  a b\x0b # c\n#\n\0x\ny\0z"), [(1, "a b".into()), (4, "y".into())]);
+        let expected = [(1, "a".into()), (2, "d".into()), (4, "e".into()), (5, "f".into())];
+        assert_eq!(numbers(b"a#b#c\nd\n#\ne#\nf"), expected);
     }
 
     #[test]

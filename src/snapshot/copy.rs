@@ -37,6 +37,11 @@ impl<'a> PackedSet<'a> {
         Ok(Self { bytes, set, patterns: view.patterns })
     }
 
+    /// The rule set that `bytes` are, with the section `patterns` that it refers to.
+    pub(super) fn of_bytes(bytes: &'a [u8], patterns: &'a [u8]) -> Result<Self> {
+        Ok(Self { bytes, set: RuleSet::decode(bytes, 0, patterns)?, patterns })
+    }
+
     /// The length of what [`copy`](Self::copy) appends.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()

@@ -18,7 +18,7 @@ pub(crate) struct PackedRule {
     pub anchored: bool,
 }
 
-const PLACE_BITS: u32 = 36;
+pub(super) const PLACE_BITS: u32 = 36;
 
 /// A place, if a packed rule has room for it.
 pub(super) fn checked_place(place: u64) -> Result<u64> {

@@ -34,7 +34,7 @@ impl SetRule<'_> {
 
 /// A canonical rule set in one piece: millions are kept until the snapshot is written, and a rule with a string of its own takes
 /// three times the memory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlatRules(Box<[u8]>);
 
 /// Before each text: its length in four bytes, and one byte of flags.
@@ -50,6 +50,11 @@ impl FlatRules {
             out.extend_from_slice(&rule.text);
         }
         Self(out.into())
+    }
+
+    /// Equal for equal rules.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = SetRule<'_>> {

@@ -18,16 +18,22 @@ const LEVEL: i32 = 3;
 const MAX_TEXT: usize = MAX_BODY + 1;
 
 /// Makes frames; one for each thread.
-pub(crate) struct Packer(Compressor<'static>);
+pub(crate) struct Packer {
+    compressor: Compressor<'static>,
+    frame: Vec<u8>,
+}
 
 impl Packer {
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self(Compressor::with_dictionary(LEVEL, DICTIONARY)?))
+        Ok(Self { compressor: Compressor::with_dictionary(LEVEL, DICTIONARY)?, frame: Vec::new() })
     }
 
     /// The frame of `text`.
-    pub(crate) fn pack(&mut self, text: &[u8]) -> Result<Vec<u8>> {
-        Ok(self.0.compress(text)?)
+    pub(crate) fn pack(&mut self, text: &[u8]) -> Result<&[u8]> {
+        self.frame.clear();
+        self.frame.reserve(zstd::zstd_safe::compress_bound(text.len()));
+        self.compressor.compress_to_buffer(text, &mut self.frame)?;
+        Ok(&self.frame)
     }
 }
 

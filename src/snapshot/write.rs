@@ -15,6 +15,7 @@ use crate::profile::Profile;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
+use std::ops::Range;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The program and version that write.
@@ -50,9 +51,13 @@ impl<'a, T> Rows<'a, T> {
         (0..self.len).map(|i| (self.row)(i))
     }
 
-    /// All rows turned into something small, on all threads.
-    pub(super) fn par_map<R: Send>(&self, map: impl Fn(T) -> Result<R> + Sync) -> Result<Vec<R>> {
-        (0..self.len).into_par_iter().map(|i| map((self.row)(i)?)).collect()
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Some rows turned into something, on all threads.
+    pub(super) fn par_map<R: Send>(&self, rows: Range<usize>, map: impl Fn(T) -> Result<R> + Sync) -> Result<Vec<R>> {
+        rows.into_par_iter().map(|i| map((self.row)(i)?)).collect()
     }
 }
 
@@ -65,11 +70,14 @@ pub(crate) enum RuleSetContents<'a> {
     Union(Vec<u32>),
 }
 
+/// Tokens and their rule sets, sorted by token: made when they are asked for, as each is a look at memory far away.
+pub(crate) type Named<'a> = Box<dyn Fn() -> Result<Vec<(u32, u32)>> + 'a>;
+
 /// One robots.txt; rule sets and tokens by index.
 pub(crate) struct FileContents<'a> {
     pub global: Option<u32>,
-    /// Sorted by token.
-    pub named: Vec<(u32, u32)>,
+    pub named_len: u32,
+    pub named: Named<'a>,
     pub frame: &'a [u8],
     pub raw_len: u32,
 }
@@ -94,13 +102,13 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
     writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
     let places = entry_places(&contents.origins)?;
     writer.section(Section::Index, |out| {
-        let hashes = contents.origins.par_map(|origin| Ok(hash_key(origin.key)))?;
+        let hashes = contents.origins.par_map(0..contents.origins.len(), |origin| Ok(hash_key(origin.key)))?;
         let keys = hashes.into_iter().zip(places.iter().copied());
         index::build(keys).chunks(1 << 10).try_for_each(|buckets| out.put(buckets.as_flattened()))
     })?;
     writer.section(Section::Origins, |out| {
-        out.put_rows(contents.origins.iter().enumerate(), |(row, origin), bytes| {
-            entry(row, &origin?).encode(bytes);
+        out.put_rows_of(&contents.origins, |row, origin, bytes| {
+            entry(row, &origin).encode(bytes);
             Ok(())
         })
     })?;
@@ -114,7 +122,7 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
     })?;
     write_files(&mut writer, &contents.files, &sets)?;
     writer.section(Section::RuleSets, |out| {
-        out.put_rows(contents.rule_sets.iter(), |set, bytes| store::encode(&set?, &sets, &mut patterns, bytes))
+        store::encode(&contents.rule_sets, &sets, &mut patterns, |bytes| out.put(bytes))
     })?;
     writer.section(Section::Patterns, |out| out.put(patterns.bytes()))?;
     writer.section(Section::Tokens, |out| out.put(&tokens(&contents.tokens)))?;
@@ -135,21 +143,21 @@ fn write_files<W: Write + Seek>(
             let file = file?;
             let row = FileRow {
                 global: file.global.map_or(NONE, |set| sets[set as usize]),
-                named_len: file.named.len() as u32,
+                named_len: file.named_len,
                 named_start,
                 text_start,
                 text_len: file.frame.len() as u32,
                 raw_len: file.raw_len,
             };
-            named_start += file.named.len() as u64;
+            named_start += u64::from(file.named_len);
             text_start += file.frame.len() as u64;
             row.encode(bytes);
             Ok(())
         })
     })?;
     writer.section(Section::Named, |out| {
-        out.put_rows(files.iter(), |file, bytes| {
-            let rows = file?.named.into_iter();
+        out.put_rows_of(files, |_, file, bytes| {
+            let rows = (file.named)()?.into_iter();
             rows.for_each(|(token, set)| NamedRow { token, rule_set: sets[set as usize] }.encode(bytes));
             Ok(())
         })
@@ -263,6 +271,10 @@ impl<W: Write + Seek> Writer<W> {
     }
 }
 
+/// Rows that are encoded before any is put out, and how many of them one thread takes at a time.
+const ROWS_AT_ONCE: usize = 1 << 14;
+const ROWS_OF_A_PART: usize = 1 << 9;
+
 struct SectionWriter<'w, W> {
     out: &'w mut W,
     len: u64,
@@ -274,6 +286,28 @@ impl<W: Write> SectionWriter<'_, W> {
         self.hasher.update(bytes);
         self.len += bytes.len() as u64;
         Ok(self.out.write_all(bytes)?)
+    }
+
+    /// Encodes rows on all threads and puts them out, some at a time.
+    fn put_rows_of<T>(
+        &mut self,
+        rows: &Rows<'_, T>,
+        encode: impl Fn(usize, T, &mut Vec<u8>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        for start in (0..rows.len).step_by(ROWS_AT_ONCE) {
+            let end = rows.len.min(start + ROWS_AT_ONCE);
+            let encode = |part: usize| -> Result<Vec<u8>> {
+                let mut bytes = Vec::new();
+                for i in part..end.min(part + ROWS_OF_A_PART) {
+                    encode(i, (rows.row)(i)?, &mut bytes)?;
+                }
+                Ok(bytes)
+            };
+            let parts: Vec<_> =
+                (start..end).into_par_iter().step_by(ROWS_OF_A_PART).map(encode).collect::<Result<_>>()?;
+            parts.iter().try_for_each(|bytes| self.put(bytes))?;
+        }
+        Ok(())
     }
 
     /// Encodes rows into a buffer and puts it out whenever it is full.

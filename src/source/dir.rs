@@ -5,6 +5,7 @@ use super::{Answer, Capture, Entry, ReadStats, Response, Sink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use crate::url::Origin;
+use bytes::Bytes;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,7 @@ impl RobotsFile {
         let mut body = Vec::new();
         let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
         file.take(MAX_KEPT as u64).read_to_end(&mut body).map_err(|err| Error::io(&self.path, err))?;
+        let body = Bytes::from(body);
         let capture = |origin: &String| Capture {
             url: format!("{origin}/robots.txt").into_bytes(),
             time: None,

@@ -1,9 +1,10 @@
 //! An HTTP response as bytes to its facts: status, `Location`, `Cache-Control`, decoded body.
 
 use super::{Answer, Response};
-use crate::agent::trim;
+use crate::agent::{is_space, trim};
 use crate::robots::condense::Delivery;
 use crate::robots::line::MAX_BODY;
+use bytes::Bytes;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
@@ -12,18 +13,34 @@ pub(super) const MAX_KEPT: usize = MAX_BODY + 2;
 
 /// The value of the first header called `name`, in a block of `Name: value` lines.
 pub(super) fn header<'a>(headers: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    headers.split(|&b| b == b'\n').find_map(|line| {
-        let colon = memchr::memchr(b':', line)?;
-        trim(&line[..colon]).eq_ignore_ascii_case(name.as_bytes()).then(|| trim(&line[colon + 1..]))
-    })
+    let mut rest = headers;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        if let Some(value) = value_of(&rest[..end], name.as_bytes()) {
+            return Some(value);
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    None
+}
+
+/// The value of a header line, if it is that of `name`.
+fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    // Nearly all lines are other headers, and their first bytes tell.
+    let (first, rest) = (line.first()?, line.get(name.len()..)?);
+    if !name.first()?.eq_ignore_ascii_case(first) && !is_space(*first) {
+        return None;
+    }
+    let colon = if rest.first() == Some(&b':') { name.len() } else { memchr::memchr(b':', line)? };
+    trim(&line[..colon]).eq_ignore_ascii_case(name).then(|| trim(&line[colon + 1..]))
 }
 
 /// Reads a whole response. `cut_short` says that the archive kept only its beginning.
 ///
 /// `Content-Encoding` and `Transfer-Encoding` are undone; the prefix `X-Crawler-` on their names (Common Crawl)
 /// means that this was done already, and makes them other headers.
-pub(super) fn parse(block: &[u8], cut_short: bool) -> Answer {
-    let (head, body) = split_head(block);
+pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
+    let (head, body) = block.split_at(head_len(&block));
     let Some(status) = status_of(head) else {
         return Answer::Failed("not an HTTP response".to_owned());
     };
@@ -34,25 +51,27 @@ pub(super) fn parse(block: &[u8], cut_short: bool) -> Answer {
         ..Response::default()
     };
     if (200..300).contains(&status) {
+        response.delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
         match decode_body(head, body, cut_short) {
-            Ok((body, delivery)) => (response.body, response.delivery) = (body, delivery),
+            Ok(Body::Decoded(body)) => response.body = body.into(),
+            Ok(Body::AsItIs(len)) => response.body = block.slice_ref(&body[..len]),
             Err(what) => return Answer::Failed(what.to_owned()),
         }
     }
     Answer::Http(response)
 }
 
-/// The head with the status line, and the body behind the blank line.
-fn split_head(block: &[u8]) -> (&[u8], &[u8]) {
+/// The length of the head, from the status line to the blank line; the body is behind it.
+fn head_len(block: &[u8]) -> usize {
     let mut at = 0;
     while let Some(end) = memchr::memchr(b'\n', &block[at..]) {
         let line = &block[at..at + end];
         at += end + 1;
         if line.is_empty() || line == b"\r" {
-            return (&block[..at], &block[at..]);
+            return at;
         }
     }
-    (block, &[])
+    block.len()
 }
 
 /// The status of `HTTP/1.1 200 OK`.
@@ -74,9 +93,15 @@ pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     })
 }
 
+/// What comes of a body.
+enum Body {
+    Decoded(Vec<u8>),
+    /// So many bytes of it as they stand in the archive, where they need not be copied from.
+    AsItIs(usize),
+}
+
 /// Undoes transfer and content coding. A broken coding is a failed fetch, as truncated chunks are.
-fn decode_body(head: &[u8], body: &[u8], cut_short: bool) -> Result<(Vec<u8>, Delivery), &'static str> {
-    let delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
+fn decode_body(head: &[u8], body: &[u8], cut_short: bool) -> Result<Body, &'static str> {
     let coding = |name| header(head, name).map(|value| value.to_ascii_lowercase());
     let chunked = coding("Transfer-Encoding").is_some_and(|value| value.ends_with(b"chunked"));
     let dechunked;
@@ -95,13 +120,14 @@ fn decode_body(head: &[u8], body: &[u8], cut_short: bool) -> Result<(Vec<u8>, De
             Err(_) => return Err("broken content coding"),
         },
         Some(b"br") => return Err("content coding br is not supported"),
+        _ if !chunked => return Ok(Body::AsItIs(body.len().min(MAX_KEPT))),
         _ => (body[..body.len().min(MAX_KEPT)].to_vec(), true),
     };
     if !complete && !cut_short {
         return Err("broken content coding");
     }
     decoded.truncate(MAX_KEPT);
-    Ok((decoded, delivery))
+    Ok(Body::Decoded(decoded))
 }
 
 /// At most [`MAX_KEPT`] bytes, and whether they came without an error.
@@ -135,20 +161,30 @@ mod tests {
     use std::io::Write;
 
     fn response(block: &[u8]) -> Response {
-        match parse(block, false) {
+        match parse(Bytes::copy_from_slice(block), false) {
             Answer::Http(response) => response,
             Answer::Failed(what) => panic!("{what}"),
         }
     }
 
     #[test]
+    fn the_first_header_of_a_name_counts() {
+        let headers =
+            b"HTTP/1.1 301\r\nx-location: 0\r\nLocation2: 1\r\nLocation\r\n:2\r\n\tLOCATION : 3:4 \r\nLocation:5";
+        assert_eq!(header(headers, "Location"), Some(&b"3:4"[..]));
+        assert_eq!(header(&headers[headers.len() - 10..], "location"), Some(&b"5"[..]));
+        assert_eq!(header(headers, "Age"), None);
+        assert_eq!(header(b"", "Age"), None);
+    }
+
+    #[test]
     fn head_and_body() {
         let r = response(b"HTTP/1.1 200 OK\r\ncache-control: public, Max-Age=60\r\n\r\nbody\r\n\r\nmore");
-        assert_eq!((r.status, r.max_age, r.body.as_slice()), (200, Some(60), b"body\r\n\r\nmore".as_slice()));
+        assert_eq!((r.status, r.max_age, &r.body[..]), (200, Some(60), b"body\r\n\r\nmore".as_slice()));
         let r = response(b"HTTP/2 301\nLocation: /x y \n\n");
         assert_eq!((r.status, r.location.as_deref()), (301, Some(b"/x y".as_slice())));
         for bad in [&b""[..], b"\r\n", b"HTTP/1.1", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 99999 x", b"<html>"] {
-            assert!(matches!(parse(bad, false), Answer::Failed(_)), "{bad:?}");
+            assert!(matches!(parse(bad.into(), false), Answer::Failed(_)), "{bad:?}");
         }
     }
 
@@ -158,12 +194,12 @@ mod tests {
         gz.write_all(b"user-agent: *").unwrap();
         let gz = gz.finish().unwrap();
         let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
-        assert_eq!(response(&[head, gz.as_slice()].concat()).body, b"user-agent: *");
-        assert!(matches!(parse(&[head, &gz[..12]].concat(), false), Answer::Failed(_)));
+        assert_eq!(response(&[head, gz.as_slice()].concat()).body, b"user-agent: *"[..]);
+        assert!(matches!(parse([head, &gz[..12]].concat().into(), false), Answer::Failed(_)));
         let done = b"HTTP/1.1 200 OK\r\nX-Crawler-Content-Encoding: gzip\r\n\r\nplain";
-        assert_eq!(response(done).body, b"plain");
+        assert_eq!(response(done).body, b"plain"[..]);
         let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\nuser\r\n6\r\n-agent\r\n0\r\n\r\n";
-        assert_eq!(response(chunked).body, b"user-agent");
-        assert!(matches!(parse(&chunked[..chunked.len() - 7], false), Answer::Failed(_)));
+        assert_eq!(response(chunked).body, b"user-agent"[..]);
+        assert!(matches!(parse(Bytes::from(&chunked[..chunked.len() - 7]), false), Answer::Failed(_)));
     }
 }

@@ -6,6 +6,7 @@ use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::robots::condense::Delivery;
 use base64::Engine;
+use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -144,12 +145,13 @@ impl Line {
         Ok(Answer::Http(Response { status, location, max_age, body: body.unwrap_or_default(), delivery }))
     }
 
-    fn body(&self, object: &mut Object) -> Result<Option<Vec<u8>>> {
+    fn body(&self, object: &mut Object) -> Result<Option<Bytes>> {
         let mut body = match (object.body.take(), &object.body_base64) {
-            (Some(text), _) => text.into_bytes(),
+            (Some(text), _) => Bytes::from(text),
             (None, Some(coded)) => base64::engine::general_purpose::STANDARD
                 .decode(coded.trim())
-                .map_err(|err| self.damaged(format!("\"body_base64\": {err}"), true))?,
+                .map_err(|err| self.damaged(format!("\"body_base64\": {err}"), true))?
+                .into(),
             (None, None) => return Ok(None),
         };
         body.truncate(MAX_KEPT);

@@ -8,6 +8,7 @@ mod warc;
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
+use bytes::Bytes;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ pub(crate) struct Response {
     /// `max-age` of the `Cache-Control` header, in seconds.
     pub max_age: Option<u32>,
     /// The body after content decoding, at most a little over the 500 KiB that count.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     pub delivery: Delivery,
 }
 
@@ -75,7 +76,7 @@ impl Entry {
     /// How much memory it holds, in bytes; what bounds the queue between reading and parsing.
     pub(crate) fn weight(&self) -> usize {
         match self {
-            Self::Warc(record) => record.block.len(),
+            Self::Warc(record) => record.bytes.len(),
             Self::Jsonl(line) => line.text.len(),
             Self::File(_) => 4096,
         }
@@ -137,7 +138,7 @@ fn read_stream(input: impl Read, skip_damaged: bool, sink: &mut Sink<'_>) -> Res
             Err(err) => return Err(err),
         }
     };
-    let mut reader = BufReader::with_capacity(1 << 17, decoder);
+    let mut reader = BufReader::with_capacity(MAX_AT_ONCE, decoder);
     damaged += match form {
         Form::Warc => warc::read(&mut reader, skip_damaged, sink)?,
         Form::Jsonl => jsonl::read(&mut reader, skip_damaged, sink)?,
@@ -165,6 +166,10 @@ enum Form {
     Jsonl,
     Empty,
 }
+
+/// Room for what decoding gives at once. A gzip member that fits is inflated in one go: of a corpus of 137 MB, 31 % lay in members over
+/// 128 KiB, 3 % in those over this.
+const MAX_AT_ONCE: usize = 1 << 20;
 
 /// How much white space may stand before the first byte that tells the form.
 const MAX_BLANK: usize = 1 << 20;

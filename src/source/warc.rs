@@ -4,6 +4,7 @@ use super::http::{self, header};
 use super::{Answer, Capture, Entry, Sink};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
+use bytes::Bytes;
 use std::io::{BufRead, BufReader, Read};
 
 /// What is kept of a record's block: HTTP headers and a body, coded or not, that fills the 500 KiB that count.
@@ -21,25 +22,34 @@ const MISPLACED: &str = "a WARC record should begin here";
 pub(crate) struct Record {
     /// Where its last byte lies: the offset of the gzip member, else that behind it.
     end: u64,
-    target: Vec<u8>,
-    date: Option<Vec<u8>>,
-    truncated: Option<Vec<u8>>,
-    pub(super) block: Vec<u8>,
+    /// The record's header, and the block behind it: one piece, and looked at where there are more threads than the one that reads.
+    pub(super) bytes: Vec<u8>,
+    head_len: usize,
 }
 
 impl Record {
     /// The capture it is; `None` if it does not say of what.
     pub(super) fn capture(self) -> Option<Capture> {
-        let time = self.date.as_deref().and_then(super::parse_time);
-        let answer = match self.truncated.as_deref() {
+        let bytes = Bytes::from(self.bytes);
+        let (head, block) = (&bytes[..self.head_len], bytes.slice(self.head_len..));
+        let field = |name| header(head, name);
+        let target = field("WARC-Target-URI").unwrap_or_default();
+        // WARC/1.0 wrote the URI in angle brackets in its grammar, and some tools do.
+        let target = target.strip_prefix(b"<").and_then(|t| t.strip_suffix(b">")).unwrap_or(target);
+        if target.is_empty() {
+            return None;
+        }
+        let time = field("WARC-Date").and_then(super::parse_time);
+        let truncated = field("WARC-Truncated").map(|reason| reason.to_ascii_lowercase());
+        let answer = match truncated.as_deref() {
             // The fetch itself broke off: what came may be a fraction of what the site says.
             Some(reason @ (b"time" | b"disconnect")) => {
                 Answer::Failed(format!("truncated: {}", String::from_utf8_lossy(reason)))
             }
-            Some(_) => http::parse(&self.block, true),
-            None => http::parse(&self.block, false),
+            Some(_) => http::parse(block, true),
+            None => http::parse(block, false),
         };
-        (!self.target.is_empty()).then_some(Capture { url: self.target, time, answer })
+        Some(Capture { url: target.to_vec(), time, answer })
     }
 }
 
@@ -108,20 +118,13 @@ impl<R: Read> Reader<'_, R> {
             self.skip(length)?;
             return Ok(Found::Other);
         }
-        let mut block = Vec::with_capacity(length.min(MAX_BLOCK) as usize);
-        let read = self.input.by_ref().take(length.min(MAX_BLOCK)).read_to_end(&mut block).map_err(Error::from_io)?;
+        let head_len = self.head.len();
+        let mut bytes = Vec::with_capacity(head_len + length.min(MAX_BLOCK) as usize);
+        bytes.extend_from_slice(&self.head);
+        let read = self.input.by_ref().take(length.min(MAX_BLOCK)).read_to_end(&mut bytes).map_err(Error::from_io)?;
         self.check_length(read as u64, length.min(MAX_BLOCK))?;
         self.skip(length - read as u64)?;
-        let field = |name| header(&self.head, name).map(<[u8]>::to_vec);
-        let target = field("WARC-Target-URI").unwrap_or_default();
-        // WARC/1.0 wrote the URI in angle brackets in its grammar, and some tools do.
-        let target = match target.strip_prefix(b"<").and_then(|t| t.strip_suffix(b">")) {
-            Some(bare) => bare.to_vec(),
-            None => target,
-        };
-        let truncated = field("WARC-Truncated").map(|reason| reason.to_ascii_lowercase());
-        let end = self.offset();
-        Ok(Found::Response(Record { end, target, date: field("WARC-Date"), truncated, block }))
+        Ok(Found::Response(Record { end: self.offset(), bytes, head_len }))
     }
 
     fn is_http_response(&self) -> bool {

@@ -1,0 +1,95 @@
+//! A gzip member that is at hand from end to end, inflated at once.
+
+use libdeflater::{Decompressor, crc32};
+use memchr::memmem::{self, Finder};
+
+/// How far behind its header the end of a member is looked for. Records of robots.txt files are far shorter, and what is longer
+/// gains little.
+pub(super) const MAX_MEMBER: usize = 1 << 17;
+
+/// What every member begins with.
+pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
+
+const TRAILER_LEN: usize = 8;
+
+/// Inflates whole members.
+pub(super) struct WholeMembers {
+    inflate: Decompressor,
+    magic: Finder<'static>,
+}
+
+impl WholeMembers {
+    pub(super) fn new() -> Self {
+        Self { inflate: Decompressor::new(), magic: Finder::new(MAGIC) }
+    }
+
+    /// The first place where another member seems to begin. Compressed bytes may look like that too.
+    pub(super) fn next_start(&self, bytes: &[u8]) -> Option<usize> {
+        self.magic.find(bytes)
+    }
+
+    /// Inflates what follows a member's header up to the end of its trailer, if that is what `member` is and `out` has room for all of
+    /// it: the length. `None` tells nothing but that it is to be read piece by piece; `out` may have been written to.
+    ///
+    /// The library does not tell where the stream ended, so it is found by the trailer: length and checksum of what came out must
+    /// stand at the end of `member`, and nowhere before. So bytes behind the member are never taken for a part of it. (Bytes put between
+    /// stream and trailer go unnoticed. What came out is right all the same.)
+    pub(super) fn inflate(&mut self, member: &[u8], out: &mut [u8]) -> Option<usize> {
+        let (stream, trailer) = member.split_last_chunk::<TRAILER_LEN>()?;
+        let [a, b, c, d, len @ ..] = *trailer;
+        let out = out.get_mut(..u32::from_le_bytes(len) as usize)?;
+        let inflated = self.inflate.deflate_decompress(stream, out).ok()?;
+        let is_whole = inflated == out.len() && crc32(out) == u32::from_le_bytes([a, b, c, d]);
+        (is_whole && memmem::find(member, trailer) == Some(stream.len())).then_some(inflated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A member without its header.
+    fn member(text: &[u8]) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        out.write_all(text).unwrap();
+        out.finish().unwrap().split_off(10)
+    }
+
+    fn inflate(member: &[u8], room: usize) -> Option<Vec<u8>> {
+        let mut out = vec![0; room];
+        let len = WholeMembers::new().inflate(member, &mut out)?;
+        out.truncate(len);
+        Some(out)
+    }
+
+    #[test]
+    fn only_whole_members_that_fit_are_inflated() {
+        let text = b"user-agent: *\ndisallow: /private\ndisallow: /private/too\n";
+        let whole = member(text);
+        assert_eq!(inflate(&whole, text.len()).as_deref(), Some(&text[..]));
+        assert_eq!(inflate(&whole, 4096).as_deref(), Some(&text[..]));
+        assert_eq!(inflate(&whole, text.len() - 1), None);
+        for len in 0..whole.len() {
+            assert_eq!(inflate(&whole[..len], 4096), None, "{len} bytes");
+        }
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x10;
+            // Only the bits that fill the last byte of the stream may be any.
+            let is_filling = at + TRAILER_LEN + 1 == whole.len();
+            assert!(inflate(&damaged, 4096).is_none_or(|out| is_filling && out == text), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn what_follows_a_member_is_no_part_of_it() {
+        let whole = member(b"user-agent: *");
+        for behind in [&b"\0"[..], b"garbage", &whole[whole.len() - TRAILER_LEN..], &whole] {
+            assert_eq!(inflate(&[&whole, behind].concat(), 4096), None, "{behind:?}");
+        }
+        // The end of an empty member cannot be told from padding behind it.
+        assert_eq!(inflate(&member(b""), 0), None);
+        assert_eq!(inflate(&[&member(b"")[..], &[0; 8]].concat(), 0), None);
+    }
+}
