@@ -10,6 +10,7 @@ mod determinism;
 mod layers;
 mod many;
 mod parquet;
+mod preferences;
 mod properties;
 mod records;
 mod recrawl;

@@ -23,14 +23,25 @@ pub(crate) struct Task {
 pub(crate) enum What {
     /// To the output of its verdict.
     Filter(Keep, Require),
-    /// To the one output, with its verdicts in this form, or the usual one; the name is that of columns added to Parquet files.
-    Annotate(Option<AnnotateArg>, Option<String>),
+    /// To the one output, with its verdicts.
+    Annotate(Annotation),
 }
 
-impl What {
+/// What annotating adds.
+#[derive(Clone, Debug)]
+pub(crate) struct Annotation {
+    /// The form; `None` is the usual one.
+    pub form: Option<AnnotateArg>,
+    /// What columns added to Parquet files are called.
+    pub name: Option<String>,
+    /// Preferences too.
+    pub preferences: bool,
+}
+
+impl Annotation {
     /// The form of annotated lists.
-    fn list_form(form: Option<AnnotateArg>) -> anyhow::Result<AnnotateForm> {
-        Ok(match form {
+    fn list_form(&self) -> anyhow::Result<AnnotateForm> {
+        Ok(match self.form {
             None | Some(AnnotateArg::Letters) => AnnotateForm::Letters,
             Some(AnnotateArg::Jsonl) => AnnotateForm::Jsonl,
             Some(AnnotateArg::Mask) => AnnotateForm::Mask,
@@ -100,8 +111,11 @@ pub(crate) fn write(
     let mut invalid = open_optional(&places.invalid)?;
     let progress = |at: robosieve::FilterProgress| progress(at.bytes_read);
     let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
-    let stats = match task.what {
-        What::Annotate(form, _) => filter.form(What::list_form(form)?).annotate(inputs, &mut main)?,
+    let stats = match &task.what {
+        What::Annotate(annotation) => {
+            let filter = filter.form(annotation.list_form()?).preferences(annotation.preferences);
+            filter.annotate(inputs, &mut main)?
+        }
         What::Filter(keep, require) => {
             let outputs = Outputs {
                 kept: Some(&mut main),
@@ -109,7 +123,7 @@ pub(crate) fn write(
                 unknown: as_sink(&mut unknown),
                 invalid: as_sink(&mut invalid),
             };
-            filter.keep(keep, require).run(inputs, outputs)?
+            filter.keep(*keep, *require).run(inputs, outputs)?
         }
     };
     Ok(Written { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
