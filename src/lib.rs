@@ -34,6 +34,7 @@
 //! * `agent`: product tokens, and the agents one asks about. `known`: the shipped table of crawlers, and sets of them.
 //! * `url`: origins, paths, the one normal form of escapes.
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
+//! * `preferences`: what a robots.txt says about the use of what is fetched; [`preferences_reference`] is the slow way to it.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
 //! * `census`: which agents the robots.txt files of a snapshot name. `diff`: what changed between two snapshots.
@@ -59,6 +60,7 @@ mod filter;
 mod known;
 mod matcher;
 mod output;
+mod preferences;
 mod profile;
 mod records;
 mod robots;
@@ -77,12 +79,16 @@ pub use diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChang
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
     AnnotateForm, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs,
-    ParquetFilter, ParquetInput, ParquetOutputs, Require, Scratch, Site, Stage, UnknownOrigin, VerdictColumns,
-    Verdicts,
+    ParquetFilter, ParquetInput, ParquetOutputs, PreferenceJudge, PreferenceScratch, Require, Scratch, Site, Stage,
+    UnknownOrigin, VerdictColumns, Verdicts,
 };
 pub use known::{AgentSet, KnownAgent, Purpose, add_agents};
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;
+pub use preferences::{
+    Preference, PreferenceExplanation, Preferences, SignalUse, Signals, explain_preferences,
+    reference as preferences_reference,
+};
 pub use profile::Profile;
 pub use records::{Field, InputFormat, RecordOptions};
 pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};

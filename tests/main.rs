@@ -13,6 +13,7 @@ mod diff;
 mod layers;
 mod many;
 mod parquet;
+mod preferences;
 mod properties;
 mod records;
 mod recrawl;

@@ -172,6 +172,9 @@ pub(crate) struct AnnotateArgs {
     /// What to write for each line (default: letters), or add to each row of a Parquet file (default: bits)
     #[arg(long = "as", value_enum, value_name = "FORM")]
     pub form: Option<AnnotateArg>,
+    /// Add what each site prefers about the use of the URL's content, by the fields content-usage and content-signal of its robots.txt
+    #[arg(long)]
+    pub preferences: bool,
     /// Write the lines here (default: standard output); .gz and .zst compress
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -3,7 +3,10 @@
 use super::args::CheckArgs;
 use super::output::print;
 use anyhow::{Context, bail};
-use robosieve::{Agent, Explanation, Judge, Loss, OriginExplanation, Robots, RuleLine, Snapshot, Verdict, explain};
+use robosieve::{
+    Agent, Explanation, Judge, Loss, OriginExplanation, Preference, PreferenceExplanation, Robots, RuleLine, Snapshot,
+    Verdict, explain, explain_preferences,
+};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
@@ -64,9 +67,10 @@ fn check_snapshot(
         for (i, agent) in agents.iter().enumerate() {
             let why = judge.explain(url.as_bytes(), i)?;
             verdicts.push(why.verdict);
-            headline(&mut text, why.verdict, agent, url);
+            headline(&mut text, why.verdict, agent, url, &why.preferences);
             if args.explain {
                 explain_origin(&mut text, &why, agent);
+                explain_use(&mut text, &why.preferences);
             }
         }
     }
@@ -78,19 +82,51 @@ fn check_robots(args: &CheckArgs, body: &[u8], agents: &[Agent]) -> Checked {
     let (mut verdicts, mut text) = Checked::default();
     for url in &args.urls {
         for agent in agents {
-            let why = explain(&robots, agent, args.judge.who.agent_match.value(), url.as_bytes());
+            let how = args.judge.who.agent_match.value();
+            let why = explain(&robots, agent, how, url.as_bytes());
+            let preferences = explain_preferences(&robots, agent, how, url.as_bytes());
             verdicts.push(why.verdict);
-            headline(&mut text, why.verdict, agent, url);
+            headline(&mut text, why.verdict, agent, url, &preferences);
             if args.explain {
                 explain_rules(&mut text, &why, agent);
+                explain_use(&mut text, &preferences);
             }
         }
     }
     (verdicts, text)
 }
 
-fn headline(out: &mut String, verdict: Verdict, agent: &Agent, url: &str) {
-    let _ = writeln!(out, "{}\t{agent}\t{url}", verdict.name());
+/// The verdict, and where the robots.txt has preferences for the agent, these as columns behind the URL.
+fn headline(out: &mut String, verdict: Verdict, agent: &Agent, url: &str, why: &PreferenceExplanation) {
+    let _ = write!(out, "{}\t{agent}\t{url}", verdict.name());
+    let said = why.preferences;
+    let usage = [("train-ai", said.train_ai), ("search", said.search)];
+    let usage = usage.iter().filter(|(_, preference)| *preference != Preference::Unknown);
+    let usage: Vec<String> = usage.map(|(key, preference)| format!("{key}={}", preference.name())).collect();
+    if !usage.is_empty() {
+        let _ = write!(out, "\tcontent-usage: {}", usage.join(","));
+    }
+    if !said.signals.is_empty() {
+        let _ = write!(out, "\tcontent-signal: {}", said.signals);
+    }
+    out.push('\n');
+}
+
+/// The preferences, and the lines they come from.
+fn explain_use(out: &mut String, why: &PreferenceExplanation) {
+    let said = why.preferences;
+    if !why.usage_lines.is_empty() {
+        row(out, "usage", format!("train-ai {}, search {}", said.train_ai.name(), said.search.name()));
+    }
+    for (line, text) in &why.usage_lines {
+        row(out, "", format!("line {line}: {text}"));
+    }
+    if !why.signal_lines.is_empty() {
+        row(out, "signal", if said.signals.is_empty() { "nothing".to_owned() } else { said.signals.to_string() });
+    }
+    for (line, text) in &why.signal_lines {
+        row(out, "", format!("line {line}: {text}"));
+    }
 }
 
 fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {

@@ -54,11 +54,18 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --as jsonl pages.jsonl -o with-verdicts.jsonl
   robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
   robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot --preferences urls.txt
 
 A line becomes its letters, one an agent in the order given (the summary and `robosieve agents -a …` number them), a TAB, and the line unchanged:
   AD<TAB>https://example.com/page
 With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
 With --as mask: 10
+
+--preferences tells what sites say about use, and changes no verdict. It adds two columns before the line, in each a semicolon between \
+agents: two letters for train-ai and search of content-usage (y, n, - for unknown), and the content-signal values (- for none):
+  AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>https://example.com/page
+With --as jsonl it is a last key \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \"y\", \"content-signal\": {\"search\": \"yes\"}} for \
+each agent. A header gets the names content-usage and content-signal. mask and Parquet files take verdicts only.
 
 A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts behind them: --as bits or int8.";
 
@@ -67,6 +74,9 @@ Examples:
   robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
   robosieve check --robots robots.txt -a Googlebot-Image:Googlebot /img/logo.png
   curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
+
+A line is the verdict, the agent and the URL, with TABs between; where the robots.txt has content-usage or content-signal for the agent, \
+these follow as columns of their own.
 
 Exit status: 0 all are allowed, 1 one or more are disallowed, 2 there is no verdict, or an error.";
 

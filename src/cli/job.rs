@@ -21,17 +21,28 @@ pub(crate) struct Task {
 pub(crate) enum What {
     /// To the output of its verdict.
     Filter(Keep, Require),
-    /// To the one output, with its verdicts in this form, or the usual one; the name is that of columns added to Parquet files.
-    Annotate(Option<AnnotateArg>, Option<String>),
+    /// To the one output, with its verdicts.
+    Annotate(Annotation),
 }
 
-impl What {
+/// What annotating adds.
+#[derive(Clone, Debug)]
+pub(crate) struct Annotation {
+    /// The form; `None` is the usual one.
+    pub form: Option<AnnotateArg>,
+    /// What columns added to Parquet files are called.
+    pub name: Option<String>,
+    /// Preferences too.
+    pub preferences: bool,
+}
+
+impl Annotation {
     /// The form of annotated lists.
-    fn list_form(form: Option<AnnotateArg>, name: Option<&str>) -> anyhow::Result<AnnotateForm> {
-        if name.is_some() {
+    fn list_form(&self) -> anyhow::Result<AnnotateForm> {
+        if self.name.is_some() {
             bail!("--as-name is for the columns added to Parquet files; a list has none")
         }
-        Ok(match form {
+        Ok(match self.form {
             None | Some(AnnotateArg::Letters) => AnnotateForm::Letters,
             Some(AnnotateArg::Jsonl) => AnnotateForm::Jsonl,
             Some(AnnotateArg::Mask) => AnnotateForm::Mask,
@@ -102,8 +113,9 @@ pub(crate) fn write(
     let progress = |at: robosieve::FilterProgress| progress(at.bytes_read);
     let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
     let stats = match &task.what {
-        What::Annotate(form, name) => {
-            filter.form(What::list_form(*form, name.as_deref())?).annotate(inputs, &mut main)?
+        What::Annotate(annotation) => {
+            let filter = filter.form(annotation.list_form()?).preferences(annotation.preferences);
+            filter.annotate(inputs, &mut main)?
         }
         What::Filter(keep, require) => {
             let outputs = Outputs {

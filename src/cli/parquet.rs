@@ -72,6 +72,9 @@ pub(crate) fn write(
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<FilterStats> {
+    if matches!(&task.what, What::Annotate(annotation) if annotation.preferences) {
+        bail!("--preferences is for lists; a Parquet file takes verdicts only");
+    }
     if task.records.json_key.is_some() {
         bail!("--json-key is for lists; --field names the column of a Parquet file");
     }
@@ -92,9 +95,9 @@ pub(crate) fn write(
     let show = |at: FilterProgress| progress(at.bytes_read);
     let filter = ParquetFilter::new(judge).progress(&show);
     Ok(match &task.what {
-        What::Annotate(form, name) => {
-            let filter = filter.columns(columns(*form)?);
-            match name {
+        What::Annotate(annotation) => {
+            let filter = filter.columns(columns(annotation.form)?);
+            match &annotation.name {
                 Some(name) => filter.name(name).annotate(&inputs, main)?,
                 None => filter.annotate(&inputs, main)?,
             }

@@ -5,10 +5,13 @@ use super::Stage;
 use super::block::{Block, Part};
 use super::judge::{Judge, Scratch};
 use super::output::{Criterion, judge_records};
+use super::preference_text::PreferenceText;
+use super::preferences::{PreferenceJudge, PreferenceScratch};
 use super::stats::FilterStats;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::matcher::Verdict;
+use crate::preferences::Preferences;
 use crate::records::{Records, without_end};
 use serde::de::IgnoredAny;
 use std::io::Write;
@@ -20,19 +23,21 @@ pub(super) struct Form {
     names: String,
     /// What stands before each agent's verdict in JSON.
     keys: Vec<String>,
+    preferences: Option<PreferenceText>,
 }
 
 impl Form {
-    pub(super) fn new(form: AnnotateForm, agents: &[Agent]) -> Self {
+    pub(super) fn new(form: AnnotateForm, agents: &[Agent], preferences: bool) -> Self {
         let names: Vec<String> = agents.iter().map(Agent::to_string).collect();
         let key = |(i, name): (usize, &String)| {
             let before = if i == 0 { "" } else { "," };
             format!("{before}{}:\"", serde_json::Value::from(name.as_str()))
         };
-        Self { form, keys: names.iter().enumerate().map(key).collect(), names: names.join(",") }
+        let preferences = preferences.then(|| PreferenceText::new(form, &names));
+        Self { form, keys: names.iter().enumerate().map(key).collect(), names: names.join(","), preferences }
     }
 
-    /// What is written for the verdicts of a line: before it, or for JSON behind it, with the brace that ends the object.
+    /// What is written for the verdicts of a line: before it, or for JSON behind it.
     fn put_verdicts(&self, verdicts: impl Iterator<Item = Verdict>, out: &mut Vec<u8>) {
         out.clear();
         match self.form {
@@ -42,7 +47,6 @@ impl Form {
             }
             AnnotateForm::Mask => {
                 out.extend(verdicts.map(|verdict| if verdict == Verdict::Allowed { b'1' } else { b'0' }));
-                out.push(b'\n');
             }
             AnnotateForm::Jsonl => {
                 out.extend_from_slice(b"\"robots\":{");
@@ -51,12 +55,35 @@ impl Form {
                     out.extend_from_slice(verdict.name().as_bytes());
                     out.push(b'"');
                 }
-                out.extend_from_slice(b"}}\n");
+                out.push(b'}');
             }
         }
     }
 
-    /// Writes a line, given what is written for its verdicts.
+    fn put_preferences(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
+        if let Some(text) = &self.preferences {
+            text.put(preferences, out);
+        }
+    }
+
+    fn put_no_preferences(&self, out: &mut Vec<u8>) {
+        if let Some(text) = &self.preferences {
+            text.put_nothing(out);
+        }
+    }
+
+    /// What ends a line's verdicts and preferences.
+    #[inline(always)]
+    fn put_end(&self, out: &mut Vec<u8>) {
+        match self.form {
+            AnnotateForm::Letters => {}
+            AnnotateForm::Mask => out.push(b'\n'),
+            AnnotateForm::Jsonl => out.extend_from_slice(b"}\n"),
+        }
+    }
+
+    /// Writes a line, given what is written for its verdicts. It is called from two places, and as a call it would cost more than it does.
+    #[inline(always)]
     fn put_line(&self, verdicts: &[u8], line: &[u8], is_invalid: bool, records: Option<&Records>, out: &mut Vec<u8>) {
         match self.form {
             AnnotateForm::Letters => {
@@ -91,48 +118,86 @@ impl Form {
         if self.form == AnnotateForm::Letters {
             out.extend_from_slice(self.names.as_bytes());
             out.push(b'\t');
+            out.extend_from_slice(self.preferences.as_ref().map_or(b"", PreferenceText::header));
             out.extend_from_slice(header);
         }
     }
 }
 
-/// Judges a block's lines, and writes what is asked for of each.
-pub(super) fn annotate<'s, D: AsRef<[u8]>>(
-    judge: &Judge<'s, D>,
-    criterion: Criterion,
-    form: &Form,
-    block: &mut Block,
-    scratch: &mut Scratch<'s>,
-    stats: &mut FilterStats,
-) -> Result<()> {
-    let mut out = std::mem::take(&mut block.annotated);
-    out.clear();
-    let agents = judge.agents().len();
-    let data = block.data();
-    stats.bytes += data.len() as u64;
-    stats.agent_allowed.resize(agents, 0);
-    match block.part {
-        Part::Lines => {
-            let records = block.records.as_deref();
-            let mut before = Vec::new();
-            judge_records(judge, block, Stage::Match, scratch, |lines, verdicts| {
-                criterion.count(&verdicts, lines.ends.len() as u64, stats);
-                form.put_verdicts(verdicts.iter(), &mut before);
-                let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
-                lines.ranges().for_each(|line| form.put_line(&before, &data[line], is_invalid, records, &mut out));
-            })?;
+/// Judges blocks, and writes what is asked for of their lines.
+pub(super) struct Annotator<'a, 's, D> {
+    pub judge: &'a Judge<'s, D>,
+    pub criterion: Criterion,
+    pub form: Form,
+    /// Where preferences are asked for.
+    pub preferences: Option<PreferenceJudge<'a, 's, D>>,
+}
+
+impl<'s, D: AsRef<[u8]>> Annotator<'_, 's, D> {
+    pub(super) fn annotate(
+        &self,
+        block: &mut Block,
+        (scratch, memory): &mut (Scratch<'s>, PreferenceScratch),
+        stats: &mut FilterStats,
+    ) -> Result<()> {
+        let mut out = std::mem::take(&mut block.annotated);
+        out.clear();
+        let agents = self.judge.agents().len();
+        let data = block.data();
+        stats.bytes += data.len() as u64;
+        stats.agent_allowed.resize(agents, 0);
+        match block.part {
+            Part::Lines => self.put_lines(block, scratch, memory, stats, &mut out)?,
+            Part::Header => self.form.put_header(data, &mut out),
+            Part::LongStart | Part::LongRest => put_long(&self.form, block.part, data, agents, stats, &mut out),
         }
-        Part::Header => form.put_header(data, &mut out),
-        Part::LongStart | Part::LongRest => put_long(form, block.part, data, agents, stats, &mut out),
+        block.annotated = out;
+        Ok(())
     }
-    block.annotated = out;
-    Ok(())
+
+    fn put_lines(
+        &self,
+        block: &Block,
+        scratch: &mut Scratch<'s>,
+        memory: &mut PreferenceScratch,
+        stats: &mut FilterStats,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (form, data, records) = (&self.form, block.data(), block.records.as_deref());
+        let (mut before, mut failed) = (Vec::new(), Ok(()));
+        judge_records(self.judge, block, Stage::Match, scratch, |lines, urls, verdicts| {
+            self.criterion.count(&verdicts, lines.ends.len() as u64, stats);
+            form.put_verdicts(verdicts.iter(), &mut before);
+            let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
+            if let Some(preferences) = &self.preferences {
+                match preferences.has_any(verdicts.file, memory) {
+                    Ok(true) => {
+                        let verdicts_len = before.len();
+                        for (line, url) in lines.ranges().zip(urls.iter()) {
+                            before.truncate(verdicts_len);
+                            form.put_preferences(preferences.at(verdicts.file, url, memory), &mut before);
+                            form.put_end(&mut before);
+                            form.put_line(&before, &data[line], is_invalid, records, out);
+                        }
+                        return;
+                    }
+                    Ok(false) => form.put_no_preferences(&mut before),
+                    Err(err) => failed = Err(err),
+                }
+            }
+            form.put_end(&mut before);
+            lines.ranges().for_each(|line| form.put_line(&before, &data[line], is_invalid, records, out));
+        })?;
+        failed
+    }
 }
 
 /// A line too long to be held, in parts: its text is passed on where lines are, and left out of JSON.
 fn put_long(form: &Form, part: Part, data: &[u8], agents: usize, stats: &mut FilterStats, out: &mut Vec<u8>) {
     let mut verdicts = Vec::new();
     form.put_verdicts(std::iter::repeat_n(Verdict::Invalid, agents), &mut verdicts);
+    form.put_no_preferences(&mut verdicts);
+    form.put_end(&mut verdicts);
     if part == Part::LongStart {
         stats.count(Verdict::Invalid, 1);
         if form.form == AnnotateForm::Jsonl {

@@ -7,11 +7,12 @@ use crate::error::{Error, Result};
 use crate::matcher::hot::HotSets;
 use crate::matcher::rules::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
+use crate::preferences::{PreferenceExplanation, explain_preferences};
 use crate::profile::Profile;
 use crate::records::Extracted;
 use crate::robots::Robots;
 use crate::simd;
-use crate::snapshot::format::hash_key;
+use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Glance;
 use crate::snapshot::view::View;
 use crate::snapshot::{OriginEntry, Snapshot};
@@ -70,7 +71,7 @@ pub struct Judge<'s, D> {
     pub(super) options: JudgeOptions,
     agents: Vec<Agent>,
     /// Tells this judge from all others of the process.
-    id: u64,
+    pub(super) id: u64,
     /// For each agent the tokens of its chain that any robots.txt names.
     pub(super) chains: Vec<Vec<u32>>,
 }
@@ -152,7 +153,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         self.own(scratch);
         let Some(parts) = url::split(url, &mut scratch.key) else {
             let agents = self.agents.len();
-            return Ok(Verdicts { answer: Answer::Same(Verdict::Invalid), agents, via_other_scheme: false });
+            let answer = Answer::Same(Verdict::Invalid);
+            return Ok(Verdicts { answer, agents, via_other_scheme: false, file: NONE });
         };
         let origin = (parts.origin, hash_key(parts.origin));
         self.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
@@ -230,7 +232,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
 
     #[inline(always)]
     fn verdicts<'a>(&self, answer: Answer<'a>, origin: &OriginState<'s>) -> Verdicts<'a> {
-        Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme }
+        Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme, file: origin.file }
     }
 
     /// What holds for origins that the snapshot does not know.
@@ -275,6 +277,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             via_other_scheme: false,
             by_last_good: false,
             rules: None,
+            preferences: PreferenceExplanation::default(),
         };
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, &mut key) else { return Ok(out) };
@@ -292,7 +295,9 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         out.entry = Some(entry);
         if let (Ruling::Rules | Ruling::LastGood, Some(file), Some(agent)) = (ruling, file, self.agents.get(agent)) {
             let text = self.snapshot.text(file)?;
-            let why = explain(&Robots::parse(&text, self.profile), agent, self.options.agent_match, &path_url(&parts));
+            let robots = Robots::parse(&text, self.profile);
+            let url = path_url(&parts);
+            let why = explain(&robots, agent, self.options.agent_match, &url);
             if why.verdict != verdict {
                 return Err(Error::corrupt(format!(
                     "the stored robots.txt of {} explains another verdict than its rules",
@@ -300,6 +305,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
                 )));
             }
             out.rules = Some(why);
+            out.preferences = explain_preferences(&robots, agent, self.options.agent_match, &url);
         }
         Ok(out)
     }
@@ -327,4 +333,6 @@ pub struct OriginExplanation<'s> {
     pub by_last_good: bool,
     /// The rules' part, where rules decide.
     pub rules: Option<Explanation>,
+    /// What the robots.txt says about use, where its rules decide; else nothing.
+    pub preferences: PreferenceExplanation,
 }

@@ -7,6 +7,8 @@ mod judge;
 mod output;
 mod parquet;
 mod pipeline;
+mod preference_text;
+mod preferences;
 mod site;
 mod standing;
 mod stats;
@@ -16,6 +18,7 @@ pub use block::Input;
 pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin};
 pub use parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
 pub use pipeline::FilterProgress;
+pub use preferences::{PreferenceJudge, PreferenceScratch};
 pub use site::Site;
 pub use stats::FilterStats;
 pub use verdicts::Verdicts;
@@ -121,6 +124,7 @@ pub struct Filter<'f, 's, D> {
     until: Stage,
     records: RecordOptions,
     form: AnnotateForm,
+    preferences: bool,
     progress: &'f (dyn Fn(FilterProgress) + Sync),
 }
 
@@ -134,8 +138,8 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
     /// A filter that keeps the lines all agents may fetch.
     pub fn new(judge: &'f Judge<'s, D>) -> Self {
         let criterion = Criterion { keep: Keep::default(), require: Require::default() };
-        let (until, records, form) = Default::default();
-        Self { judge, criterion, until, records, form, progress: &|_| {} }
+        let (until, records, form, preferences) = Default::default();
+        Self { judge, criterion, until, records, form, preferences, progress: &|_| {} }
     }
 
     /// Which lines to keep.
@@ -153,6 +157,18 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
     /// What [`annotate`](Self::annotate) writes.
     pub fn form(mut self, form: AnnotateForm) -> Self {
         self.form = form;
+        self
+    }
+
+    /// Whether [`annotate`](Self::annotate) also tells what the site prefers about the use of the URL's content ([`Preferences`](crate::Preferences)).
+    ///
+    /// With [`AnnotateForm::Letters`] these are two columns more between the verdicts and the line: for each agent two letters, `train-ai`
+    /// and `search` ([`Preference::letter`](crate::Preference::letter)), and for each its content signals, `-` where there are none; in both a
+    /// semicolon between agents. In a header they are called `content-usage` and `content-signal`. With [`AnnotateForm::Jsonl`] it is a new last
+    /// key `robots_preferences`: an object with an object for each agent, `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
+    /// [`AnnotateForm::Mask`] has no place for them.
+    pub fn preferences(mut self, preferences: bool) -> Self {
+        self.preferences = preferences;
         self
     }
 
@@ -216,14 +232,19 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn annotate(&self, inputs: Vec<Input>, out: &mut (dyn Write + Send)) -> Result<FilterStats> {
-        let form = annotate::Form::new(self.form, self.judge.agents());
+        let annotator = annotate::Annotator {
+            judge: self.judge,
+            criterion: self.criterion,
+            form: annotate::Form::new(self.form, self.judge.agents(), self.preferences),
+            preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
+        };
         let mut sink = LineSink::new(Some(out));
         let stats = pipeline::run(
             inputs,
             &self.records,
             self.progress,
-            || self.judge.scratch(),
-            |block, scratch, stats| annotate::annotate(self.judge, self.criterion, &form, block, scratch, stats),
+            || (self.judge.scratch(), PreferenceScratch::default()),
+            |block, scratch, stats| annotator.annotate(block, scratch, stats),
             |block| sink.put(&block.annotated, block.part == Part::LongRest),
         )?;
         sink.flush()?;

@@ -100,7 +100,7 @@ pub(super) fn runs<'s, D: AsRef<[u8]>>(
     if block.part == Part::Lines {
         let agents = judge.agents().len();
         let mut run = OpenRun::default();
-        judge_records(judge, block, until, scratch, |lines, verdicts| {
+        judge_records(judge, block, until, scratch, |lines, _, verdicts| {
             stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
             run.take(criterion.line_verdict(&verdicts, agents), lines.ends, stats, &mut runs);
         })?;
@@ -115,21 +115,38 @@ pub(super) fn runs<'s, D: AsRef<[u8]>>(
     Ok(())
 }
 
-/// Calls `each` with the records of a block and their verdicts, in order.
+/// The URLs of some records.
+#[derive(Clone, Copy)]
+pub(super) struct Urls<'u> {
+    text: &'u [u8],
+    lines: Lines<'u>,
+}
+
+impl<'u> Urls<'u> {
+    /// Each of them, with its line end.
+    pub(super) fn iter(self) -> impl Iterator<Item = &'u [u8]> {
+        self.lines.ranges().map(move |range| &self.text[range])
+    }
+}
+
+/// Calls `each` with the records of a block, their URLs and their verdicts, in order.
 pub(super) fn judge_records<'s, D: AsRef<[u8]>>(
     judge: &Judge<'s, D>,
     block: &Block,
     until: Stage,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(Lines<'_>, Verdicts<'_>),
+    mut each: impl FnMut(Lines<'_>, Urls<'_>, Verdicts<'_>),
 ) -> Result<()> {
-    let Some(records) = &block.records else { return judge.judge_lines(block.data(), until, scratch, each) };
+    let Some(records) = &block.records else {
+        let text = block.data();
+        return judge.judge_lines(text, until, scratch, |lines, verdicts| each(lines, Urls { text, lines }, verdicts));
+    };
     let mut extracted = std::mem::take(&mut scratch.extracted);
     records.extract(block.data(), &mut extracted);
     let (mut start, mut ends) = (0, extracted.ends.as_slice());
     let result = judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
-        each(Lines { start, ends: own }, verdicts);
+        each(Lines { start, ends: own }, Urls { text: &extracted.urls, lines: urls }, verdicts);
         (start, ends) = (own.last().copied().unwrap_or(start), rest);
     });
     scratch.extracted = extracted;

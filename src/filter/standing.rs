@@ -18,6 +18,8 @@ pub(super) struct OriginState<'s> {
     key: Vec<u8>,
     pub standing: Standing,
     pub via_other_scheme: bool,
+    /// The number of the robots.txt that counts; `NONE` where none does.
+    pub file: u32,
     /// The rules of the robots.txt that count; the bits of the agents that obey them are in `bits`.
     pub groups: Vec<ObeyedRules<'s>>,
     /// One run of words for each group.
@@ -32,6 +34,7 @@ impl OriginState<'_> {
             key: Vec::new(),
             standing,
             via_other_scheme: false,
+            file: NONE,
             groups: Vec::new(),
             bits: Vec::new(),
             free: Vec::new(),
@@ -172,6 +175,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     pub(super) fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState<'s>) -> Result<Standing> {
+        origin.file = NONE;
         if entry.class == OutcomeClass::Rules {
             return self.choose_rules(entry.file, origin);
         }
@@ -192,6 +196,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         origin.bits.clear();
         origin.free.clear();
         origin.free.resize(words, 0);
+        origin.file = file;
         let file = self.view.file(file)?;
         let named = self.view.named(&file)?;
         for (agent, chain) in self.chains.iter().enumerate() {

@@ -8,6 +8,8 @@ pub struct Verdicts<'a> {
     pub(super) answer: Answer<'a>,
     pub(super) agents: usize,
     pub(super) via_other_scheme: bool,
+    /// The number of the robots.txt whose rules decided; `NONE` where there is none.
+    pub(super) file: u32,
 }
 
 /// One verdict for all agents, or a bit for each: whether it may fetch the URL.

@@ -77,6 +77,7 @@ fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: 
                     disallow.offer(priority(&line.value, profile, path), line.number);
                 }
             }
+            Key::ContentUsage | Key::ContentSignal => {}
         }
     }
     let line = if disallow.0 > allow.0 { disallow.1 } else { allow.1 };
@@ -100,7 +101,7 @@ fn offer_allow(allow: &mut Best, line: &KeyValue, profile: Profile, path: &[u8])
 }
 
 /// The length of the rule's path if it matches, else -1.
-fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
+pub(crate) fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
     let pattern = normal_rule(value, profile);
     if matches(&pattern, path) { pattern.len() as isize } else { -1 }
 }
@@ -149,7 +150,7 @@ fn normal_rule(value: &[u8], profile: Profile) -> Vec<Token> {
     tokens
 }
 
-fn normal_path(path: &[u8], profile: Profile) -> Vec<u8> {
+pub(crate) fn normal_path(path: &[u8], profile: Profile) -> Vec<u8> {
     let star_is_escaped = profile == Profile::Rfc9309;
     units(path)
         .iter()
@@ -193,7 +194,7 @@ fn units(text: &[u8]) -> Vec<Unit> {
 }
 
 /// The reference's `GetPathParamsQuery`.
-fn path_params_query(url: &[u8]) -> Vec<u8> {
+pub(crate) fn path_params_query(url: &[u8]) -> Vec<u8> {
     let find_any = |set: &[u8], from: usize| (from..url.len()).find(|&i| set.contains(&url[i]));
     let search_start = if url.starts_with(b"//") { 2 } else { 0 };
     let early_path = find_any(b"/?;", search_start).unwrap_or(usize::MAX);
@@ -213,16 +214,19 @@ fn path_params_query(url: &[u8]) -> Vec<u8> {
     path
 }
 
-#[derive(PartialEq, Eq)]
-enum Key {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
     Agent,
     Allow,
     Disallow,
+    /// Of these two `preferences/reference.rs` makes something; here they are nothing.
+    ContentUsage,
+    ContentSignal,
 }
 
-struct KeyValue {
-    key: Key,
-    value: Vec<u8>,
+pub(crate) struct KeyValue {
+    pub(crate) key: Key,
+    pub(crate) value: Vec<u8>,
     number: u32,
 }
 
@@ -230,7 +234,7 @@ fn is_white(b: u8) -> bool {
     b == b' ' || (9..=13).contains(&b)
 }
 
-fn strip(text: &[u8]) -> &[u8] {
+pub(crate) fn strip(text: &[u8]) -> &[u8] {
     let mut text = text;
     while let [first, rest @ ..] = text
         && is_white(*first)
@@ -247,7 +251,7 @@ fn strip(text: &[u8]) -> &[u8] {
 
 /// The lines that matter. The last line of a body over 500 KiB is cut, so it does not count unless what the limit
 /// took was only comment, or beyond what is kept of a line anyway.
-fn key_values(body: &[u8]) -> Vec<KeyValue> {
+pub(crate) fn key_values(body: &[u8]) -> Vec<KeyValue> {
     const LIMIT: usize = 512_000;
     const LINE_LIMIT: usize = 16_663;
     let over = body.len() > LIMIT && body[LIMIT] != b'\n' && body[LIMIT] != b'\r';
@@ -305,18 +309,22 @@ fn key_value(text: &[u8]) -> Option<(Key, &[u8])> {
         Key::Allow
     } else if begins(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"]) {
         Key::Disallow
+    } else if key == b"content-usage" {
+        Key::ContentUsage
+    } else if key == b"content-signal" {
+        Key::ContentSignal
     } else {
         return None;
     };
     Some((key, strip(value)))
 }
 
-fn is_global(value: &[u8]) -> bool {
+pub(crate) fn is_global(value: &[u8]) -> bool {
     value.first() == Some(&b'*') && (value.len() == 1 || is_white(value[1]))
 }
 
 /// Whether a user-agent line's value names the agent called `name` (in lower case).
-fn names(value: &[u8], name: &[u8]) -> bool {
+pub(crate) fn names(value: &[u8], name: &[u8]) -> bool {
     let in_alphabet = |b: &u8| b.is_ascii_alphabetic() || *b == b'_' || *b == b'-';
     if is_global(value) {
         return false;

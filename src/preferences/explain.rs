@@ -1,0 +1,88 @@
+//! The preferences of one robots.txt for one agent and URL, and the lines they come from.
+
+use super::usage::{self, Usage};
+use super::{Preferences, Signals};
+use crate::agent::{Agent, AgentMatch};
+use crate::robots::{OtherField, Robots};
+use crate::url;
+use crate::url::escape::normalize_path;
+use std::cmp::Ordering;
+
+/// What a robots.txt prefers about the use of a URL's content, and the lines that say so: number and text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PreferenceExplanation {
+    /// The preferences.
+    pub preferences: Preferences,
+    /// The `content-usage` lines that count: those with the longest path of all that match. One that is not well-formed counts, and says
+    /// nothing.
+    pub usage_lines: Vec<(u32, String)>,
+    /// The `content-signal` lines that count: those of the agent's groups, and those before any group.
+    pub signal_lines: Vec<(u32, String)>,
+}
+
+/// What `robots` says to `agent` about the use of the content of `url`, which may be a bare path too.
+///
+/// This is about use alone: whether the URL may be fetched is another question ([`explain`](crate::explain)). Cost: one pass over the
+/// groups and lines, and each `content-usage` line of the agent's groups compared with the path.
+///
+/// ```
+/// use robosieve::{explain_preferences, AgentMatch, Preference, Profile, Robots};
+/// let robots = Robots::parse(b"user-agent: *\ncontent-usage: /x train-ai=n\ndisallow: /y", Profile::Google);
+/// let why = explain_preferences(&robots, &"FooBot".parse()?, AgentMatch::Extended, b"https://e.example/x/y");
+/// assert_eq!(why.preferences.train_ai, Preference::No);
+/// assert_eq!(why.usage_lines, [(2, "content-usage: /x train-ai=n".to_owned())]);
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+pub fn explain_preferences(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> PreferenceExplanation {
+    let (raw, slash) = url::path_of(url);
+    let raw = if slash { [b"/", raw].concat() } else { raw.to_vec() };
+    let path = normalize_path(&raw, robots.profile());
+    let (groups, _) = robots.groups_for(agent, how);
+    let is_own = |field: &OtherField<'_>| field.group().is_some_and(|group| groups.binary_search(&group).is_ok());
+    let mut best = Best::default();
+    let (mut own, mut file_wide) = (Signals::default(), Signals::default());
+    let mut signal_lines = Vec::new();
+    for field in robots.other_fields() {
+        match (field.name(), is_own(field), field.group()) {
+            ("content-usage", true, _) => best.offer(field, &path, robots),
+            ("content-signal", true, _) => own = own.and(Signals::parse(field.value())),
+            ("content-signal", _, None) => file_wide = file_wide.and(Signals::parse(field.value())),
+            _ => continue,
+        }
+        if field.name() == "content-signal" {
+            signal_lines.push(line(field));
+        }
+    }
+    PreferenceExplanation {
+        preferences: Preferences::new(best.usage, own.or(file_wide)),
+        usage_lines: best.lines,
+        signal_lines,
+    }
+}
+
+/// The lines with the longest path so far.
+#[derive(Default)]
+struct Best {
+    length: usize,
+    usage: Usage,
+    lines: Vec<(u32, String)>,
+}
+
+impl Best {
+    fn offer(&mut self, field: &OtherField<'_>, path: &[u8], robots: &Robots<'_>) {
+        let (pattern, usage) = usage::parse(field.value(), robots.profile());
+        if !pattern.matches(path) {
+            return;
+        }
+        match pattern.priority().cmp(&self.length) {
+            Ordering::Less => return,
+            Ordering::Equal => self.usage = self.usage.and(usage),
+            Ordering::Greater => *self = Self { length: pattern.priority(), usage, lines: Vec::new() },
+        }
+        self.lines.push(line(field));
+    }
+}
+
+fn line(field: &OtherField<'_>) -> (u32, String) {
+    (field.line(), format!("{}: {}", field.name(), String::from_utf8_lossy(field.value())))
+}

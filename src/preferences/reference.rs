@@ -1,0 +1,320 @@
+//! The slow, obvious way to preferences: the specification in code, and the oracle of every test.
+//!
+//! It reads the whole robots.txt for every question, by the lines of the slow judge of rules ([`reference`](crate::reference)), keeps no
+//! state and shares no code with the fast path. Dictionaries are read step by step as RFC 9651 §4.2 has it.
+
+use super::{Preference, Preferences, SignalUse, Signals};
+use crate::agent::{Agent, AgentMatch};
+use crate::profile::Profile;
+use crate::robots::reference::{
+    Key, KeyValue, is_global, key_values, names, normal_path, path_params_query, priority, strip,
+};
+use base64::Engine;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+/// What the body of a robots.txt says to `agent` about the use of the content of `url`, a URL or a bare path.
+///
+/// Cost: the length of the body times the length of the path, at worst. Never panics.
+///
+/// ```
+/// use robosieve::{preferences_reference, AgentMatch, Preference, Profile};
+/// let found = preferences_reference::preferences(
+///     b"user-agent: *\ncontent-usage: train-ai=n", &"FooBot".parse()?, AgentMatch::Extended, Profile::Google, b"/x");
+/// assert_eq!(found.train_ai, Preference::No);
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+pub fn preferences(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profile, url: &[u8]) -> Preferences {
+    let path = normal_path(&path_params_query(url), profile);
+    let lines = key_values(robots);
+    let name = agent.keys(how).find(|name| lines.iter().any(|l| l.key == Key::Agent && names(&l.value, name)));
+    let groups = groups(&lines);
+    let is_addressed = |group: &[&KeyValue]| {
+        group
+            .iter()
+            .any(|line| line.key == Key::Agent && name.map_or(is_global(&line.value), |name| names(&line.value, name)))
+    };
+    // The lines before the first group are nobody's, and those of all groups that name the agent are one group.
+    let own: Vec<&KeyValue> = groups[1..].iter().filter(|group| is_addressed(group)).flatten().copied().collect();
+    let (train_ai, search) = usage(&own, profile, &path);
+    Preferences { train_ai, search, signals: signals(&own, &groups[0]) }
+}
+
+/// The lines of each group, and before them those that stand before any.
+fn groups(lines: &[KeyValue]) -> Vec<Vec<&KeyValue>> {
+    let mut groups = vec![Vec::new()];
+    let mut ended = true;
+    for line in lines {
+        if line.key == Key::Agent && ended {
+            groups.push(Vec::new());
+            ended = false;
+        }
+        // Only allow and disallow end a run of agent lines.
+        ended |= matches!(line.key, Key::Allow | Key::Disallow);
+        if let Some(group) = groups.last_mut() {
+            group.push(line);
+        }
+    }
+    groups
+}
+
+fn usage(lines: &[&KeyValue], profile: Profile, path: &[u8]) -> (Preference, Preference) {
+    let said = lines.iter().filter(|line| line.key == Key::ContentUsage).map(|line| path_and_dictionary(&line.value));
+    let matching: Vec<_> =
+        said.map(|(own, text)| (priority(own, profile, path), text)).filter(|(n, _)| *n >= 0).collect();
+    let longest = matching.iter().map(|(length, _)| *length).max();
+    let counting = matching.iter().filter(|(length, _)| Some(*length) == longest);
+    let dictionaries: Vec<_> = counting.map(|(_, text)| dictionary(text).unwrap_or_default()).collect();
+    let of_key = |key: &str| {
+        let values: Vec<&Value> =
+            dictionaries.iter().filter_map(|members| Some(&members.iter().rfind(|(k, _)| k == key)?.1)).collect();
+        if values.contains(&&Value::Token("n".to_owned())) {
+            Preference::No
+        } else if values.contains(&&Value::Token("y".to_owned())) {
+            Preference::Yes
+        } else {
+            Preference::Unknown
+        }
+    };
+    (of_key("train-ai"), of_key("search"))
+}
+
+/// `/path dictionary`, or a dictionary alone, which is for `/`.
+fn path_and_dictionary(value: &[u8]) -> (&[u8], &[u8]) {
+    if !value.starts_with(b"/") {
+        return (b"/", value);
+    }
+    let end = (0..value.len()).find(|&i| value[i] == b' ' || value[i] == b'\t').unwrap_or(value.len());
+    let mut rest = &value[end..];
+    while rest.starts_with(b" ") || rest.starts_with(b"\t") {
+        rest = &rest[1..];
+    }
+    (&value[..end], rest)
+}
+
+fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
+    let values = |lines: &[&KeyValue], wanted: &str| -> Vec<String> {
+        let mut values = Vec::new();
+        for line in lines.iter().filter(|line| line.key == Key::ContentSignal && !line.value.starts_with(b"/")) {
+            for member in line.value.split(|&b| b == b',') {
+                let mut parts = member.splitn(2, |&b| b == b'=');
+                let (key, value) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+                if strip(key).eq_ignore_ascii_case(wanted.as_bytes()) {
+                    values.push(String::from_utf8_lossy(strip(value)).to_ascii_lowercase());
+                }
+            }
+        }
+        values
+    };
+    // The first of the words that is said, narrowest first: in the groups, or else before them.
+    let first = |key: &str, words: &[&str]| {
+        [own, before].into_iter().find_map(|lines| {
+            let said = values(lines, key);
+            words.iter().position(|word| said.iter().any(|value| value == word))
+        })
+    };
+    let yes_or_no = |key: &str| first(key, &["no", "yes"]).map(|place| place == 1);
+    Signals {
+        search: yes_or_no("search"),
+        ai_input: yes_or_no("ai-input"),
+        ai_train: yes_or_no("ai-train"),
+        usage: first("use", &["immediate", "reference", "full"])
+            .map(|place| [SignalUse::Immediate, SignalUse::Reference, SignalUse::Full][place]),
+    }
+}
+
+/// A member's value, as far as it matters here.
+#[derive(PartialEq, Eq)]
+enum Value {
+    Token(String),
+    Other,
+}
+
+/// The members of a dictionary in order, repeated keys too; `None` if it is not well-formed (RFC 9651 §4.2.2).
+fn dictionary(text: &[u8]) -> Option<Vec<(String, Value)>> {
+    let mut input = Text(text);
+    input.skip(b" ");
+    let mut members = Vec::new();
+    while input.peek().is_some() {
+        let key = input.key()?;
+        let value = if input.take(b'=') {
+            input.item_or_inner_list()?
+        } else {
+            input.parameters()?;
+            Value::Other
+        };
+        members.push((key, value));
+        input.skip(b" \t");
+        if input.peek().is_none() {
+            break;
+        }
+        if !input.take(b',') {
+            return None;
+        }
+        input.skip(b" \t");
+        // A comma at the end is an error.
+        input.peek()?;
+    }
+    Some(members)
+}
+
+/// What is left to read.
+struct Text<'a>(&'a [u8]);
+
+impl<'a> Text<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.0.first().copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn take(&mut self, wanted: u8) -> bool {
+        let is_next = self.peek() == Some(wanted);
+        if is_next {
+            self.next();
+        }
+        is_next
+    }
+
+    fn skip(&mut self, bytes: &[u8]) {
+        self.run(|b| bytes.contains(&b));
+    }
+
+    fn run(&mut self, is_in: impl Fn(u8) -> bool) -> &'a [u8] {
+        let (run, rest) = self.0.split_at(self.0.iter().position(|&b| !is_in(b)).unwrap_or(self.0.len()));
+        self.0 = rest;
+        run
+    }
+
+    /// §4.2.3.3.
+    fn key(&mut self) -> Option<String> {
+        self.peek().filter(|b| b.is_ascii_lowercase() || *b == b'*')?;
+        let key = self.run(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-.*".contains(&b));
+        Some(String::from_utf8_lossy(key).into_owned())
+    }
+
+    /// §4.2.1.1 and §4.2.1.2.
+    fn item_or_inner_list(&mut self) -> Option<Value> {
+        if !self.take(b'(') {
+            return self.item();
+        }
+        loop {
+            self.skip(b" ");
+            if self.take(b')') {
+                self.parameters()?;
+                return Some(Value::Other);
+            }
+            self.item()?;
+            self.peek().filter(|b| b" )".contains(b))?;
+        }
+    }
+
+    /// §4.2.3.
+    fn item(&mut self) -> Option<Value> {
+        let value = self.bare_item()?;
+        self.parameters()?;
+        Some(value)
+    }
+
+    /// §4.2.3.2.
+    fn parameters(&mut self) -> Option<()> {
+        while self.take(b';') {
+            self.skip(b" ");
+            self.key()?;
+            if self.take(b'=') {
+                self.bare_item()?;
+            }
+        }
+        Some(())
+    }
+
+    /// §4.2.3.1.
+    fn bare_item(&mut self) -> Option<Value> {
+        match self.peek()? {
+            b'-' | b'0'..=b'9' => self.number().map(|_| Value::Other),
+            b'"' => self.string().map(|()| Value::Other),
+            b'*' | b'A'..=b'Z' | b'a'..=b'z' => Some(self.token()),
+            b':' => self.bytes().map(|()| Value::Other),
+            b'?' => self.boolean().map(|()| Value::Other),
+            b'@' => self.date().map(|()| Value::Other),
+            b'%' => self.display_string().map(|()| Value::Other),
+            _ => None,
+        }
+    }
+
+    /// §4.2.4. Whether it is an integer.
+    fn number(&mut self) -> Option<bool> {
+        self.take(b'-');
+        let whole = self.run(|b| b.is_ascii_digit()).len();
+        if !self.take(b'.') {
+            return (1..=15).contains(&whole).then_some(true);
+        }
+        let fraction = self.run(|b| b.is_ascii_digit()).len();
+        ((1..=12).contains(&whole) && (1..=3).contains(&fraction)).then_some(false)
+    }
+
+    /// §4.2.5.
+    fn string(&mut self) -> Option<()> {
+        self.next();
+        loop {
+            match self.next()? {
+                b'"' => return Some(()),
+                b'\\' => drop(self.next().filter(|b| b"\"\\".contains(b))?),
+                0x20..=0x7e => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// §4.2.6.
+    fn token(&mut self) -> Value {
+        let token = self.run(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&b));
+        Value::Token(String::from_utf8_lossy(token).into_owned())
+    }
+
+    /// §4.2.7: missing padding and bits behind the last byte are no errors.
+    fn bytes(&mut self) -> Option<()> {
+        self.next();
+        let text = self.run(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+        let config = GeneralPurposeConfig::new()
+            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+            .with_decode_allow_trailing_bits(true);
+        GeneralPurpose::new(&base64::alphabet::STANDARD, config).decode(text).ok()?;
+        self.take(b':').then_some(())
+    }
+
+    /// §4.2.8.
+    fn boolean(&mut self) -> Option<()> {
+        self.next();
+        self.next().filter(|b| b"01".contains(b)).map(|_| ())
+    }
+
+    /// §4.2.9.
+    fn date(&mut self) -> Option<()> {
+        self.next();
+        self.number().filter(|is_integer| *is_integer).map(|_| ())
+    }
+
+    /// §4.2.10.
+    fn display_string(&mut self) -> Option<()> {
+        self.next();
+        self.take(b'"').then_some(())?;
+        let mut bytes = Vec::new();
+        loop {
+            match self.next()? {
+                b'"' => return String::from_utf8(bytes).ok().map(|_| ()),
+                b'%' => {
+                    let digits = [self.next()?, self.next()?];
+                    let lower = digits.iter().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b));
+                    let text = std::str::from_utf8(&digits).ok().filter(|_| lower)?;
+                    bytes.push(u8::from_str_radix(text, 16).ok()?);
+                }
+                b @ 0x20..=0x7e => bytes.push(b),
+                _ => return None,
+            }
+        }
+    }
+}

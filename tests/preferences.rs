@@ -1,0 +1,520 @@
+//! Preferences about use: the cases of `tests/cases/preferences` through every path that tells them, made-up files, and hostile ones.
+
+use super::command::robosieve;
+use super::spec::{Failures, cases_dir, load};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use robosieve::*;
+use serde::Deserialize;
+use std::io::Cursor;
+use std::time::{Duration, Instant};
+
+const ORIGIN: &str = "http://example.com";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    clause: String,
+    profile: Option<Profile>,
+    robots: Option<String>,
+    robots_repeat: Option<Vec<Repeat>>,
+    agent: String,
+    agent_match: Option<String>,
+    expect: Vec<Expectation>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repeat {
+    text: String,
+    times: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expectation {
+    url: String,
+    #[serde(default = "nothing")]
+    usage: String,
+    #[serde(default)]
+    signals: String,
+}
+
+fn nothing() -> String {
+    "--".to_owned()
+}
+
+/// Preferences as a case writes them.
+fn shown(found: &Preferences) -> (String, String) {
+    ([found.train_ai.letter(), found.search.letter()].iter().collect(), found.signals.to_string())
+}
+
+impl Case {
+    fn robots(&self) -> Vec<u8> {
+        let repeated = |parts: &Vec<Repeat>| parts.iter().map(|part| part.text.repeat(part.times)).collect();
+        self.robots.clone().unwrap_or_else(|| self.robots_repeat.as_ref().map(repeated).unwrap()).into_bytes()
+    }
+
+    fn agent_match(&self) -> AgentMatch {
+        match self.agent_match.as_deref() {
+            None => AgentMatch::Extended,
+            Some("google") => AgentMatch::Google,
+            Some(other) => panic!("{}: agent_match {other:?}", self.name),
+        }
+    }
+
+    fn compiled(&self, profile: Profile) -> Compiled {
+        let mut compiler = Compiler::new(profile);
+        compiler.add_robots(ORIGIN, &self.robots()).unwrap();
+        compiler.finish().unwrap()
+    }
+}
+
+/// Asks one way for every URL of every case, under every profile it is about.
+fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, String)) {
+    let mut failures = Failures::default();
+    for case in load::<Case>(&cases_dir().join("preferences")) {
+        assert!(!case.clause.is_empty() && !case.expect.is_empty(), "{}", case.name);
+        for profile in case.profile.map_or(vec![Profile::Google, Profile::Rfc9309], |profile| vec![profile]) {
+            for Expectation { url, usage, signals } in &case.expect {
+                let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
+                failures.check(what, ask(&case, profile, url), (usage.clone(), signals.clone()));
+            }
+        }
+    }
+    failures.finish(name);
+}
+
+#[test]
+fn preferences_by_the_reference() {
+    every_case("preferences by the reference", |case, profile, url| {
+        let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
+        shown(&preferences_reference::preferences(&robots, &agent, case.agent_match(), profile, url.as_bytes()))
+    });
+}
+
+#[test]
+fn preferences_by_the_text() {
+    every_case("preferences by the text", |case, profile, url| {
+        let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
+        let parsed = Robots::parse(&robots, profile);
+        shown(&explain_preferences(&parsed, &agent, case.agent_match(), url.as_bytes()).preferences)
+    });
+}
+
+/// What a snapshot tells of one URL, in bulk and as an explanation.
+fn by_snapshot(case: &Case, snapshot: &Snapshot<impl AsRef<[u8]>>, url: &str) -> (String, String) {
+    let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+    let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+    let preferences = PreferenceJudge::new(&judge);
+    let (mut scratch, mut memory) = (judge.scratch(), preferences.scratch());
+    let found = preferences.of(url.as_bytes(), &mut scratch, &mut memory).unwrap().to_vec();
+    assert_eq!(preferences.of(url.as_bytes(), &mut scratch, &mut memory).unwrap(), found, "{}: once more", case.name);
+    let explained = judge.explain(url.as_bytes(), 0).unwrap().preferences;
+    assert_eq!([explained.preferences], *found, "{}: explained", case.name);
+    shown(&found[0])
+}
+
+#[test]
+fn preferences_by_a_snapshot_in_memory() {
+    every_case("preferences by a snapshot in memory", |case, profile, url| {
+        by_snapshot(case, &Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap(), url)
+    });
+}
+
+#[test]
+fn preferences_by_a_snapshot_written_and_reopened() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("case.rsieve");
+    every_case("preferences by a snapshot written and reopened", |case, profile, url| {
+        case.compiled(profile).write_to(&path).unwrap();
+        by_snapshot(case, &Snapshot::open(&path).unwrap(), url)
+    });
+}
+
+fn annotated(judge: &Judge<'_, Vec<u8>>, form: AnnotateForm, records: RecordOptions, list: &str) -> String {
+    let mut out = Vec::new();
+    let input = Input::from_reader("list", Cursor::new(list.to_owned()));
+    Filter::new(judge).form(form).records(records).preferences(true).annotate(vec![input], &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn preferences_by_the_whole_pipeline() {
+    every_case("preferences by the whole pipeline", |case, profile, url| {
+        let snapshot = Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap();
+        let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+        let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+        let line = annotated(&judge, AnnotateForm::Letters, RecordOptions::default(), &format!("{url}\n"));
+        let fields: Vec<&str> = line.trim_end().split('\t').collect();
+        let [_, usage, signals, rest] = fields[..] else { panic!("{line:?}") };
+        assert_eq!(rest, url);
+        (usage.to_owned(), if signals == "-" { String::new() } else { signals.to_owned() })
+    });
+}
+
+/// A snapshot of a few origins, as JSONL captures.
+fn snapshot_of(captures: &str) -> Snapshot<Vec<u8>> {
+    let mut compiler = Compiler::default();
+    compiler.add_reader("captures", captures.as_bytes()).unwrap();
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+}
+
+const SITES: &str = r#"
+{"url": "https://a.example/robots.txt", "status": 200, "body": "user-agent: a\ncontent-usage: train-ai=n\ncontent-usage: /o search=y\ndisallow: /x\nuser-agent: *\ncontent-signal: ai-train=no,search=yes\n"}
+{"url": "https://plain.example/robots.txt", "status": 200, "body": "user-agent: *\ndisallow: /x\n"}
+{"url": "https://moved.example/robots.txt", "status": 301, "headers": {"Location": "https://a.example/robots.txt"}}
+{"url": "https://gone.example/robots.txt", "status": 404, "body": "user-agent: *\ncontent-usage: train-ai=n\n"}
+{"url": "https://fails.example/robots.txt", "status": 200, "fetched_at": "2026-01-01T00:00:00Z", "body": "user-agent: *\ncontent-usage: train-ai=n\n"}
+{"url": "https://fails.example/robots.txt", "status": 503, "fetched_at": "2026-01-02T00:00:00Z"}
+"#;
+
+fn judge_of(snapshot: &Snapshot<Vec<u8>>, options: JudgeOptions) -> Judge<'_, Vec<u8>> {
+    Judge::new(snapshot, &["a".parse().unwrap(), "b".parse().unwrap()], options).unwrap()
+}
+
+#[test]
+fn letters_have_two_columns_more_and_keep_the_line() {
+    let snapshot = snapshot_of(SITES);
+    let judge = judge_of(&snapshot, JudgeOptions::default());
+    let list = "https://a.example/o\nhttps://plain.example/x\nhttps://a.example/x \r\n\nno URL\thttps://other.example/\nhttps://other.example/\nhttps://gone.example/\nhttps://moved.example/o";
+    let expected = "AA\t-y;--\t-;search=yes,ai-train=no\thttps://a.example/o\n\
+        DD\t--;--\t-;-\thttps://plain.example/x\n\
+        DA\tn-;--\t-;search=yes,ai-train=no\thttps://a.example/x \r\n\
+        II\t--;--\t-;-\t\n\
+        II\t--;--\t-;-\tno URL\thttps://other.example/\n\
+        UU\t--;--\t-;-\thttps://other.example/\n\
+        AA\t--;--\t-;-\thttps://gone.example/\n\
+        AA\t-y;--\t-;search=yes,ai-train=no\thttps://moved.example/o";
+    // The tab makes it a list of columns unless the format is told.
+    let text = RecordOptions { format: Some(InputFormat::Text), ..RecordOptions::default() };
+    assert_eq!(annotated(&judge, AnnotateForm::Letters, text, list), expected);
+}
+
+#[test]
+fn json_has_an_object_for_each_agent() {
+    let snapshot = snapshot_of(SITES);
+    let judge = judge_of(&snapshot, JudgeOptions::default());
+    let list = "{\"url\": \"https://a.example/x\"}\n{\"url\": \"https://plain.example/\"}\n";
+    let found = annotated(&judge, AnnotateForm::Jsonl, RecordOptions::default(), list);
+    let lines: Vec<serde_json::Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let none = serde_json::json!({"train-ai": "unknown", "search": "unknown", "content-signal": {}});
+    assert_eq!(
+        lines[0],
+        serde_json::json!({
+            "url": "https://a.example/x", "robots": {"a": "disallowed", "b": "allowed"},
+            "robots_preferences": {
+                "a": {"train-ai": "n", "search": "unknown", "content-signal": {}},
+                "b": {"train-ai": "unknown", "search": "unknown", "content-signal": {"search": "yes", "ai-train": "no"}},
+            },
+        })
+    );
+    assert_eq!(lines[1]["robots_preferences"], serde_json::json!({"a": none, "b": none}));
+}
+
+#[test]
+fn headers_and_records_of_columns() {
+    let snapshot = snapshot_of(SITES);
+    let judge = judge_of(&snapshot, JudgeOptions::default());
+    let list = "id,url\n1,https://a.example/o\n2,\"https://a.example/p\"\n3,\n";
+    let csv = RecordOptions { format: Some(InputFormat::Csv), ..RecordOptions::default() };
+    let expected = "a,b\tcontent-usage\tcontent-signal\tid,url\n\
+        AA\t-y;--\t-;search=yes,ai-train=no\t1,https://a.example/o\n\
+        AA\tn-;--\t-;search=yes,ai-train=no\t2,\"https://a.example/p\"\n\
+        II\t--;--\t-;-\t3,\n";
+    assert_eq!(annotated(&judge, AnnotateForm::Letters, csv, list), expected);
+}
+
+#[test]
+fn the_robots_txt_that_counts_for_fetching_counts_here() {
+    let snapshot = snapshot_of(SITES);
+    let of = |options, url: &str| {
+        let judge = judge_of(&snapshot, options);
+        let preferences = PreferenceJudge::new(&judge);
+        let found = preferences.of(url.as_bytes(), &mut judge.scratch(), &mut preferences.scratch()).unwrap()[0];
+        assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().preferences.preferences, found, "{url}");
+        found.train_ai
+    };
+    let plain = JudgeOptions::default();
+    assert_eq!(of(plain, "https://moved.example/"), Preference::No);
+    assert_eq!(of(plain, "https://gone.example/"), Preference::Unknown);
+    assert_eq!(of(plain, "https://fails.example/"), Preference::Unknown, "refused, by no rule");
+    let late = JudgeOptions { at: Some(1_800_000_000), ..plain };
+    assert_eq!(of(late, "https://fails.example/"), Preference::No, "the last good copy");
+    let rfc = JudgeOptions { status_policy: Some(StatusPolicy::Rfc9309), ..late };
+    assert_eq!(of(rfc, "https://fails.example/"), Preference::Unknown, "allowed, by no rule");
+    assert_eq!(of(plain, "http://a.example/"), Preference::Unknown);
+    assert_eq!(of(JudgeOptions { any_scheme: true, ..plain }, "http://a.example/"), Preference::No);
+    assert_eq!(
+        of(JudgeOptions { unknown: Some(UnknownOrigin::Allow), ..plain }, "http://b.example/"),
+        Preference::Unknown
+    );
+}
+
+#[test]
+fn memory_of_another_judge_is_not_mixed_up() {
+    let snapshot = snapshot_of(SITES);
+    let judges = [&["a"], &["b"]]
+        .map(|[name]| Judge::new(&snapshot, &[name.parse().unwrap()], JudgeOptions::default()).unwrap());
+    let preferences = judges.each_ref().map(PreferenceJudge::new);
+    let (mut scratch, mut memory) = (judges[0].scratch(), preferences[0].scratch());
+    for _ in 0..2 {
+        for (of, expected) in preferences.iter().zip(["", "search=yes,ai-train=no"]) {
+            let found = of.of(b"https://a.example/", &mut scratch, &mut memory).unwrap();
+            assert_eq!(found.iter().map(|said| said.signals.to_string()).collect::<Vec<_>>(), [expected]);
+        }
+    }
+}
+
+#[test]
+fn where_preferences_have_no_place_they_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut compiler = Compiler::default();
+    compiler.add_reader("captures", SITES.as_bytes()).unwrap();
+    compiler.finish().unwrap().write_to(dir.path().join("s")).unwrap();
+    std::fs::write(dir.path().join("t.parquet"), b"PAR1....PAR1").unwrap();
+    std::fs::write(dir.path().join("urls"), "https://a.example/\n").unwrap();
+    let run = |more: &[&str]| {
+        robosieve(dir.path(), &[&["annotate", "-q", "-s", "s", "-a", "a", "--preferences"], more].concat())
+    };
+    for (more, expected) in [
+        (["--as", "mask", "urls"].as_slice(), "--as mask has no place for --preferences; take letters or jsonl"),
+        (
+            ["-o", "out.parquet", "t.parquet"].as_slice(),
+            "--preferences is for lists; a Parquet file takes verdicts only",
+        ),
+    ] {
+        let ran = run(more);
+        assert_eq!((ran.code, ran.stdout.as_slice()), (Some(2), b"".as_slice()), "{more:?}");
+        assert!(ran.stderr.contains(expected), "{more:?}: {}", ran.stderr);
+    }
+    assert_eq!(run(&["urls"]).stdout, b"A\tn-\t-\thttps://a.example/\n");
+}
+
+#[test]
+fn check_tells_preferences_behind_the_url_and_the_lines_they_come_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let robots = "content-signal: search=yes\nuser-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /a search=y, train-ai=n\n";
+    std::fs::write(dir.path().join("r.txt"), robots).unwrap();
+    let run = |more: &[&str]| robosieve(dir.path(), &[&["check", "--robots", "r.txt", "-a", "FooBot"], more].concat());
+    let headline = "allowed\tFooBot\t/a\tcontent-usage: train-ai=n,search=y\tcontent-signal: search=yes\n";
+    assert_eq!(String::from_utf8(run(&["/a"]).stdout).unwrap(), headline);
+    let explained = String::from_utf8(run(&["--explain", "/a"]).stdout).unwrap();
+    assert!(explained.starts_with(headline), "{explained}");
+    let expected = "  usage       train-ai n, search y\n              line 4: content-usage: /a search=y, train-ai=n\n  \
+        signal      search=yes\n              line 1: content-signal: search=yes\n";
+    assert!(explained.ends_with(expected), "{explained}");
+    std::fs::write(dir.path().join("r.txt"), "user-agent: *\ndisallow: /x").unwrap();
+    assert_eq!(run(&["/a"]).stdout, b"allowed\tFooBot\t/a\n");
+}
+
+/// More files with preferences than a thread holds at once, in an order that comes back to them.
+#[test]
+fn what_was_given_up_is_read_again() {
+    let body = |n: usize| {
+        format!(
+            "user-agent: *\ncontent-usage: /{n} train-ai=n\n{}",
+            format!("disallow: /{n}{}\n", "x".repeat(12_000)).repeat(30)
+        )
+    };
+    let mut compiler = Compiler::default();
+    for n in 0..40 {
+        compiler.add_robots(&format!("https://h{n}.example"), body(n).as_bytes()).unwrap();
+    }
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let judge = judge_of(&snapshot, JudgeOptions::default());
+    // Every file twice at its path and once at another.
+    let path = |i: usize| if i < 80 { (i % 40).to_string() } else { "other".to_owned() };
+    let list: String = (0..120).map(|i| format!("https://h{}.example/{}\n", i % 40, path(i))).collect();
+    let found = annotated(&judge, AnnotateForm::Letters, RecordOptions::default(), &list);
+    assert_eq!(found.lines().count(), 120);
+    for (i, line) in found.lines().enumerate() {
+        let expected = if i < 80 { "n-;n-" } else { "--;--" };
+        assert_eq!(line.split('\t').nth(1), Some(expected), "{i}: {line}");
+    }
+}
+
+/// Values that are nearly right, and lines that meet often.
+fn preference_line() -> impl Strategy<Value = String> {
+    let path = prop_oneof![
+        3 => Just(String::new()),
+        4 => (vec(select(vec!["/", "a", "b", "*", "$", "%41", "ä", "."]), 0..5), select(vec![" ", "\t", "  ", ""]))
+            .prop_map(|(pieces, blank)| format!("/{}{blank}", pieces.concat())),
+    ];
+    let member = select(vec![
+        "train-ai=n",
+        "train-ai=y",
+        "search=n",
+        "search=y",
+        "train-ai=y;a=1",
+        "train-ai",
+        "search=?1",
+        "other=n",
+        "*",
+        "train-ai=(y n)",
+        "search=(\"a\";b);c",
+        "a=\"x, train-ai=n\"",
+        "b=:YQ==:",
+        "b=:YQ:",
+        "b=:Y:",
+        "b=:YR:",
+        "c=@12",
+        "d=%\"%c3%a4\"",
+        "d=%\"%C3\"",
+        "e=-1.5",
+        "e=1234567890123.1",
+        "e=-",
+        "n=",
+        "=",
+        "",
+        "Search=n",
+        "x=tok/en:!",
+        "f=( )",
+        "f=(1  2 )",
+        "f=(1,2)",
+        "a;b=?0",
+        "search=y ;a",
+        "\\",
+    ]);
+    let comma = select(vec![",", ", ", "\t, ", " ,"]);
+    let usage = (path, vec((member, comma), 0..4), select(vec!["", "train-ai=n", "search=y", "train-ai=y "])).prop_map(
+        |(path, members, last)| {
+            let members: String = members.into_iter().map(|(member, comma)| format!("{member}{comma}")).collect();
+            format!("{path}{members}{last}")
+        },
+    );
+    let member = select(vec![
+        "search=yes",
+        "search=no",
+        "ai-input=no",
+        "AI-Train=YES",
+        "ai-train = no",
+        "use=full",
+        "use=immediate",
+        "use=x",
+        "x=no",
+        "search",
+        "=",
+        "",
+        "/a",
+        "use=reference",
+        "search=no=",
+    ]);
+    let signal = vec(member, 0..4).prop_map(|members| members.join(","));
+    prop_oneof![
+        4 => (select(vec!["content-usage:", "Content-Usage: ", "content-usage "]), usage).prop_map(|(key, value)| key.to_owned() + &value),
+        3 => (select(vec!["content-signal:", "Content-Signal : "]), signal).prop_map(|(key, value)| key.to_owned() + &value),
+        3 => select(vec!["a", "A/2", "ab", "*", "* x", "mj12bot", "b  c"]).prop_map(|agent| format!("user-agent: {agent}")),
+        2 => select(vec!["allow: /", "disallow: /a", "allow:", "sitemap: /s", "# c", "", "noise"]).prop_map(str::to_owned),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_way_agrees_with_the_reference(
+        lines in vec(preference_line(), 0..16),
+        paths in vec(vec(select(vec!["/", "a", "b", "A", "ä", "%41", "?", ".", "#", "$", "*"]), 0..6), 1..5),
+    ) {
+        let body = lines.join("\n");
+        let names = ["a", "ab", "MJ12bot", "b c", "x:a", "*", "zz"];
+        let agents: Vec<Agent> = names.iter().map(|name| name.parse().unwrap()).collect();
+        for profile in [Profile::Google, Profile::Rfc9309] {
+            let mut compiler = Compiler::new(profile);
+            compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
+            let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+            let parsed = Robots::parse(body.as_bytes(), profile);
+            for how in [AgentMatch::Extended, AgentMatch::Google] {
+                let judge = Judge::new(&snapshot, &agents, JudgeOptions { agent_match: how, ..JudgeOptions::default() }).unwrap();
+                let bulk = PreferenceJudge::new(&judge);
+                let (mut scratch, mut memory) = (judge.scratch(), bulk.scratch());
+                for path in &paths {
+                    let url = format!("{ORIGIN}/{}", path.concat());
+                    let fast = bulk.of(url.as_bytes(), &mut scratch, &mut memory).unwrap();
+                    for (agent, fast) in agents.iter().zip(fast) {
+                        let slow = preferences_reference::preferences(body.as_bytes(), agent, how, profile, url.as_bytes());
+                        prop_assert_eq!(*fast, slow, "in bulk: {} {:?} {}\n{}", agent, profile, url, body);
+                        let text = explain_preferences(&parsed, agent, how, url.as_bytes()).preferences;
+                        prop_assert_eq!(text, slow, "by the text: {} {:?} {}\n{}", agent, profile, url, body);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Any bytes as a dictionary, mostly made of those that mean something to it.
+fn dictionary_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let odd = prop_oneof![6 => select(b"abnytrse-_.*=;,:?@%\"\\()01239 \t+/AZ~!".to_vec()), 1 => any::<u8>()];
+    vec(odd, 0..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn dictionaries_are_well_formed_for_both_or_for_none(
+        start in select(vec!["", "a=", "a=:", "a=\"", "a=%\"", "a=(", "a=1", "a=@1", "a;b="]), middle in dictionary_bytes(),
+    ) {
+        // Where it is well-formed the last member is told; anything else in it says nothing.
+        let middle: Vec<u8> = middle.into_iter().filter(|b| !b"\r\n\0#".contains(b)).collect();
+        let body = [b"user-agent: *\ncontent-usage: ", start.as_bytes(), &middle, b", train-ai=n"].concat();
+        let agent: Agent = "a".parse().unwrap();
+        let parsed = Robots::parse(&body, Profile::Google);
+        let fast = explain_preferences(&parsed, &agent, AgentMatch::Extended, b"/").preferences;
+        let slow = preferences_reference::preferences(&body, &agent, AgentMatch::Extended, Profile::Google, b"/");
+        prop_assert_eq!(fast, slow, "{}", String::from_utf8_lossy(&body));
+    }
+}
+
+/// Files made to cost as much as they can. The bounds are wide; what they catch is work that grows with a product.
+#[test]
+fn hostile_files_cost_no_more_than_their_length() {
+    let long_path = format!("{ORIGIN}/{}", "ab".repeat(1000));
+    let files = [
+        ("a million lines for one path", format!("user-agent: *\n{}", "content-usage: train-ai=n\n".repeat(1_000_000))),
+        (
+            "different paths",
+            (0..40_000)
+                .fold("user-agent: *\n".to_owned(), |text, n| text + &format!("content-usage:/{n} train-ai=n\n")),
+        ),
+        (
+            "wildcards",
+            (0..40_000).fold("user-agent: *\n".to_owned(), |text, n| text + &format!("content-usage:/*a*b*{n}\n")),
+        ),
+        ("stars", format!("user-agent: *\ncontent-usage: /{}b\n", "*a".repeat(8000)).repeat(30)),
+        ("members", format!("user-agent: *\ncontent-usage: {}train-ai=n\n", "train-ai=y,".repeat(1400)).repeat(30)),
+        ("parameters", format!("user-agent: *\ncontent-usage: train-ai=n{}\n", ";a=\"x\"".repeat(2500)).repeat(30)),
+        ("signals", format!("user-agent: *\ncontent-signal: {}\n", "search=no,".repeat(1600)).repeat(30)),
+        (
+            "groups that overlap",
+            (0..6_000).fold(String::new(), |text, n| {
+                text + &format!(
+                    "user-agent:a{}\nuser-agent:*\ncontent-usage:/{n} train-ai=n\nallow:\n",
+                    "b".repeat(n % 200)
+                )
+            }),
+        ),
+    ];
+    let agents: Vec<Agent> = (0..200).map(|n| format!("a{}", "b".repeat(n)).parse().unwrap()).collect();
+    for (what, body) in files {
+        let mut compiler = Compiler::default();
+        compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
+        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+        let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+        let bulk = PreferenceJudge::new(&judge);
+        let (mut scratch, mut memory) = (judge.scratch(), bulk.scratch());
+        let start = Instant::now();
+        bulk.of(b"http://example.com/", &mut scratch, &mut memory).unwrap();
+        let first = start.elapsed();
+        for _ in 0..10 {
+            bulk.of(long_path.as_bytes(), &mut scratch, &mut memory).unwrap();
+        }
+        let ten = start.elapsed() - first;
+        println!("{what}: first {first:?}, then {:?} a URL", ten / 10);
+        assert!(first < Duration::from_secs(5) && ten < Duration::from_secs(20), "{what}: {first:?}, {ten:?}");
+    }
+}
