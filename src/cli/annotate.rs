@@ -2,8 +2,8 @@
 
 use super::args::AnnotateArgs;
 use super::job::{Places, Task, What};
-use super::report::print_agents;
 use super::run::Run;
+use super::summary::print_agents;
 use std::path::Path;
 
 pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {

@@ -15,8 +15,8 @@ mod output;
 mod parquet;
 mod progress;
 mod records;
-mod report;
 mod run;
+mod summary;
 mod time;
 
 use args::{Cli, Verb};
