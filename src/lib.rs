@@ -36,6 +36,7 @@
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
+//! * [`report`]: what a snapshot and lists come to, in figures.
 //! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
 //! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
@@ -57,6 +58,7 @@ mod matcher;
 mod output;
 mod profile;
 mod records;
+pub mod report;
 mod robots;
 mod simd;
 mod snapshot;
@@ -70,8 +72,8 @@ pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
-    AnnotateForm, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs,
-    ParquetFilter, ParquetInput, ParquetOutputs, Require, Scratch, Site, Stage, UnknownOrigin, VerdictColumns,
+    AnnotateForm, Basis, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation,
+    Outputs, ParquetFilter, ParquetInput, ParquetOutputs, Require, Scratch, Site, Stage, UnknownOrigin, VerdictColumns,
     Verdicts,
 };
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};

@@ -26,6 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "filter",
         &["error", "profile", "atomic", "decode", "agent", "simd", "url", "robots", "snapshot", "matcher", "records"],
     ),
+    ("report", &["error", "profile", "robots", "snapshot", "matcher", "records", "filter"]),
     ("synthetic", &[]),
 ];
 

@@ -13,6 +13,7 @@ mod parquet;
 mod properties;
 mod records;
 mod recrawl;
+mod report;
 mod site;
 mod spec;
 mod synthetic;

@@ -151,8 +151,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     pub fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
         self.own(scratch);
         let Some(parts) = url::split(url, &mut scratch.key) else {
-            let agents = self.agents.len();
-            return Ok(Verdicts { answer: Answer::Same(Verdict::Invalid), agents, via_other_scheme: false });
+            return Ok(Verdicts::invalid(self.agents.len()));
         };
         let origin = (parts.origin, hash_key(parts.origin));
         self.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
@@ -230,7 +229,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
 
     #[inline(always)]
     fn verdicts<'a>(&self, answer: Answer<'a>, origin: &OriginState<'s>) -> Verdicts<'a> {
-        Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme }
+        let OriginState { via_other_scheme, basis, row, .. } = *origin;
+        Verdicts { answer, agents: self.agents.len(), via_other_scheme, basis, row }
     }
 
     /// What holds for origins that the snapshot does not know.

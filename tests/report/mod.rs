@@ -1,0 +1,3 @@
+//! Reports: figures against other ways to the same.
+
+mod reach;
