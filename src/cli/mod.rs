@@ -15,6 +15,7 @@ mod output;
 mod parquet;
 mod progress;
 mod records;
+mod report;
 mod run;
 mod summary;
 mod time;
@@ -69,6 +70,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
         Verb::Check(args) => check::run(&args),
         Verb::Inspect(args) => inspect::run(&args).map(done),
+        Verb::Report(args) => report::run(&args, quiet).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
     }
 }

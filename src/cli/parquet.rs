@@ -5,7 +5,8 @@ use super::job::{Places, Task, What};
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{
-    FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns,
+    FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, RecordOptions,
+    VerdictColumns,
 };
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,18 @@ impl<R: Read> Read for NoParquet<R> {
     }
 }
 
+/// Opens Parquet files; the options of lists must not have been given.
+pub(crate) fn open(inputs: &[PathBuf], column: &str, records: &RecordOptions) -> anyhow::Result<Vec<ParquetInput>> {
+    if records.default_scheme.is_some() || records.host.is_some() {
+        bail!("--default-scheme and --host are for lists; the URLs of a Parquet file must be whole");
+    }
+    if records.field.is_some() || records.json_key.is_some() {
+        bail!("--field and --json-key are for lists; --column names the column of a Parquet file");
+    }
+    silence_foreign_panics();
+    Ok(inputs.iter().map(|path| ParquetInput::open(path, column)).collect::<robosieve::Result<_>>()?)
+}
+
 /// Writes Parquet files, or annotates them; the outputs appear when they are complete.
 pub(crate) fn write(
     task: &Task,
@@ -81,19 +94,11 @@ pub(crate) fn write(
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<FilterStats> {
-    if task.records.default_scheme.is_some() || task.records.host.is_some() {
-        bail!("--default-scheme and --host are for lists; the URLs of a Parquet file must be whole");
-    }
-    if task.records.field.is_some() || task.records.json_key.is_some() {
-        bail!("--field and --json-key are for lists; --column names the column of a Parquet file");
-    }
     let main = places.main.as_deref().context(NEEDS_FILE)?;
     if places.named().any(|(_, path)| file(path).is_none()) {
         bail!(NEEDS_FILE);
     }
-    silence_foreign_panics();
-    let open = |path: &PathBuf| ParquetInput::open(path, &task.column);
-    let inputs = inputs.iter().map(open).collect::<robosieve::Result<Vec<_>>>()?;
+    let inputs = open(inputs, &task.column, &task.records)?;
     let show = |at: FilterProgress| progress(at.bytes_read);
     let filter = ParquetFilter::new(judge).progress(&show);
     Ok(match &task.what {
