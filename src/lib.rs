@@ -38,6 +38,7 @@
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
 //! * `census`: which agents the robots.txt files of a snapshot name. `diff`: what changed between two snapshots.
+//! * [`report`]: what a snapshot and lists come to, in figures.
 //! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
 //! Nothing here panics on what a site, an archive, a snapshot or a list of URLs holds.
@@ -63,6 +64,7 @@ mod output;
 mod preferences;
 mod profile;
 mod records;
+pub mod report;
 mod robots;
 mod simd;
 mod snapshot;
@@ -78,9 +80,9 @@ pub use decode::decode;
 pub use diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChange, Turned};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{
-    AnnotateForm, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation, Outputs,
-    ParquetFilter, ParquetInput, ParquetOutputs, PreferenceJudge, PreferenceScratch, Require, Scratch, Site, Stage,
-    UnknownOrigin, VerdictColumns, Verdicts,
+    AnnotateForm, Basis, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation,
+    Outputs, ParquetFilter, ParquetInput, ParquetOutputs, PreferenceJudge, PreferenceScratch, Require, Scratch, Site,
+    Stage, UnknownOrigin, VerdictColumns, Verdicts,
 };
 pub use known::{AgentSet, KnownAgent, Purpose, add_agents};
 pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};

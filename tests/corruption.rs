@@ -1,5 +1,6 @@
 //! Damaged and forged snapshots: nothing panics or hangs, and no wrong verdict goes unnoticed.
 
+use robosieve::report::Reporter;
 use robosieve::*;
 use std::fmt::Debug;
 use std::io::{Cursor, Write};
@@ -195,6 +196,9 @@ fn ask(snapshot: &Snapshot<&[u8]>) {
     if let Ok(judge) = Judge::new(snapshot, &agents, JudgeOptions::default()) {
         let explained = [(1, 0), (14, 0), (19, 1)].map(|(url, agent)| judge.explain(URLS[url].as_bytes(), agent));
         explained.iter().flatten().for_each(|why| drop(format!("{why:?}")));
+        let reporter = Reporter::new(&judge);
+        drop(reporter.of_snapshot());
+        drop(reporter.of_lists(vec![Input::from_reader("list", Cursor::new(URLS.join("\n")))]));
     }
     let _ = snapshot.census().map(|census| drop((census.top(5), census.named("a"), census.global())));
     let other = Snapshot::new(intact()).unwrap();

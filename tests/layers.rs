@@ -43,6 +43,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "records",
         ],
     ),
+    ("report", &["error", "profile", "robots", "snapshot", "matcher", "records", "filter"]),
     ("synthetic", &[]),
 ];
 

@@ -17,6 +17,7 @@ mod preferences;
 mod properties;
 mod records;
 mod recrawl;
+mod report;
 mod shell;
 mod site;
 mod spec;

@@ -242,6 +242,33 @@ fn filtering_sends_every_row_to_one_place_in_order() {
 }
 
 #[test]
+fn a_report_counts_every_row() {
+    let place = Place::new();
+    for (kind, properties, groups) in kinds() {
+        place.write("in.parquet", &table(properties, &groups));
+        let ran = place.done("report -q -s s -a one,two in.parquet --json -");
+        let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let verdicts = verdicts(groups.iter().sum());
+        assert_eq!(report["lists"]["lines"], verdicts.len(), "{kind}");
+        for agent in 0..2 {
+            for (name, verdict) in [
+                ("allowed", Verdict::Allowed),
+                ("disallowed", Verdict::Disallowed),
+                ("unknown", Verdict::Unknown),
+                ("invalid", Verdict::Invalid),
+            ] {
+                let count = verdicts.iter().filter(|row| row[agent] == verdict).count();
+                assert_eq!(report["agents"][agent]["urls"][name], count, "{kind}: {agent} {name}");
+            }
+        }
+        let of_bases: u64 = report["bases"].as_array().unwrap().iter().map(|of| of["urls"].as_u64().unwrap()).sum();
+        assert_eq!(of_bases, verdicts.len() as u64, "{kind}");
+    }
+    let refused = place.run("report -q -s s -a one in.parquet --field 2");
+    assert!(refused.stderr.contains("--column names the column of a Parquet file"), "{}", refused.stderr);
+}
+
+#[test]
 fn several_files_of_one_schema_become_one() {
     let place = Place::new();
     place.write("a.parquet", &table(WriterProperties::builder(), &[5, 6]));

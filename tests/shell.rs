@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 const VERBS: &[&str] =
-    &["compile", "filter", "annotate", "check", "inspect", "agents", "diff", "bench", "completions", "man"];
+    &["compile", "filter", "annotate", "check", "inspect", "agents", "diff", "report", "bench", "completions", "man"];
 
 fn printed(args: &[&str]) -> String {
     let ran = robosieve(Path::new("."), args);

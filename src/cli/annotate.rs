@@ -3,8 +3,8 @@
 use super::args::AnnotateArg;
 use super::args::AnnotateArgs;
 use super::job::{Annotation, Places, Task, What};
-use super::report::print_agents;
 use super::run::Run;
+use super::summary::print_agents;
 use anyhow::bail;
 use std::path::Path;
 

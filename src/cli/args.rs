@@ -7,6 +7,7 @@ use super::inputs::InputArgs;
 use super::many::ManyArgs;
 use super::parquet::NameArgs;
 use super::records::RecordArgs;
+use super::report::ReportArgs;
 use super::time::{parse_instant, parse_through};
 use super::who::AgentArgs;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
@@ -58,6 +59,8 @@ pub(crate) enum Verb {
     Filter(FilterArgs),
     /// Give every line its verdicts, one letter an agent: A allowed, D disallowed, U unknown origin, I not a URL
     Annotate(AnnotateArgs),
+    /// Tell how much agents are refused, and why: by a snapshot, or for lists of URLs
+    Report(ReportArgs),
     /// Judge single URLs, and say why
     Check(CheckArgs),
     /// Show what a snapshot holds, in all or of one origin
@@ -100,7 +103,7 @@ pub(crate) struct CompileArgs {
     pub inputs: Vec<PathBuf>,
 }
 
-/// What `filter`, `annotate`, `check` and `bench` share. All but the last need an agent (`agents_needed`).
+/// What `filter`, `annotate`, `report`, `check` and `bench` share. All but the last need an agent (`agents_needed`).
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
     #[command(flatten)]
@@ -120,7 +123,7 @@ pub(crate) struct JudgeArgs {
 }
 
 /// One agent at least, by one way or the other.
-fn agents_needed() -> ArgGroup {
+pub(super) fn agents_needed() -> ArgGroup {
     ArgGroup::new("who").required(true).multiple(true).args(["agents", "agents_from"])
 }
 

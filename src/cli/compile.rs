@@ -3,7 +3,7 @@
 use super::args::{CompileArgs, ProfileArg};
 use super::output::refuse_same;
 use super::progress::Progress;
-use super::report::print_compile;
+use super::summary::print_compile;
 use anyhow::{Context, bail};
 use robosieve::{CompileReport, Compiler, OutputFile, Snapshot};
 use std::fs::File;

@@ -69,6 +69,16 @@ each agent. A header gets the names content-usage and content-signal. mask and P
 
 A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts behind them: --as bits or int8.";
 
+pub(super) const REPORT_EXAMPLES: &str = "\
+Examples:
+  robosieve report -s web.rsieve -a GPTBot,CCBot
+  robosieve report -s web.rsieve -a GPTBot,CCBot,Googlebot 'crawl/*.txt.gz' --html report.html --json report.json
+  robosieve report -s web.rsieve --agents-from agents.txt --csv - | grep '^agents,'
+  robosieve report -s web.rsieve -a GPTBot --column page.url crawl.parquet --html report.html
+
+The table is printed unless another form goes to standard output; with -q and an output named it is not. Files appear whole. \
+docs/REPORT.md tells what each figure means.";
+
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/

@@ -3,8 +3,8 @@
 use super::args::{FilterArgs, KeepArg};
 use super::job::{Places, Task, What};
 use super::output::refuse_same;
-use super::report::grouped;
 use super::run::Run;
+use super::summary::grouped;
 use anyhow::bail;
 use robosieve::FilterStats;
 use std::path::Path;

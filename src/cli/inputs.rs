@@ -44,6 +44,11 @@ impl Shard {
 }
 
 impl InputArgs {
+    /// Whether any input is named, or meant to be.
+    pub(crate) fn are_named(&self) -> bool {
+        !self.inputs.is_empty() || self.files_from.is_some() || self.shard.is_some()
+    }
+
     /// All inputs in order, of all shards; those of directories and globs sorted. `-`, standard input, where none is named.
     pub(crate) fn all(&self, quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
         if self.inputs.is_empty() && self.files_from.is_none() {

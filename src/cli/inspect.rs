@@ -2,7 +2,7 @@
 
 use super::args::InspectArgs;
 use super::output::{Output, print};
-use super::report::{grouped, outcomes};
+use super::summary::{grouped, outcomes};
 use super::time::time;
 use anyhow::{Context, bail};
 use robosieve::{FORMAT_VERSION, Origin, OriginEntry, Snapshot};

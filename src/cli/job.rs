@@ -139,7 +139,7 @@ fn as_sink(output: &mut Option<Output>) -> Option<&mut (dyn Write + Send)> {
 }
 
 /// All inputs are opened before any is read, so a missing one is told at once.
-fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
+pub(crate) fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
     paths.iter().map(|path| open_input(path)).collect()
 }
 

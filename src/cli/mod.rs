@@ -21,6 +21,7 @@ mod progress;
 mod records;
 mod report;
 mod run;
+mod summary;
 mod time;
 mod who;
 
@@ -76,6 +77,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Inspect(args) => inspect::run(&args).map(done),
         Verb::Agents(args) => agents::run(&args, quiet).map(done),
         Verb::Diff(args) => diff::run(&args, quiet),
+        Verb::Report(args) => report::run(&args, quiet).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
         Verb::Completions(args) => completions::run(&args).map(done),
         Verb::Man(args) => man::run(&args).map(done),

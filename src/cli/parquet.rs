@@ -5,7 +5,8 @@ use super::job::{Places, Task, What};
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{
-    Field, FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns,
+    Field, FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, RecordOptions,
+    VerdictColumns,
 };
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -64,6 +65,23 @@ impl<R: Read> Read for NoParquet<R> {
     }
 }
 
+/// Opens Parquet files, whose URLs stand where `records` says.
+pub(crate) fn open(inputs: &[PathBuf], records: &RecordOptions) -> anyhow::Result<Vec<ParquetInput>> {
+    if records.json_key.is_some() {
+        bail!("--json-key is for lists; --field names the column of a Parquet file");
+    }
+    let column = match &records.field {
+        None => "url",
+        Some(Field::Name(name)) => name,
+        Some(Field::Number(number)) => {
+            bail!("--field {number}: the columns of a Parquet file have names; give one of them")
+        }
+    };
+    silence_foreign_panics();
+    let open = |path: &PathBuf| Ok(ParquetInput::open(path, column)?.records(records));
+    Ok(inputs.iter().map(open).collect::<robosieve::Result<_>>()?)
+}
+
 /// Writes Parquet files, or annotates them; the outputs appear when they are complete.
 pub(crate) fn write(
     task: &Task,
@@ -75,23 +93,11 @@ pub(crate) fn write(
     if matches!(&task.what, What::Annotate(annotation) if annotation.preferences) {
         bail!("--preferences is for lists; a Parquet file takes verdicts only");
     }
-    if task.records.json_key.is_some() {
-        bail!("--json-key is for lists; --field names the column of a Parquet file");
-    }
-    let column = match &task.records.field {
-        None => "url",
-        Some(Field::Name(name)) => name,
-        Some(Field::Number(number)) => {
-            bail!("--field {number}: the columns of a Parquet file have names; give one of them")
-        }
-    };
     let main = places.main.as_deref().context(NEEDS_FILE)?;
     if places.named().any(|(_, path)| file(path).is_none()) {
         bail!(NEEDS_FILE);
     }
-    silence_foreign_panics();
-    let open = |path: &PathBuf| Ok(ParquetInput::open(path, column)?.records(&task.records));
-    let inputs = inputs.iter().map(open).collect::<robosieve::Result<Vec<_>>>()?;
+    let inputs = open(inputs, &task.records)?;
     let show = |at: FilterProgress| progress(at.bytes_read);
     let filter = ParquetFilter::new(judge).progress(&show);
     Ok(match &task.what {

@@ -5,7 +5,7 @@ use super::inputs::InputArgs;
 use super::job::{self, Places, Task};
 use super::many::{Identity, Many, ManyArgs};
 use super::progress::Progress;
-use super::report::print_filter;
+use super::summary::print_filter;
 use robosieve::{Agent, FilterStats, Judge, Snapshot};
 use std::path::Path;
 

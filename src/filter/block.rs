@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::records::{Head, RecordOptions, Records};
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,6 +70,8 @@ pub(super) struct Block {
     pub records: Option<Arc<Records>>,
     /// Where lines are routed.
     pub runs: Vec<Run>,
+    /// Which lines are refused, where they are only counted.
+    pub refused: Vec<Range<usize>>,
     /// Annotated lines.
     pub annotated: Vec<u8>,
 }

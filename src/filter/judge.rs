@@ -12,7 +12,7 @@ use crate::profile::Profile;
 use crate::records::Extracted;
 use crate::robots::Robots;
 use crate::simd;
-use crate::snapshot::format::{NONE, hash_key};
+use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Glance;
 use crate::snapshot::view::View;
 use crate::snapshot::{OriginEntry, Snapshot};
@@ -152,9 +152,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     pub fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
         self.own(scratch);
         let Some(parts) = url::split(url, &mut scratch.key) else {
-            let agents = self.agents.len();
-            let answer = Answer::Same(Verdict::Invalid);
-            return Ok(Verdicts { answer, agents, via_other_scheme: false, file: NONE });
+            return Ok(Verdicts::invalid(self.agents.len()));
         };
         let origin = (parts.origin, hash_key(parts.origin));
         self.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
@@ -232,7 +230,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
 
     #[inline(always)]
     fn verdicts<'a>(&self, answer: Answer<'a>, origin: &OriginState<'s>) -> Verdicts<'a> {
-        Verdicts { answer, agents: self.agents.len(), via_other_scheme: origin.via_other_scheme, file: origin.file }
+        let OriginState { via_other_scheme, basis, row, file, .. } = *origin;
+        Verdicts { answer, agents: self.agents.len(), via_other_scheme, basis, row, file }
     }
 
     /// What holds for origins that the snapshot does not know.

@@ -1,26 +1,34 @@
 //! Lists of URLs through a judge: blocks of lines on all cores, results in the order of the input.
 
 mod annotate;
+mod basis;
 mod batch;
 mod block;
+mod held;
 mod judge;
 mod output;
 mod parquet;
 mod pipeline;
 mod preference_text;
 mod preferences;
+mod sample;
 mod site;
 mod standing;
 mod stats;
+mod tally;
 mod verdicts;
 
+pub use basis::Basis;
 pub use block::Input;
+pub(crate) use held::{Held, Obeyed};
 pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin};
 pub use parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
 pub use pipeline::FilterProgress;
 pub use preferences::{PreferenceJudge, PreferenceScratch};
+pub(crate) use sample::Sample;
 pub use site::Site;
 pub use stats::FilterStats;
+pub(crate) use tally::Tally;
 pub use verdicts::Verdicts;
 
 use crate::error::Result;

@@ -21,6 +21,9 @@ pub(super) struct Criterion {
 }
 
 impl Criterion {
+    /// A line counts as disallowed if it is refused to one agent or more.
+    pub(super) const REFUSED_TO_ANY: Self = Self { keep: Keep::Disallowed, require: Require::Any };
+
     /// One verdict for the line: the kept one if the required agents have it, else the other.
     #[inline]
     pub(super) fn line_verdict(self, verdicts: &Verdicts<'_>, agents: usize) -> Verdict {

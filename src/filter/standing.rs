@@ -1,5 +1,6 @@
 //! What holds for all URLs of an origin: found once, policy applied, agents sorted by the rules they obey.
 
+use super::basis::Basis;
 use super::judge::Judge;
 use crate::error::Result;
 use crate::matcher::{Ruling, Verdict, ruling};
@@ -17,6 +18,9 @@ pub(super) struct OriginState<'s> {
     /// The canonical key; empty before the first.
     key: Vec<u8>,
     pub standing: Standing,
+    pub basis: Basis,
+    /// The origin's row in the section `facts`; [`NONE`] if the snapshot does not know it.
+    pub row: u32,
     pub via_other_scheme: bool,
     /// The number of the robots.txt that counts; `NONE` where none does.
     pub file: u32,
@@ -29,10 +33,13 @@ pub(super) struct OriginState<'s> {
 }
 
 impl OriginState<'_> {
+    /// What holds for an origin that the snapshot does not know, to begin with.
     pub(super) fn new(standing: Standing) -> Self {
         Self {
             key: Vec::new(),
             standing,
+            basis: Basis::UnknownOrigin,
+            row: NONE,
             via_other_scheme: false,
             file: NONE,
             groups: Vec::new(),
@@ -174,13 +181,18 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         Ok(())
     }
 
+    /// Applies the policy to an origin's entry; the rest of its state is set.
     pub(super) fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState<'s>) -> Result<Standing> {
         origin.file = NONE;
+        origin.row = entry.row;
         if entry.class == OutcomeClass::Rules {
+            origin.basis = Basis::Rules;
             return self.choose_rules(entry.file, origin);
         }
         let facts = self.snapshot.facts(entry.row)?;
-        match ruling(self.policy, &facts.outcome, facts.last_good != NONE, self.options.at) {
+        let ruling = ruling(self.policy, &facts.outcome, facts.last_good != NONE, self.options.at);
+        origin.basis = Basis::of(&facts.outcome, ruling);
+        match ruling {
             Ruling::Allow => Ok(Standing::Same(Verdict::Allowed)),
             Ruling::Disallow if self.profile == Profile::Rfc9309 => Ok(Standing::AllButRobots),
             Ruling::Disallow => Ok(Standing::Same(Verdict::Disallowed)),
@@ -190,7 +202,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     /// Sorts the agents by the rules they obey: usually a few rule sets, however many agents.
-    fn choose_rules(&self, file: u32, origin: &mut OriginState<'s>) -> Result<Standing> {
+    pub(super) fn choose_rules(&self, file: u32, origin: &mut OriginState<'s>) -> Result<Standing> {
         let words = self.words();
         origin.groups.clear();
         origin.bits.clear();

@@ -1,6 +1,8 @@
 //! The verdicts on one URL for any number of agents.
 
+use super::basis::Basis;
 use crate::matcher::Verdict;
+use crate::snapshot::format::NONE;
 
 /// The verdicts on one URL, for the judge's agents in their order.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +12,9 @@ pub struct Verdicts<'a> {
     pub(super) via_other_scheme: bool,
     /// The number of the robots.txt whose rules decided; `NONE` where there is none.
     pub(super) file: u32,
+    pub(super) basis: Basis,
+    /// The row of the origin that decides in the section `facts`, or that of none.
+    pub(super) row: u32,
 }
 
 /// One verdict for all agents, or a bit for each: whether it may fetch the URL.
@@ -20,6 +25,12 @@ pub(super) enum Answer<'a> {
 }
 
 impl Verdicts<'_> {
+    /// Those on what is not a URL.
+    pub(super) fn invalid(agents: usize) -> Self {
+        let answer = Answer::Same(Verdict::Invalid);
+        Verdicts { answer, agents, via_other_scheme: false, basis: Basis::NotAUrl, row: NONE, file: NONE }
+    }
+
     /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
     pub fn get(&self, agent: usize) -> Verdict {
         match self.answer {
@@ -67,6 +78,16 @@ impl Verdicts<'_> {
     /// Whether the agent of this number may fetch the URL.
     pub(super) fn may_fetch(&self, agent: usize) -> bool {
         self.get(agent) == Verdict::Allowed
+    }
+
+    /// The row of the origin that decides, in the section `facts`.
+    pub(crate) fn row(&self) -> Option<u32> {
+        (self.row != NONE).then_some(self.row)
+    }
+
+    /// What they rest on, for all agents alike.
+    pub fn basis(&self) -> Basis {
+        self.basis
     }
 
     /// Whether the other scheme's entry was used ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).

@@ -21,6 +21,14 @@ pub(crate) fn prefix_word(text: &[u8]) -> u64 {
     text.iter().zip([56, 48, 40]).fold(0, |word, (&b, shift)| word | u64::from(b) << shift)
 }
 
+/// The pattern of so many bytes that is whole in its word; `buffer` holds it.
+pub(super) fn prefix_word_bytes(word: u64, len: usize, buffer: &mut Vec<u8>) -> &[u8] {
+    buffer.clear();
+    buffer.push(b'/');
+    buffer.extend(word.to_be_bytes().iter().take(len.saturating_sub(1)));
+    buffer
+}
+
 /// A pattern and its packed rule.
 pub(super) type Literal<'t> = (&'t [u8], PackedRule);
 
@@ -191,7 +199,7 @@ impl<'a> Literals<'a> {
         for number in 0..self.packed.len() {
             let rule = self.rule(number);
             texts.push(match rule.is_inline() {
-                true => [b"/", &self.word(number).to_be_bytes()[..rule.len.saturating_sub(1)]].concat(),
+                true => prefix_word_bytes(self.word(number), rule.len, &mut Vec::new()).to_vec(),
                 false => rule.pattern(self.patterns)?.to_vec(),
             });
         }

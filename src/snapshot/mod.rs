@@ -7,6 +7,7 @@
 pub(crate) mod copy;
 pub(crate) mod format;
 pub(crate) mod index;
+pub(crate) mod listing;
 pub(crate) mod literal;
 pub(crate) mod map;
 mod outcome;

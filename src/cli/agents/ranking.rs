@@ -1,7 +1,7 @@
 //! The names that the robots.txt files of a snapshot have groups for, by how many origins do.
 
 use super::super::output::printable;
-use super::super::report::grouped;
+use super::super::summary::grouped;
 use robosieve::{Agent, Census, KnownAgent, NamedAgent};
 use serde_json::{Value, json};
 use std::fmt::Write;

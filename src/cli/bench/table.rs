@@ -1,6 +1,6 @@
 //! What was measured, as a table for people and as JSON for programs.
 
-use super::super::report::grouped;
+use super::super::summary::grouped;
 use super::Report;
 use super::measure::{Measured, Time};
 use serde_json::{Value, json};

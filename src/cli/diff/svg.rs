@@ -1,6 +1,6 @@
 //! A picture: for each agent a bar to the right for the origins that newly refuse it, and one to the left for those that newly allow it.
 
-use super::super::report::grouped;
+use super::super::summary::grouped;
 use super::Told;
 use super::table;
 use robosieve::AgentChange;

@@ -1,7 +1,7 @@
 //! What changed, as a table for people.
 
 use super::super::output::printable;
-use super::super::report::grouped;
+use super::super::summary::grouped;
 use super::Told;
 use robosieve::{AgentChange, KnownAgent, Origins, RuleChange, Turned};
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! What a run over many files came to, for people.
 
-use super::super::report::{counts, grouped, print_filter};
+use super::super::summary::{counts, grouped, print_filter};
 use super::plan::FileJob;
 use anyhow::bail;
 use robosieve::FilterStats;

@@ -11,6 +11,7 @@ mod rewrite;
 mod route;
 mod spool;
 mod table;
+mod tally;
 mod urls;
 mod verdicts;
 

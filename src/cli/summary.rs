@@ -1,5 +1,6 @@
 //! Summaries for people, on stderr.
 
+use robosieve::report::ListFacts;
 use robosieve::{Agent, CompileReport, Counts, FilterStats};
 use std::time::Duration;
 
@@ -88,6 +89,13 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     if stats.via_other_scheme > 0 {
         eprintln!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme));
     }
+}
+
+/// What was read for a report.
+pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let (lines, bytes) = (grouped(lists.lines), grouped(lists.bytes));
+    eprintln!("lines {lines}  bytes {bytes}  {seconds:.2} s  {} URL/s", grouped((lists.lines as f64 / seconds) as u64));
 }
 
 /// What came of each agent, under the number of its letter, digit or column.

@@ -1,0 +1,171 @@
+//! What the figures say, in a sentence each: the headings of the page and of the table.
+
+use super::super::summary::grouped;
+use super::words::{clean, counted, day, share};
+use robosieve::Basis;
+use robosieve::report::{AgentReport, Example, Report};
+
+/// Characters of a rule in a heading.
+const RULE: usize = 40;
+
+/// What the report is about.
+pub(super) fn title(report: &Report) -> String {
+    match report.agents.as_slice() {
+        [one] => format!("What robots.txt lets {} fetch", clean(&one.agent, RULE)),
+        agents => format!("What robots.txt lets {} agents fetch", agents.len()),
+    }
+}
+
+/// The agent of which `count` is the greatest, the first of equals, and whether it is the same for all.
+fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentReport, bool)> {
+    let first = report.agents.iter().reduce(|a, b| if count(b) > count(a) { b } else { a })?;
+    Some((first, report.agents.iter().all(|agent| count(agent) == count(first))))
+}
+
+pub(super) fn origins(report: &Report) -> String {
+    let Some((agent, all)) = most(report, |agent| agent.origins.wholly) else { return "No agents".to_owned() };
+    let name = clean(&agent.agent, RULE);
+    let origins = report.snapshot.origins;
+    let (wholly, partly) = (agent.origins.wholly, agent.origins.partly);
+    match (wholly, partly) {
+        (0, _) if report.agents.len() == 1 => {
+            format!("No origin refuses {name} wholly, {} partly", share(partly, origins))
+        }
+        (0, _) => "No origin refuses any of the agents wholly".to_owned(),
+        _ if report.agents.len() == 1 => {
+            format!("{} of the origins refuse {name} wholly, {} partly", share(wholly, origins), share(partly, origins))
+        }
+        _ if all => format!("Each agent is refused wholly by {} of the origins", share(wholly, origins)),
+        _ => format!("{name} is refused by most: {} of the origins refuse it wholly", share(wholly, origins)),
+    }
+}
+
+pub(super) fn urls(report: &Report) -> Option<String> {
+    let lines = report.lists.as_ref()?.lines;
+    let refused = |agent: &AgentReport| agent.urls.map_or(0, |urls| urls.disallowed);
+    let (agent, all) = most(report, refused)?;
+    let (name, refused) = (clean(&agent.agent, RULE), refused(agent));
+    Some(match refused {
+        0 => "No URL of the lists is refused to any agent".to_owned(),
+        _ if report.agents.len() == 1 => format!("{name} may not fetch {} of the URLs", share(refused, lines)),
+        _ if all => format!("Each agent may not fetch {} of the URLs", share(refused, lines)),
+        _ => format!("{name} may fetch least: {} of the URLs are refused to it", share(refused, lines)),
+    })
+}
+
+pub(super) fn bases(report: &Report) -> String {
+    let rules = |origins: bool| {
+        let of_rules = report.bases.iter().filter(|of| matches!(of.basis, Basis::Rules | Basis::LastGoodCopy));
+        of_rules.map(|of| if origins { of.origins } else { of.urls.unwrap_or_default() }).sum::<u64>()
+    };
+    let origins = share(rules(true), report.snapshot.origins);
+    match &report.lists {
+        None => format!("Rules decide for {origins} of the origins"),
+        Some(lists) => {
+            format!("Rules decide for {origins} of the origins and {} of the URLs", share(rules(false), lists.lines))
+        }
+    }
+}
+
+pub(super) fn top_origins(report: &Report) -> String {
+    let top = &report.top_origins;
+    if let Some(lists) = &report.lists {
+        let refused: u64 = top.iter().filter_map(|origin| origin.urls_refused).sum();
+        return match top.len() {
+            0 => "No origin of the lists refuses a URL".to_owned(),
+            1 => format!("One origin holds {} of the refused URLs", share(refused, lists.refused_to_any)),
+            count => format!("{count} origins hold {} of the refused URLs", share(refused, lists.refused_to_any)),
+        };
+    }
+    let wholly = report.together.all_wholly;
+    match report.agents.as_slice() {
+        [one] => format!("{} wholly refuse {}", counted(wholly, "origin"), clean(&one.agent, RULE)),
+        agents => format!("{} wholly refuse all {} agents", counted(wholly, "origin"), agents.len()),
+    }
+}
+
+pub(super) fn rules(report: &Report) -> String {
+    match report.rules.top.first() {
+        None => "No rule refuses anything to these agents".to_owned(),
+        Some(rule) => {
+            format!("“{}” is the rule of most: {}", clean(&rule.rule, RULE), counted(rule.origins, "origin"))
+        }
+    }
+}
+
+pub(super) fn deciding(report: &Report) -> Option<String> {
+    let deciding = report.deciding.as_ref()?;
+    Some(match deciding.top.first() {
+        None => "No rule refuses a URL of the lists".to_owned(),
+        Some(rule) => {
+            let share = share(rule.urls, deciding.explained);
+            format!("“{}” refuses most URLs: {share} of those refused", clean(&rule.rule, RULE))
+        }
+    })
+}
+
+/// How the sample was taken.
+pub(super) fn sampled(report: &Report) -> Option<String> {
+    let deciding = report.deciding.as_ref()?;
+    let explained = grouped(deciding.explained);
+    Some(match deciding.every {
+        1 => format!("All {explained} refused URLs were explained."),
+        every => format!(
+            "Counted on a sample: one of every {} refused URLs was explained, {explained} in all.",
+            grouped(every)
+        ),
+    })
+}
+
+pub(super) fn signals(report: &Report) -> String {
+    let declared = report.signals.iter().filter(|signal| signal.origins > 0).enumerate();
+    let said = declared.map(|(i, signal)| {
+        let verb = if i == 0 { " is declared" } else { "" };
+        format!("{}{verb} by {}", field_name(signal.field), counted(signal.origins, "origin"))
+    });
+    match said.collect::<Vec<_>>().as_slice() {
+        [] => "No origin declares how its content may be used".to_owned(),
+        said => said.join(", "),
+    }
+}
+
+/// The days of the oldest and the newest capture.
+pub(super) fn captured(report: &Report) -> String {
+    match (report.snapshot.captured_from, report.snapshot.captured_to) {
+        (Some(from), Some(to)) if day(from) == day(to) => day(from),
+        (Some(from), Some(to)) => format!("{} to {}", day(from), day(to)),
+        _ => "at unknown times".to_owned(),
+    }
+}
+
+/// A field as it is usually written.
+pub(super) fn field_name(field: &str) -> &str {
+    match field {
+        "content-signal" => "Content-Signal",
+        "content-usage" => "Content-Usage",
+        other => other,
+    }
+}
+
+pub(super) fn example(example: &Example) -> String {
+    let agent = clean(&example.agent, RULE);
+    match example.rule {
+        Some(_) => format!("Why {agent} may not fetch this URL: a rule says so"),
+        None => format!("Why {agent} may not fetch this URL: {}", basis(example.basis)),
+    }
+}
+
+/// What a basis means.
+pub(super) fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Rules => "the rules of a robots.txt",
+        Basis::LastGoodCopy => "an older robots.txt, of a site that fails",
+        Basis::NoRobotsTxt => "no robots.txt (404 and the like)",
+        Basis::Forbidden => "robots.txt forbidden (401, 403)",
+        Basis::ServerError => "server error (429, 5xx)",
+        Basis::Unreachable => "unreachable",
+        Basis::UnresolvedRedirect => "a redirect to nowhere",
+        Basis::UnknownOrigin => "not in the snapshot",
+        Basis::NotAUrl => "not a URL",
+    }
+}

@@ -1,0 +1,310 @@
+//! The sections of the page: each has a heading that says what its figures come to.
+
+use super::super::findings;
+use super::super::words::{clean, minute};
+use super::parts::{Part, bar, code, key, legend, meter, number, number_of, unbroken};
+use maud::{Markup, html};
+use robosieve::Basis;
+use robosieve::report::{BasisReport, Example, OriginReport, Reach, Report, RobotsLine};
+
+/// What is shown at most, so that the page stays small whatever was asked for; the JSON has all.
+const AGENTS: usize = 40;
+const COLUMNS: usize = 24;
+const ROWS: usize = 25;
+
+/// Characters of a name, and of what a site wrote.
+const NAME: usize = 40;
+const TEXT: usize = 120;
+
+pub(super) fn origins(report: &Report) -> Markup {
+    let origins = report.snapshot.origins;
+    html! {
+        section {
+            p.kicker { "Origins by agent" }
+            h2 { (unbroken(&findings::origins(report))) }
+            (legend(&[("wholly", "refused wholly"), ("partly", "refused partly"), ("not", "nothing refused")]))
+            @for (i, agent) in report.agents.iter().take(AGENTS).enumerate() {
+                @let counts = agent.origins;
+                div.row {
+                    div {
+                        strong { (clean(&agent.agent, NAME)) }
+                        span {
+                            "wholly " (number_of(&format!("/agents/{i}/origins/wholly"), counts.wholly, origins))
+                            ", partly " (number_of(&format!("/agents/{i}/origins/partly"), counts.partly, origins))
+                            ", not " (number(&format!("/agents/{i}/origins/not"), counts.not))
+                        }
+                    }
+                    (bar(&agent.agent, &[
+                        Part { class: "wholly", name: "refused wholly", size: counts.wholly },
+                        Part { class: "partly", name: "refused partly", size: counts.partly },
+                        Part { class: "not", name: "nothing refused", size: counts.not },
+                    ]))
+                }
+            }
+            (and_more(report.agents.len(), AGENTS, "agents"))
+        }
+    }
+}
+
+pub(super) fn urls(report: &Report) -> Markup {
+    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return html! {} };
+    let agents = report.agents.iter().enumerate().filter_map(|(i, agent)| Some((i, agent, agent.urls?)));
+    html! {
+        section {
+            p.kicker { "URLs by agent" }
+            h2 { (unbroken(&heading)) }
+            (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
+            @for (i, agent, urls) in agents.take(AGENTS) {
+                div.row {
+                    div {
+                        strong { (clean(&agent.agent, NAME)) }
+                        span {
+                            "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lists.lines))
+                            ", allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lists.lines))
+                        }
+                    }
+                    (bar(&agent.agent, &[
+                        Part { class: "disallowed", name: "refused", size: urls.disallowed },
+                        Part { class: "allowed", name: "allowed", size: urls.allowed },
+                        Part { class: "unknown", name: "unknown origin", size: urls.unknown },
+                        Part { class: "invalid", name: "not a URL", size: urls.invalid },
+                    ]))
+                }
+            }
+            (and_more(report.agents.len(), AGENTS, "agents"))
+            p.soft {
+                "For all agents alike, " (number_of("/lists/unknown", lists.unknown, lists.lines)) " of the lines are of origins that the snapshot does not know, and "
+                (number_of("/lists/invalid", lists.invalid, lists.lines)) " are no URLs."
+            }
+        }
+    }
+}
+
+fn and_more(all: usize, shown: usize, what: &str) -> Markup {
+    html! { @if all > shown { p.soft { "And " (all - shown) " more " (what) ", which --json and --csv have." } } }
+}
+
+/// The colour of a basis.
+fn class_of(basis: Basis) -> String {
+    format!("b{}", basis as usize)
+}
+
+pub(super) fn bases(report: &Report) -> Markup {
+    let classes: Vec<String> = report.bases.iter().map(|of| class_of(of.basis)).collect();
+    let parts = |size: fn(&BasisReport) -> u64| -> Vec<Part<'_>> {
+        let of_classes = report.bases.iter().zip(&classes);
+        of_classes.map(|(of, class)| Part { class, name: findings::basis(of.basis), size: size(of) }).collect()
+    };
+    html! {
+        section {
+            p.kicker { "Where verdicts come from" }
+            h2 { (unbroken(&findings::bases(report))) }
+            div.row { div { strong { "Origins" } } (bar("Origins", &parts(|of| of.origins))) }
+            @if report.lists.is_some() {
+                div.row { div { strong { "URLs" } } (bar("URLs", &parts(|of| of.urls.unwrap_or_default()))) }
+            }
+            table {
+                thead { tr { th { "Resting on" } th.n { "Origins" } @if report.lists.is_some() { th.n { "URLs" } } } }
+                tbody {
+                    @for (i, of) in report.bases.iter().enumerate() {
+                        tr {
+                            td { (key(&classes[i])) (findings::basis(of.basis)) }
+                            td.n { (number_of(&format!("/bases/{i}/origins"), of.origins, report.snapshot.origins)) }
+                            @if let Some((urls, lists)) = of.urls.zip(report.lists.as_ref()) {
+                                td.n { (number_of(&format!("/bases/{i}/urls"), urls, lists.lines)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn top_origins(report: &Report) -> Markup {
+    let top = &report.top_origins;
+    html! {
+        section {
+            p.kicker { "The origins that refuse most" }
+            h2 { (unbroken(&findings::top_origins(report))) }
+            @if !top.is_empty() {
+                ul.legend {
+                    @for reach in [Reach::Wholly, Reach::Partly, Reach::Not] {
+                        li.cell { span class=(format!("c-{}", reach.name())) style="display:inline-block;margin-right:.4rem" { (sign(reach)) } (meaning(reach)) }
+                    }
+                }
+                div.wide tabindex="0" role="region" aria-label="Origins by agents" {
+                    table.strip {
+                        thead {
+                            tr {
+                                th { "Origin" }
+                                @if report.lists.is_some() { th.n { "URLs refused" } }
+                                @for agent in report.agents.iter().take(COLUMNS) { th.agent { (clean(&agent.agent, NAME)) } }
+                            }
+                        }
+                        tbody { @for (i, origin) in top.iter().take(ROWS).enumerate() { (strip(i, origin, report)) } }
+                    }
+                }
+                (and_more(top.len(), ROWS, "origins"))
+                (and_more(report.agents.len(), COLUMNS, "agents"))
+            }
+        }
+    }
+}
+
+/// One origin against the agents.
+fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
+    html! {
+        tr {
+            th.origin { bdi { (clean(&origin.origin, TEXT)) } }
+            @if let Some((refused, urls)) = origin.urls_refused.zip(origin.urls) {
+                td.n {
+                    (number(&format!("/top_origins/{i}/urls_refused"), refused))
+                    span.soft { " of " (number(&format!("/top_origins/{i}/urls"), urls)) }
+                }
+            }
+            @for (reach, agent) in origin.agents.iter().zip(&report.agents).take(COLUMNS) {
+                td.cell {
+                    span class=(format!("c-{}", reach.name())) title=(format!("{}: {}", clean(&agent.agent, NAME), meaning(*reach))) { (sign(*reach)) }
+                }
+            }
+        }
+    }
+}
+
+/// A sign that tells the same as the colour.
+fn sign(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Wholly => "■",
+        Reach::Partly => "◪",
+        Reach::Not => "□",
+    }
+}
+
+fn meaning(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Wholly => "refused wholly",
+        Reach::Partly => "refused partly",
+        Reach::Not => "nothing refused",
+    }
+}
+
+/// Rows of a rule, how much it refuses, and that as a bar.
+fn rule_rows<'r>(rows: impl Iterator<Item = (&'r str, String, u64)>, whole: u64) -> Markup {
+    html! {
+        tbody {
+            @for (rule, place, count) in rows.take(ROWS) {
+                tr {
+                    td.text { (code(rule, TEXT)) (meter("rule", count, whole)) }
+                    td.n { (number_of(&place, count, whole)) }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn deciding(report: &Report) -> Markup {
+    let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) else { return html! {} };
+    let rows = deciding.top.iter().enumerate();
+    let rows = rows.map(|(i, rule)| (rule.rule.as_str(), format!("/deciding/top/{i}/urls"), rule.urls));
+    html! {
+        section {
+            p.kicker { "The rules that refuse most URLs" }
+            h2 { (unbroken(&heading)) }
+            table {
+                caption {
+                    (findings::sampled(report).unwrap_or_default()) " "
+                    @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are refused without a rule." }
+                }
+                thead { tr { th { "Deciding rule" } th.n { "Refused URLs" } } }
+                (rule_rows(rows, deciding.explained))
+            }
+        }
+    }
+}
+
+pub(super) fn rules(report: &Report) -> Markup {
+    let rows = report.rules.top.iter().enumerate();
+    let rows = rows.map(|(i, rule)| (rule.rule.as_str(), format!("/rules/top/{i}/origins"), rule.origins));
+    html! {
+        section {
+            p.kicker { "The rules that most origins have" }
+            h2 { (unbroken(&findings::rules(report))) }
+            table {
+                caption { "The agents meet " (number("/rules/distinct", report.rules.distinct)) " different disallow rules." }
+                thead { tr { th { "Rule" } th.n { "Origins" } } }
+                (rule_rows(rows, report.snapshot.origins))
+            }
+        }
+    }
+}
+
+pub(super) fn signals(report: &Report) -> Markup {
+    let signals = report.signals.iter().enumerate().filter(|(_, signal)| signal.origins > 0);
+    html! {
+        section {
+            p.kicker { "Declared use of content" }
+            h2 { (unbroken(&findings::signals(report))) }
+            @for (s, signal) in signals {
+                table {
+                    caption {
+                        (findings::field_name(signal.field)) " stands in " (number(&format!("/signals/{s}/files"), signal.files))
+                        " different files, which " (number(&format!("/signals/{s}/origins"), signal.origins)) " origins obey."
+                    }
+                    thead { tr { th { "Declared" } th.n { "Origins" } } }
+                    tbody {
+                        @for (i, value) in signal.values.iter().take(ROWS).enumerate() {
+                            tr {
+                                td.text { (code(&value.value, TEXT)) (meter("rule", value.origins, signal.origins)) }
+                                td.n { (number_of(&format!("/signals/{s}/values/{i}/origins"), value.origins, signal.origins)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn example(report: &Report) -> Markup {
+    let Some(why) = &report.example else { return html! {} };
+    html! {
+        section {
+            p.kicker { "One refusal, explained" }
+            h2 { (unbroken(&findings::example(why))) }
+            div.why { dl { (reasons(why)) } }
+        }
+    }
+}
+
+fn reasons(why: &Example) -> Markup {
+    let line = |line: &RobotsLine| html! { span.ln { "line " (line.line) ": " } (code(&line.text, TEXT)) };
+    html! {
+        dt { "URL" }
+        dd { (code(&why.url, 300)) @if !why.from_lists { span.soft { " (made up from the rule)" } } }
+        dt { "Agent" }
+        dd { (clean(&why.agent, NAME)) }
+        @if let Some(rule) = &why.rule {
+            dt { "Deciding rule" }
+            dd { (line(rule)) }
+            dt { "Its group" }
+            dd {
+                @for named in why.agent_lines.iter().take(3) { div { (line(named)) } }
+                span.soft { @if why.named { "The group names this agent." } @else { "No group names this agent, so the one for all holds." } }
+            }
+        } @else {
+            dt { "Because" }
+            dd { (findings::basis(why.basis)) }
+        }
+        @if let Some(url) = &why.robots_url {
+            dt { "robots.txt" }
+            dd {
+                (code(url, 300))
+                span.soft {
+                    @if why.status > 0 { ", status " (why.status) }
+                    @if let Some(time) = why.fetched_at { ", fetched " (minute(time)) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A report as text for a terminal.
+
+use super::super::summary::grouped;
+use super::findings;
+use super::words::{clean, share};
+use robosieve::report::{Example, Reach, Report};
+use std::fmt::Write as _;
+
+/// Characters of an agent's name, of a rule and of an origin.
+const NAME: usize = 26;
+const RULE: usize = 60;
+const ORIGIN: usize = 50;
+
+pub(super) fn table(report: &Report) -> String {
+    let mut out = Table(String::new());
+    head(report, &mut out);
+    agents(report, &mut out);
+    bases(report, &mut out);
+    top_origins(report, &mut out);
+    rules(report, &mut out);
+    signals(report, &mut out);
+    if let Some(why) = &report.example {
+        example(why, &mut out);
+    }
+    out.0
+}
+
+struct Table(String);
+
+impl Table {
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.0.push_str(text.as_ref().trim_end());
+        self.0.push('\n');
+    }
+
+    fn heading(&mut self, text: impl AsRef<str>) {
+        self.0.push('\n');
+        self.line(text);
+    }
+
+    /// A name of this width, and right-aligned cells.
+    fn row(&mut self, name: &str, width: usize, cells: &[String]) {
+        let mut line = format!("  {name:<width$}");
+        cells.iter().for_each(|cell| {
+            let _ = write!(line, "{cell:>16}");
+        });
+        self.line(line);
+    }
+}
+
+fn head(report: &Report, out: &mut Table) {
+    let snapshot = &report.snapshot;
+    out.line(findings::title(report));
+    out.line(format!(
+        "snapshot: {} origins, {} robots.txt files, captured {}; profile {}, status policy {}",
+        grouped(snapshot.origins),
+        grouped(snapshot.robots_files),
+        findings::captured(report),
+        snapshot.profile.name(),
+        report.judging.status_policy,
+    ));
+    if let Some(lists) = &report.lists {
+        out.line(format!(
+            "lists: {} lines, of {} of these origins; {} of others, {} that are no URLs",
+            grouped(lists.lines),
+            grouped(lists.origins),
+            grouped(lists.unknown),
+            grouped(lists.invalid)
+        ));
+    }
+}
+
+fn with_share(part: u64, whole: u64) -> String {
+    format!("{} {:>8}", grouped(part), share(part, whole))
+}
+
+fn agents(report: &Report, out: &mut Table) {
+    let origins = report.snapshot.origins;
+    out.heading(findings::origins(report));
+    out.row("origins that refuse", NAME, &["wholly", "partly", "not"].map(|name| format!("{name:>8}")).map(widened));
+    for agent in &report.agents {
+        let counts = [agent.origins.wholly, agent.origins.partly, agent.origins.not];
+        out.row(&clean(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, origins)).map(widened));
+    }
+    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return };
+    out.heading(heading);
+    out.row("URLs", NAME, &["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned).map(widened));
+    for (agent, urls) in report.agents.iter().filter_map(|agent| Some((agent, agent.urls?))) {
+        let counts = [urls.allowed, urls.disallowed, urls.unknown, urls.invalid];
+        out.row(&clean(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, lists.lines)).map(widened));
+    }
+}
+
+fn widened(cell: String) -> String {
+    format!("{cell:>22}")
+}
+
+fn bases(report: &Report, out: &mut Table) {
+    out.heading(findings::bases(report));
+    let mut names = vec!["origins".to_owned()];
+    names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
+    out.row("where verdicts come from", 42, &names.into_iter().map(widened).collect::<Vec<_>>());
+    for of in &report.bases {
+        let mut cells = vec![with_share(of.origins, report.snapshot.origins)];
+        cells.extend(of.urls.zip(report.lists.as_ref()).map(|(urls, lists)| with_share(urls, lists.lines)));
+        out.row(findings::basis(of.basis), 42, &cells.into_iter().map(widened).collect::<Vec<_>>());
+    }
+}
+
+fn top_origins(report: &Report, out: &mut Table) {
+    out.heading(findings::top_origins(report));
+    if report.top_origins.is_empty() {
+        return;
+    }
+    out.line("  for each agent in turn: W refused wholly, P partly, - not");
+    for origin in &report.top_origins {
+        let letter = |reach: &Reach| match reach {
+            Reach::Wholly => 'W',
+            Reach::Partly => 'P',
+            Reach::Not => '-',
+        };
+        let letters: String = origin.agents.iter().map(letter).collect();
+        let cells = origin
+            .urls
+            .zip(origin.urls_refused)
+            .map(|(urls, refused)| format!("  {} of {} URLs", grouped(refused), grouped(urls)));
+        out.line(format!("  {:<ORIGIN$}  {letters}{}", clean(&origin.origin, ORIGIN), cells.unwrap_or_default()));
+    }
+}
+
+fn rules(report: &Report, out: &mut Table) {
+    if let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) {
+        out.heading(heading);
+        findings::sampled(report).into_iter().for_each(|text| out.line(format!("  {text}")));
+        for rule in &deciding.top {
+            out.row(&clean(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.urls, deciding.explained))]);
+        }
+    }
+    out.heading(findings::rules(report));
+    for rule in &report.rules.top {
+        out.row(&clean(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.origins, report.snapshot.origins))]);
+    }
+}
+
+fn signals(report: &Report, out: &mut Table) {
+    out.heading(findings::signals(report));
+    for signal in report.signals.iter().filter(|signal| signal.origins > 0) {
+        let name = findings::field_name(signal.field);
+        for value in &signal.values {
+            out.row(
+                &format!("{name}: {}", value.value),
+                RULE + 1,
+                &[widened(with_share(value.origins, signal.origins))],
+            );
+        }
+    }
+}
+
+fn example(why: &Example, out: &mut Table) {
+    out.heading(findings::example(why));
+    let mut row = |name: &str, text: String| out.line(format!("  {name:<12}{text}"));
+    row("URL", clean(&why.url, 200));
+    if let Some(url) = &why.robots_url {
+        let fetched = why.fetched_at.map(|time| format!(", fetched {}", super::words::minute(time)));
+        row("robots.txt", format!("{}{}", clean(url, 200), fetched.unwrap_or_default()));
+    }
+    for line in why.agent_lines.iter().take(3) {
+        row("group", format!("line {}: {}", line.line, clean(&line.text, 120)));
+    }
+    match &why.rule {
+        Some(rule) => row("rule", format!("line {}: {}", rule.line, clean(&rule.text, 120))),
+        None => row("because", findings::basis(why.basis).to_owned()),
+    }
+}

@@ -1,0 +1,98 @@
+//! Columns of URLs counted instead of written.
+
+use super::pipeline::{self, Step};
+use super::urls::Batch;
+use super::{ParquetFilter, ParquetInput, places};
+use crate::error::Result;
+use crate::filter::Stage;
+use crate::filter::judge::{Judge, Scratch};
+use crate::filter::output::Criterion;
+use crate::filter::sample::Sample;
+use crate::filter::stats::FilterStats;
+use crate::filter::tally::{Local, Tally};
+use crate::filter::verdicts::Verdicts;
+
+/// Refused URLs, one behind the other, and where each ends.
+#[derive(Default)]
+struct Refused {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Refused {
+    fn push(&mut self, url: &[u8]) {
+        self.text.extend_from_slice(url);
+        self.ends.push(self.text.len());
+    }
+
+    fn url(&self, number: usize) -> Vec<u8> {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text[start..self.ends[number]].trim_ascii().to_vec()
+    }
+}
+
+impl<D: AsRef<[u8]> + Sync> ParquetFilter<'_, '_, D> {
+    /// Counts every row of the inputs, and takes the sample; a row counts as disallowed if an agent or more may not fetch its URL.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), but the inputs' schemas may differ.
+    pub(crate) fn tally(&self, inputs: &[ParquetInput], tally: &Tally, sample: &mut Sample) -> Result<FilterStats> {
+        let mut total = FilterStats::default();
+        let mut progress = self.progress_of(inputs);
+        pipeline::run(
+            inputs,
+            &places(inputs),
+            || (self.judge.scratch(), Local::new(self.judge.agents().len())),
+            |batch, (scratch, local)| {
+                let counted = count(self.judge, batch, scratch, |verdicts, rows| local.count(verdicts, rows, tally));
+                local.hand_over(tally);
+                counted
+            },
+            |step: Step<(FilterStats, Refused)>| {
+                if let Step::Rows((stats, refused)) = step {
+                    total.add(&stats);
+                    progress(total.lines);
+                    sample.put(refused.ends.len(), |number| refused.url(number));
+                }
+                Ok(())
+            },
+        )?;
+        Ok(total)
+    }
+}
+
+/// Judges a batch, counts its rows, and gathers those that `each` says are refused.
+fn count<'s, D: AsRef<[u8]>>(
+    judge: &Judge<'s, D>,
+    batch: &Batch,
+    scratch: &mut Scratch<'s>,
+    mut each: impl FnMut(&Verdicts<'_>, u64) -> bool,
+) -> Result<(FilterStats, Refused)> {
+    let criterion = Criterion::REFUSED_TO_ANY;
+    let (mut stats, mut refused) = (FilterStats::default(), Refused::default());
+    let mut long = batch.long.iter().map(|(row, _)| *row).peekable();
+    let mut row = 0;
+    judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
+        // A long value stands as an empty line, which is no URL, and is judged by itself.
+        let end = row + lines.ends.len();
+        let mut rows = lines.ends.len() as u64;
+        while long.next_if(|long| *long < end).is_some() {
+            rows -= 1;
+        }
+        row = end;
+        criterion.count(&verdicts, rows, &mut stats);
+        if each(&verdicts, rows) {
+            lines.ranges().for_each(|line| refused.push(&batch.text[line]));
+        }
+    })?;
+    for (_, value) in &batch.long {
+        let verdicts = judge.judge(value.data(), scratch)?;
+        criterion.count(&verdicts, 1, &mut stats);
+        if each(&verdicts, 1) {
+            // A dictionary can name a long value any number of times; the sample would pass over it anyhow.
+            refused.push(b"");
+        }
+    }
+    stats.bytes = batch.bytes;
+    Ok((stats, refused))
+}

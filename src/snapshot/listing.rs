@@ -1,0 +1,68 @@
+//! The rules of a packed set one after the other, for those who report on rules rather than match paths.
+
+use super::literal::prefix_word_bytes;
+use super::packed::PackedRule;
+use super::ruleset::{RuleSet, Rules};
+use super::view::View;
+use crate::error::Result;
+
+/// A rule as a snapshot holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListedRule<'p> {
+    /// Its path in normal form, without the final `$` and without stars at its end; every `*` is the wildcard.
+    pub pattern: &'p [u8],
+    /// Its path ends in `$`.
+    pub anchored: bool,
+    pub allow: bool,
+}
+
+impl<'p> ListedRule<'p> {
+    fn new(pattern: &'p [u8], rule: &PackedRule) -> Self {
+        Self { pattern, anchored: rule.anchored, allow: rule.allow }
+    }
+}
+
+impl View<'_> {
+    /// Calls `each` with all rules, those of a union set by set, until it says that it has seen enough (`false`).
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) where the bytes contradict each other; what `each` gives.
+    pub(crate) fn each_rule(
+        &self,
+        rules: &Rules<'_>,
+        mut each: impl FnMut(ListedRule<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        match rules {
+            Rules::Set(set) => each_of_set(set, &mut each).map(drop),
+            Rules::Union(places) => {
+                for place in *places {
+                    if !each_of_set(&self.rule_set(u32::from_le_bytes(*place))?, &mut each)? {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Whether `each` wants more.
+fn each_of_set(set: &RuleSet<'_>, each: &mut impl FnMut(ListedRule<'_>) -> Result<bool>) -> Result<bool> {
+    let mut buffer = Vec::new();
+    for (word, packed) in set.literals.words.iter().zip(set.literals.packed) {
+        let rule = PackedRule::decode(u64::from_le_bytes(*packed));
+        let pattern = match rule.is_inline() {
+            true => prefix_word_bytes(u64::from_le_bytes(*word), rule.len, &mut buffer),
+            false => rule.pattern(set.literals.patterns)?,
+        };
+        if !each(ListedRule::new(pattern, &rule))? {
+            return Ok(false);
+        }
+    }
+    for rule in (0..set.wild.len()).filter_map(|number| set.wild.rule(number)) {
+        if !each(ListedRule::new(set.wild.pattern(&rule)?, &rule))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

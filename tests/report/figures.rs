@@ -1,0 +1,204 @@
+//! The figures, against what `annotate` says of each line and against one another.
+
+use super::{compile, done};
+use crate::command::{robosieve, robosieve_with};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const AGENTS: &str = "GPTBot,Googlebot,Googlebot-Image:Googlebot,MJ12bot,FooBot";
+
+fn small() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small")
+}
+
+/// The shipped archive, compiled in `dir`.
+fn compile_small(dir: &Path) {
+    for file in ["robots.warc", "more.jsonl", "urls.txt"] {
+        std::fs::copy(small().join(file), dir.join(file)).unwrap();
+    }
+    done(robosieve(dir, &["compile", "-q", "-o", "s.rsieve", "robots.warc", "more.jsonl"]));
+}
+
+fn report(dir: &Path, args: &[&str]) -> Value {
+    let all = [&["report", "-q", "-s", "s.rsieve", "--json", "-"], args].concat();
+    serde_json::from_str(&done(robosieve(dir, &all))).unwrap()
+}
+
+/// For each agent the lines by letter.
+fn letters(annotated: &str, agents: usize) -> Vec<BTreeMap<char, u64>> {
+    let mut counts = vec![BTreeMap::new(); agents];
+    for line in annotated.lines() {
+        for (letter, counts) in line.chars().zip(&mut counts) {
+            *counts.entry(letter).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn urls_are_those_of_annotate() {
+    let dir = tempfile::tempdir().unwrap();
+    compile_small(dir.path());
+    for options in [&[][..], &["--status-policy", "strict"], &["--unknown", "allow"], &["--scheme", "any"]] {
+        let annotated = done(robosieve(
+            dir.path(),
+            &[&["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"], options].concat(),
+        ));
+        let report = report(dir.path(), &[&["-a", AGENTS, "urls.txt"], options].concat());
+        for (agent, letters) in letters(&annotated, 5).into_iter().enumerate() {
+            let urls = &report["agents"][agent]["urls"];
+            for (letter, verdict) in [('A', "allowed"), ('D', "disallowed"), ('U', "unknown"), ('I', "invalid")] {
+                assert_eq!(urls[verdict], letters.get(&letter).copied().unwrap_or(0), "{options:?} {agent} {verdict}");
+            }
+            // What verdicts rest on adds up to the same.
+            let refused: u64 =
+                report["bases"].as_array().unwrap().iter().map(|of| of["urls_refused"][agent].as_u64().unwrap()).sum();
+            assert_eq!(urls["disallowed"], refused, "{options:?} {agent}");
+        }
+        let lines = annotated.lines().count() as u64;
+        let verdicts: Vec<&str> = annotated.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        let count = |test: fn(&&&str) -> bool| verdicts.iter().filter(test).count() as u64;
+        assert_eq!(report["lists"]["lines"], lines);
+        assert_eq!(report["lists"]["refused_to_any"], count(|line| line.contains('D')), "{options:?}");
+        assert_eq!(
+            report["lists"]["allowed_to_all"],
+            count(|line| line.chars().all(|letter| letter == 'A')),
+            "{options:?}"
+        );
+        let of_bases: u64 = report["bases"].as_array().unwrap().iter().map(|of| of["urls"].as_u64().unwrap()).sum();
+        assert_eq!(of_bases, lines);
+    }
+}
+
+#[test]
+fn origins_are_counted_by_refused_urls() {
+    let dir = tempfile::tempdir().unwrap();
+    compile_small(dir.path());
+    let annotated = done(robosieve(dir.path(), &["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"]));
+    let mut expected: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for (verdicts, url) in annotated.lines().filter_map(|line| line.split_once('\t')) {
+        let Some(origin) = robosieve::Origin::of(url.trim().as_bytes()) else { continue };
+        let [urls, refused] = expected.entry(origin.to_string()).or_default();
+        *urls += 1;
+        *refused += u64::from(verdicts.contains('D'));
+    }
+    expected.retain(|_, [_, refused]| *refused > 0);
+    let report = report(dir.path(), &["-a", AGENTS, "--top", "1000", "urls.txt"]);
+    let found = report["top_origins"].as_array().unwrap();
+    let counts = found.iter().map(|of| {
+        let count = |name: &str| of[name].as_u64().unwrap();
+        (of["origin"].as_str().unwrap().to_owned(), [count("urls"), count("urls_refused")])
+    });
+    assert_eq!(counts.collect::<BTreeMap<_, _>>(), expected);
+    assert!(found.is_sorted_by_key(|of| std::cmp::Reverse(of["urls_refused"].as_u64())));
+}
+
+#[test]
+fn the_figures_do_not_depend_on_threads_or_on_the_form_of_the_list() {
+    let dir = tempfile::tempdir().unwrap();
+    compile_small(dir.path());
+    let plain = std::fs::read_to_string(dir.path().join("urls.txt")).unwrap();
+    let urls: Vec<&str> = plain.lines().filter(|line| !line.contains(['"', '\u{fffd}', '\0', '\r'])).collect();
+    // Many blocks, so that threads take turns.
+    let many: String = std::iter::repeat_n(urls.join("\n") + "\n", 60).collect();
+    std::fs::write(dir.path().join("many.txt"), &many).unwrap();
+    let csv: String = many.lines().map(|url| format!("x,\"{url}\"\n")).collect();
+    std::fs::write(dir.path().join("many.csv"), format!("id,url\n{csv}")).unwrap();
+    let undated = |args: &[&str]| {
+        let mut report = report(dir.path(), &[&["-a", AGENTS], args].concat());
+        report.as_object_mut().unwrap().remove("made_at");
+        report["lists"].as_object_mut().map(|lists| lists.remove("bytes"));
+        report
+    };
+    let one = undated(&["-j", "1", "many.txt"]);
+    assert!(one["deciding"]["every"].as_u64().unwrap() > 1, "the sample is one");
+    assert_eq!(one, undated(&["-j", "4", "many.txt"]));
+    assert_eq!(one, undated(&["-j", "3", "many.csv"]));
+    assert_eq!(undated(&["-j", "1"]), undated(&["-j", "4"]));
+}
+
+#[test]
+fn rules_bases_and_signals_are_counted_by_origin() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = "User-agent: a\nDisallow: /cart\n\nUser-agent: *\nDisallow: /cart\nDisallow: /x*y$\nContent-Signal: search=yes, ai-train=no\n";
+    compile(
+        dir.path(),
+        &[
+            ("https://one.example", 200, shop),
+            ("https://two.example", 200, shop),
+            ("https://three.example", 200, "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow:\nallow: /"),
+            ("https://four.example", 404, ""),
+            ("https://five.example", 403, ""),
+            ("https://six.example", 503, ""),
+        ],
+    );
+    let report = report(dir.path(), &["-a", "a,b"]);
+    assert_eq!(report["agents"][0]["origins"], serde_json::json!({ "wholly": 2, "partly": 2, "not": 2 }));
+    assert_eq!(report["agents"][1]["origins"], serde_json::json!({ "wholly": 1, "partly": 2, "not": 3 }));
+    assert_eq!(report["together"], serde_json::json!({ "all_wholly": 1, "any_wholly": 2, "any_refused": 4 }));
+    let bases: Vec<(&str, u64, u64)> = report["bases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| {
+            (of["basis"].as_str().unwrap(), of["origins"].as_u64().unwrap(), of["origins_refused"].as_u64().unwrap())
+        })
+        .collect();
+    assert_eq!(bases, [("rules", 3, 0), ("no-robots-txt", 1, 0), ("forbidden", 1, 0), ("server-error", 1, 1)]);
+    let rules = report["rules"]["top"].as_array().unwrap();
+    let rules: Vec<(&str, u64, &Value)> = rules
+        .iter()
+        .map(|rule| (rule["rule"].as_str().unwrap(), rule["origins"].as_u64().unwrap(), &rule["agents"]))
+        .collect();
+    let by_agent = |a: u64, b: u64| serde_json::json!([a, b]);
+    assert_eq!(
+        rules,
+        [
+            ("Disallow: /cart", 2, &by_agent(2, 2)),
+            ("Disallow: /x*y$", 2, &by_agent(0, 2)),
+            ("Disallow: /", 1, &by_agent(1, 0)),
+        ]
+    );
+    assert_eq!(report["rules"]["distinct"], 3);
+    assert_eq!(report["signals"][0]["files"], 1);
+    assert_eq!(report["signals"][0]["values"][0], serde_json::json!({ "value": "ai-train=no", "origins": 2 }));
+    // The one that refuses both comes first, then those that refuse one wholly, by rules.
+    let top: Vec<&str> =
+        report["top_origins"].as_array().unwrap().iter().map(|of| of["origin"].as_str().unwrap()).collect();
+    assert_eq!(top, ["https://six.example", "https://three.example", "https://one.example", "https://two.example"]);
+    let example = &report["example"];
+    assert_eq!(
+        (example["url"].as_str(), example["rule"]["line"].as_u64()),
+        (Some("https://one.example/cart"), Some(2))
+    );
+    assert_eq!(example["agent_lines"], serde_json::json!([{ "line": 1, "text": "User-agent: a" }]));
+}
+
+#[test]
+fn deciding_rules_are_those_of_explanations() {
+    let dir = tempfile::tempdir().unwrap();
+    compile(
+        dir.path(),
+        &[
+            ("https://one.example", 200, "user-agent: *\nDisallow: /a # why\nDisallow: /b\nAllow: /a/x"),
+            ("https://two.example", 503, ""),
+        ],
+    );
+    let list = "https://one.example/a/1\nhttps://one.example/a/2\nhttps://one.example/a/x\nhttps://one.example/b\nhttps://two.example/\n";
+    let ran =
+        robosieve_with(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "a", "--json", "-", "-"], list.as_bytes());
+    let report: Value = serde_json::from_str(&done(ran)).unwrap();
+    assert_eq!(
+        report["deciding"],
+        serde_json::json!({
+            "every": 1, "explained": 4, "not_by_rule": 1,
+            "top": [
+                { "rule": "Disallow: /a", "urls": 2, "agents": [2] },
+                { "rule": "Disallow: /b", "urls": 1, "agents": [1] },
+            ],
+        })
+    );
+    assert_eq!(report["example"]["url"], "https://one.example/a/1");
+    assert_eq!(report["example"]["rule"], serde_json::json!({ "line": 2, "text": "Disallow: /a" }));
+}

@@ -1,0 +1,31 @@
+//! `robosieve report`: figures against other ways to the same, outputs against each other, pages in a browser.
+
+mod browser;
+mod figures;
+mod outputs;
+mod reach;
+
+use crate::command::{Ran, robosieve};
+use std::path::Path;
+
+/// Captures of a small web, as JSON lines.
+pub(crate) fn archive(robots: &[(&str, u16, &str)]) -> String {
+    let line = |(origin, status, body): &(&str, u16, &str)| {
+        let fetched_at = "2026-09-15T06:00:00Z";
+        let url = format!("{origin}/robots.txt");
+        serde_json::json!({ "url": url, "status": status, "body": body, "fetched_at": fetched_at }).to_string() + "\n"
+    };
+    robots.iter().map(line).collect()
+}
+
+/// Compiles captures into `s.rsieve` in `dir`.
+pub(crate) fn compile(dir: &Path, robots: &[(&str, u16, &str)]) {
+    std::fs::write(dir.join("robots.jsonl"), archive(robots)).unwrap();
+    done(robosieve(dir, &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"]));
+}
+
+/// What a run that must succeed wrote to standard output.
+pub(crate) fn done(ran: Ran) -> String {
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    String::from_utf8(ran.stdout).unwrap()
+}

@@ -1,0 +1,166 @@
+//! The forms of a report: they agree, they do no harm whatever sites write, and they appear whole.
+
+use super::{compile, done};
+use crate::command::robosieve;
+use serde_json::Value;
+use std::path::Path;
+
+/// A robots.txt that would like to be more than text.
+pub(super) const HOSTILE: &str = "User-agent: <script>alert(1)</script>\nUser-agent: *\n\
+    Disallow: /<script>alert(1)</script>\nDisallow: /\"'><img src=x onerror=alert(1)>&amp;\n\
+    Disallow: /\u{1b}[2J,\"quoted\"\nDisallow: /\u{202e}moc\nContent-Signal: <b>=yes, search=yes\n\
+    Content-Signal: </style><script>=no\n";
+
+/// All forms of one report: page, JSON, CSV.
+pub(super) fn forms(dir: &Path, args: &[&str]) -> (String, Value, String) {
+    let outputs = ["report", "-q", "-s", "s.rsieve", "--html", "r.html", "--json", "r.json", "--csv", "r.csv"];
+    assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
+    (read("r.html"), serde_json::from_str(&read("r.json")).unwrap(), read("r.csv"))
+}
+
+fn some_web(dir: &Path) {
+    compile(
+        dir,
+        &[
+            ("https://one.example", 200, HOSTILE),
+            ("https://two.example", 200, "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x"),
+            ("https://three.example", 404, ""),
+            ("https://four.example", 503, ""),
+        ],
+    );
+    let mut list: String = (0..1200).map(|i| format!("https://two.example/x{i}\nhttps://one.example/{i}\n")).collect();
+    list += "https://four.example/\nhttps://five.example/\nno url\nhttps://one.example/<script>alert(1)</script>\n";
+    std::fs::write(dir.join("urls.txt"), list).unwrap();
+}
+
+/// What the page counts: the place in the JSON, and the number.
+fn counted(page: &str) -> Vec<(String, u64)> {
+    let spans = page.split("<span data-m=\"").skip(1);
+    let read = |span: &str| {
+        let (place, rest) = span.split_once("\">")?;
+        let number = rest.split('<').next()?.replace(',', "");
+        Some((place.to_owned(), number.parse().ok()?))
+    };
+    spans.map(|span| read(span).unwrap_or_else(|| panic!("{span:.80}"))).collect()
+}
+
+#[test]
+fn page_and_csv_say_what_the_json_says() {
+    let dir = tempfile::tempdir().unwrap();
+    some_web(dir.path());
+    for list in [&[][..], &["urls.txt"]] {
+        let (page, json, csv) = forms(dir.path(), &[&["-a", "a,b"], list].concat());
+        let counted = counted(&page);
+        assert!(counted.len() > 20, "{}", counted.len());
+        for (place, number) in counted {
+            assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
+        }
+        for i in 0..2 {
+            let origins = &json["agents"][i]["origins"];
+            for measure in ["wholly", "partly", "not"] {
+                let line = format!("agents,,{},origins_{measure},{}\n", ["a", "b"][i], origins[measure]);
+                assert!(csv.contains(&line), "{line}");
+            }
+            if let Some(urls) = json["agents"][i]["urls"].as_object() {
+                for (measure, count) in urls {
+                    let line = format!("agents,,{},urls_{measure},{count}\n", ["a", "b"][i]);
+                    assert!(csv.contains(&line), "{line}");
+                }
+            }
+        }
+        for rule in json["rules"]["top"].as_array().unwrap() {
+            let text = rule["rule"].as_str().unwrap();
+            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
+            let item = if text.contains([',', '"']) { quoted.as_str() } else { text };
+            let line = format!("rules,{item},,origins,{}\n", rule["origins"]);
+            assert!(csv.contains(&line), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_sites_write_stays_text() {
+    let dir = tempfile::tempdir().unwrap();
+    some_web(dir.path());
+    let (page, json, _) = forms(dir.path(), &["-a", "a,b,<script>x", "urls.txt"]);
+    let lower = page.to_lowercase();
+    assert!(lower.contains("&lt;script&gt;alert(1)"), "it is shown");
+    assert_eq!(lower.matches("<script").count() + lower.matches("<img").count() + lower.matches("<b>=").count(), 0);
+    assert_eq!(lower.matches("<style>").count(), 1);
+    assert!(!page.contains(['\u{1b}', '\u{202e}']), "no control characters");
+    assert!(json.to_string().contains("<script>alert(1)"), "the JSON has it as it is");
+    let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "a,b", "urls.txt"]));
+    assert!(table.contains("/<script>alert(1)</script>"), "{table}");
+    assert!(!table.contains(['\u{1b}', '\u{202e}']), "{table:?}");
+    // Nothing is fetched and nothing runs.
+    for word in ["http-equiv=\"Content-Security-Policy\"", "default-src 'none'"] {
+        assert!(page.contains(word), "{word}");
+    }
+    for word in [" src=\"", "href=", "@import", "url(http", "url(//", "<link", "<iframe"] {
+        assert!(!page.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_page_stays_small_whatever_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules: Vec<String> = (0..300).map(|i| format!("disallow: /{i}{}\n", "<&\"'>".repeat(300))).collect();
+    let signals: String = (0..60).map(|i| format!("content-signal: k{i}={}\n", "x".repeat(58))).collect();
+    let captures: Vec<(String, String)> = (0..300)
+        .map(|i| {
+            let host = format!("https://{}{i}.example", format!("{}.", "x".repeat(60)).repeat(3));
+            let own: String = rules.iter().skip(i % 100).map(String::as_str).collect();
+            (host, format!("user-agent: *\n{own}{signals}"))
+        })
+        .collect();
+    let captures: Vec<(&str, u16, &str)> =
+        captures.iter().map(|(host, body)| (host.as_str(), 200, body.as_str())).collect();
+    compile(dir.path(), &captures);
+    let agents: String = (0..200).map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100))).collect();
+    std::fs::write(dir.path().join("agents.txt"), agents).unwrap();
+    let list: String = captures.iter().map(|(host, ..)| format!("{host}/0{}\n", "<&\"'>".repeat(300))).collect();
+    std::fs::write(dir.path().join("urls.txt"), list).unwrap();
+    for list in [&[][..], &["urls.txt"]] {
+        let (page, json, _) = forms(dir.path(), &[&["--agents-from", "agents.txt", "--top", "10000"], list].concat());
+        assert!(page.len() < 300_000, "{} bytes", page.len());
+        assert_eq!(json["agents"].as_array().unwrap().len(), 200, "the JSON has all");
+    }
+}
+
+#[test]
+fn outputs_appear_where_they_were_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    some_web(dir.path());
+    let run = |args: &[&str]| robosieve(dir.path(), &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat());
+    let table = run(&[]);
+    assert!(done(table).starts_with("What robots.txt lets a fetch\nsnapshot: 4 origins, "));
+    let with_file = run(&["--json", "r.json"]);
+    assert!(String::from_utf8(with_file.stdout).unwrap().starts_with("What robots.txt lets a fetch\n"));
+    assert!(run(&["--json", "r.json", "-q"]).stdout.is_empty());
+    assert!(done(run(&["--csv", "-"])).starts_with("section,item,agent,measure,value\nsnapshot,,,checksum,"));
+    assert!(done(run(&["--html", "-", "--csv", "r.csv"])).starts_with("<!DOCTYPE html>"));
+    let summed_up = run(&["urls.txt", "--json", "r.json"]);
+    assert!(summed_up.stderr.starts_with("lines 2,404  bytes "), "{}", summed_up.stderr);
+}
+
+#[test]
+fn a_report_that_fails_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    some_web(dir.path());
+    for (args, cause) in [
+        (&["--json", "new.json", "missing.txt"][..], "missing.txt"),
+        (&["--json", "new.json", "--csv", "new.json"], "named for two outputs"),
+        (&["--json", "-", "--csv", "-"], "named for two outputs"),
+        (&["--html", "no/such/new.html"], "there is no folder no/such"),
+        (&["--top", "0"], "0 is not in 1..=10000"),
+        (&["--shard", "1/2"], "--shard divides inputs"),
+    ] {
+        let ran = robosieve(dir.path(), &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat());
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(cause), "{args:?}: {}", ran.stderr);
+        assert!(ran.stdout.is_empty(), "{args:?}");
+    }
+    let left: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}

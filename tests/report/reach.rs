@@ -1,0 +1,136 @@
+//! Whether an origin is refused wholly, partly or not: against the slow judge, asked about every short path.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use robosieve::report::{Reach, Reporter};
+use robosieve::*;
+
+const ORIGIN: &str = "https://h.example";
+
+/// How much a robots.txt refuses to FooBot.
+fn reach(robots: &str, profile: Profile) -> Reach {
+    let mut compiler = Compiler::new(profile);
+    compiler.add_robots(ORIGIN, robots.as_bytes()).unwrap();
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let agents = ["FooBot".parse().unwrap()];
+    let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+    let report = Reporter::new(&judge).of_snapshot().unwrap();
+    let counts = report.agents[0].origins;
+    match (counts.wholly, counts.partly, counts.not) {
+        (1, 0, 0) => Reach::Wholly,
+        (0, 1, 0) => Reach::Partly,
+        (0, 0, 1) => Reach::Not,
+        other => panic!("one origin is counted as {other:?}"),
+    }
+}
+
+/// The same by judging many paths: all of up to five bytes behind the `/`, of the letters of rules and one that no rule has.
+fn by_trying(robots: &str, profile: Profile) -> Reach {
+    let mut paths = vec!["/robots.txt".to_owned(), "/robots.txtc".to_owned(), "/robots.txt/a".to_owned()];
+    let mut tails = vec![String::new()];
+    for _ in 0..=5 {
+        paths.extend(tails.iter().map(|tail| format!("/{tail}")));
+        tails = tails.iter().flat_map(|tail| ["a", "/", "c"].map(|letter| format!("{tail}{letter}"))).collect();
+    }
+    let agent: Agent = "FooBot".parse().unwrap();
+    let (mut refused, mut allowed) = (false, false);
+    for path in paths {
+        let url = format!("{ORIGIN}{path}");
+        match reference::judge(robots.as_bytes(), &agent, AgentMatch::Extended, profile, url.as_bytes()).allowed {
+            true => allowed |= path != "/robots.txt",
+            false => refused = true,
+        }
+        if refused && allowed {
+            return Reach::Partly;
+        }
+    }
+    if refused { Reach::Wholly } else { Reach::Not }
+}
+
+#[test]
+fn what_is_refused_is_decided_as_documented() {
+    use Reach::{Not, Partly, Wholly};
+    for (rules, google, rfc9309) in [
+        ("", Not, Not),
+        ("disallow:", Not, Not),
+        ("disallow: /", Wholly, Wholly),
+        ("disallow: *", Wholly, Wholly),
+        ("disallow: /*", Wholly, Wholly),
+        ("disallow: /*$", Wholly, Wholly),
+        ("disallow: /$", Partly, Partly),
+        ("disallow: /a", Partly, Partly),
+        ("disallow: a", Not, Not),
+        // An allow that has an effect.
+        ("disallow: /\nallow: /a", Partly, Partly),
+        ("disallow: /\nallow: /$", Partly, Partly),
+        ("disallow: /\nallow: /*?", Partly, Partly),
+        // Allows that have none.
+        ("disallow: /\nallow:", Wholly, Wholly),
+        ("disallow: /\nallow: a", Wholly, Wholly),
+        ("disallow: /*********\nallow: /a", Wholly, Wholly),
+        ("disallow: /a\ndisallow: /\nallow: /a\ndisallow: /aa*\ndisallow: /a*", Wholly, Wholly),
+        // Allows that leave nothing to refuse.
+        ("disallow: /\nallow: /", Not, Not),
+        ("disallow: /a\nallow: /*a", Not, Not),
+        ("disallow: /a\nallow: /?a", Partly, Partly),
+        ("disallow: /a\nallow: /a", Not, Not),
+        ("disallow: *\nallow: */", Not, Not),
+        ("disallow: **\nallow: */a", Partly, Partly),
+        ("disallow: /*a\nallow: /**a", Not, Not),
+        ("disallow: */a\nallow: /*/a", Partly, Partly),
+        ("disallow: */a\nallow: /*/a\nallow: //a\nallow: /a*", Not, Not),
+        ("disallow: /*a$\nallow: /*a*", Not, Not),
+        // The robots.txt itself does not count as something that is left.
+        ("disallow: /\nallow: /robots.txt$", Wholly, Wholly),
+        ("disallow: /\nallow: /robots.txt", Partly, Partly),
+        ("disallow: /robots.txt$", Partly, Not),
+        ("disallow: /robots.txt", Partly, Partly),
+        // What an index page also means to Google is its folder alone.
+        ("disallow: /\nallow: /index.html", Partly, Partly),
+    ] {
+        let robots = format!("user-agent: *\n{rules}");
+        assert_eq!(reach(&robots, Profile::Google), google, "google: {rules:?}");
+        assert_eq!(reach(&robots, Profile::Rfc9309), rfc9309, "rfc9309: {rules:?}");
+    }
+}
+
+#[test]
+fn groups_that_are_judged_together_are_decided_together() {
+    // Thousands of names in overlapping groups: merged for each they would multiply the file, so they stay apart.
+    let names: String = (0..3000u32).map(|i| format!("user-agent: a{}\n", letters(i))).collect();
+    let disallows: String = (0..3000).map(|i| format!("disallow: /{i}\n")).collect();
+    for (of_foobot, expected) in
+        [("disallow: /", Reach::Wholly), ("allow: /", Reach::Not), ("allow: /1", Reach::Partly)]
+    {
+        let many = (0..3000u32).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))).collect::<String>();
+        let disallows = if expected == Reach::Partly { disallows.as_str() } else { "disallow: /\n" };
+        let robots = format!("{names}user-agent: FooBot\n{disallows}{many}user-agent: FooBot\n{of_foobot}\n");
+        assert_eq!(reach(&robots, Profile::Google), expected, "{of_foobot}");
+    }
+}
+
+fn letters(i: u32) -> String {
+    i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect()
+}
+
+fn rule() -> impl Strategy<Value = String> {
+    let lead = select(vec!["/", "/", "/", "*", "/*"]);
+    let middle = vec(select(vec!["a", "/", "*"]), 0..3).prop_map(|pieces| pieces.concat());
+    let path = prop_oneof![
+        9 => (lead, middle, select(vec!["", "", "", "$"])).prop_map(|(lead, middle, end)| format!("{lead}{middle}{end}")),
+        1 => select(vec!["/robots.txt", "/robots.txt$", "/robots.txt*", "", "a"]).prop_map(str::to_owned),
+    ];
+    (select(vec!["allow", "disallow"]), path).prop_map(|(kind, path)| format!("{kind}: {path}\n"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn it_is_what_trying_shows(rules in vec(rule(), 1..6)) {
+        let robots = format!("user-agent: *\n{}", rules.concat());
+        for profile in [Profile::Google, Profile::Rfc9309] {
+            prop_assert_eq!(reach(&robots, profile), by_trying(&robots, profile), "{:?}: {}", profile, robots);
+        }
+    }
+}
