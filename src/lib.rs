@@ -85,7 +85,7 @@ pub use filter::{
     Stage, UnknownOrigin, VerdictColumns, Verdicts,
 };
 pub use known::{AgentSet, KnownAgent, Purpose, add_agents};
-pub use matcher::{Explanation, Loss, RuleLine, StatusPolicy, Verdict, explain};
+pub use matcher::{Explanation, Loss, Reach, RuleLine, StatusPolicy, Verdict, explain};
 pub use output::OutputFile;
 pub use preferences::{
     Preference, PreferenceExplanation, Preferences, SignalUse, Signals, explain_preferences,
@@ -94,5 +94,5 @@ pub use preferences::{
 pub use profile::Profile;
 pub use records::{Field, InputFormat, RecordOptions};
 pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};
-pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Refusal, Snapshot};
+pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};
 pub use url::origin::Origin;

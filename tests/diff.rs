@@ -1,9 +1,9 @@
 //! Snapshots compared: against a slow count that asks the reference about every origin, and as the command tells it.
 
-use crate::agents::census::{names_in, refusal_by_asking};
+use crate::agents::census::{names_in, reach_by_asking};
 use crate::command::{Ran, robosieve};
 use robosieve::synthetic::{Web, WebOptions};
-use robosieve::{Agent, Compiler, Diff, DiffOptions, ErrorKind, OutcomeClass, Profile, Refusal, Snapshot};
+use robosieve::{Agent, Compiler, Diff, DiffOptions, ErrorKind, OutcomeClass, Profile, Reach, Snapshot};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tempfile::TempDir;
@@ -79,19 +79,19 @@ fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)>
 
 /// What a robots.txt refuses, asked once for each text.
 #[derive(Default)]
-struct Asked(HashMap<Vec<u8>, BTreeMap<String, Refusal>>);
+struct Asked(HashMap<Vec<u8>, BTreeMap<String, Reach>>);
 
 impl Asked {
     /// How much is refused to a name; and whether it is named.
-    fn of(&mut self, text: &[u8], name: &str) -> (Refusal, bool) {
+    fn of(&mut self, text: &[u8], name: &str) -> (Reach, bool) {
         let by_name = self.0.entry(text.to_vec()).or_insert_with(|| {
-            let ask = |name: String| (name.clone(), refusal_by_asking(text, &name));
-            let mut by_name: BTreeMap<String, Refusal> = names_in(text).into_iter().map(ask).collect();
-            by_name.insert("*".to_owned(), refusal_by_asking(text, "*"));
+            let ask = |name: String| (name.clone(), reach_by_asking(text, &name));
+            let mut by_name: BTreeMap<String, Reach> = names_in(text).into_iter().map(ask).collect();
+            by_name.insert("*".to_owned(), reach_by_asking(text, "*"));
             by_name
         });
         match by_name.get(name).filter(|_| name != "*") {
-            Some(refusal) => (*refusal, true),
+            Some(reach) => (*reach, true),
             None => (by_name["*"], false),
         }
     }
@@ -114,7 +114,7 @@ fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
             };
             let (first, second) = (of(text), of(later));
             let named = u64::from(first.1 || second.1);
-            match (first.0 == Refusal::All, second.0 == Refusal::All) {
+            match (first.0 == Reach::Wholly, second.0 == Reach::Wholly) {
                 (false, true) => (counts[0], counts[1]) = (counts[0] + 1, counts[1] + named),
                 (true, false) => (counts[2], counts[3]) = (counts[2] + 1, counts[3] + named),
                 _ => {}

@@ -23,8 +23,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("source", &["error", "decode", "agent", "url", "robots", "snapshot"]),
     ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
-    ("census", &["error", "profile", "agent", "robots", "snapshot"]),
-    ("diff", &["error", "profile", "agent", "robots", "snapshot", "census"]),
+    ("census", &["error", "profile", "agent", "robots", "snapshot", "matcher"]),
+    ("diff", &["error", "profile", "agent", "robots", "snapshot", "matcher", "census"]),
     ("records", &["error", "agent"]),
     (
         "filter",

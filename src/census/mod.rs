@@ -3,8 +3,9 @@
 pub(crate) mod names;
 
 use crate::error::{Error, Result};
+use crate::matcher::Reach;
+use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE};
-use crate::snapshot::{Refusal, Snapshot};
 use names::{Names, Reader};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -29,18 +30,18 @@ pub struct NamedAgent {
     pub name: String,
     /// Origins whose robots.txt has a group for it.
     pub origins: u64,
-    /// Of these, those whose rules for it refuse every URL ([`Refusal::All`]).
-    pub all: u64,
+    /// Of these, those that refuse it every URL, but perhaps `/robots.txt` ([`Reach::Wholly`]).
+    pub wholly: u64,
     /// Those that refuse some.
-    pub some: u64,
+    pub partly: u64,
     /// Those that refuse nothing.
-    pub nothing: u64,
+    pub not: u64,
 }
 
 impl NamedAgent {
-    fn new(name: String, [nothing, some, all]: [u32; 3]) -> Self {
-        let [nothing, some, all] = [nothing, some, all].map(u64::from);
-        Self { name, origins: nothing + some + all, all, some, nothing }
+    fn new(name: String, counts: [u32; 3]) -> Self {
+        let [not, partly, wholly] = counts.map(u64::from);
+        Self { name, origins: not + partly + wholly, wholly, partly, not }
     }
 }
 
@@ -61,8 +62,8 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// let census = snapshot.census()?;
     /// let top = &census.top(10)?[0];
-    /// assert_eq!((top.name.as_str(), top.origins, top.all, top.some), ("gptbot", 2, 1, 1));
-    /// assert_eq!((census.origins(), census.names(), census.named("CCBot")?.nothing), (2, 2, 1));
+    /// assert_eq!((top.name.as_str(), top.origins, top.wholly, top.partly), ("gptbot", 2, 1, 1));
+    /// assert_eq!((census.origins(), census.names(), census.named("CCBot")?.not), (2, 2, 1));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     ///
@@ -94,11 +95,11 @@ fn count<D: AsRef<[u8]>>(
     global: &Counts,
 ) -> Result<()> {
     if file.global != NONE {
-        global.add(reader.refusal(file.global)?, uses);
+        global.add(reader.reach(file.global)?, uses);
     }
     for row in reader.named(file)? {
         let counts = counts.get(row.token as usize).ok_or_else(|| Error::corrupt("a named agent's name"))?;
-        counts.add(reader.refusal(row.rule_set)?, uses);
+        counts.add(reader.reach(row.rule_set)?, uses);
     }
     Ok(())
 }
@@ -122,8 +123,8 @@ fn uses<D: AsRef<[u8]> + Sync>(snapshot: &Snapshot<D>) -> Result<(u64, Vec<Atomi
 struct Counts([AtomicU32; 3]);
 
 impl Counts {
-    fn add(&self, refusal: Refusal, origins: u32) {
-        self.0[refusal as usize].fetch_add(origins, Ordering::Relaxed);
+    fn add(&self, reach: Reach, origins: u32) {
+        self.0[reach as usize].fetch_add(origins, Ordering::Relaxed);
     }
 
     fn into_inner(self) -> [u32; 3] {

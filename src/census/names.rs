@@ -6,16 +6,19 @@
 
 use crate::agent::is_token_byte;
 use crate::error::Result;
+use crate::matcher::hot::HotSets;
+use crate::matcher::{Reach, reach};
 use crate::profile::Profile;
 use crate::robots::Robots;
+use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::text::Unpacker;
-use crate::snapshot::{Refusal, Snapshot};
 use std::collections::{HashMap, HashSet};
 
 /// What tells names that were written from cuts, for one snapshot. Four bytes a name.
 pub(crate) struct Names<'s, D> {
     snapshot: &'s Snapshot<D>,
+    profile: Profile,
     /// For each name the number of the one that it is cut to within a word; [`NONE`] for most.
     cuts: Vec<u32>,
 }
@@ -27,7 +30,8 @@ impl<'s, D: AsRef<[u8]>> Names<'s, D> {
             let found = cut_of(name).map(|cut| snapshot.token_number(cut)).transpose()?;
             Ok(found.flatten().unwrap_or(NONE))
         };
-        Ok(Self { snapshot, cuts: (0..snapshot.token_count()?).map(cut).collect::<Result<_>>()? })
+        let profile = snapshot.profile()?;
+        Ok(Self { snapshot, profile, cuts: (0..snapshot.token_count()?).map(cut).collect::<Result<_>>()? })
     }
 
     /// How many names the snapshot has, cuts among them.
@@ -40,7 +44,8 @@ impl<'s, D: AsRef<[u8]>> Names<'s, D> {
 pub(crate) struct Reader<'n, 's, D> {
     names: &'n Names<'s, D>,
     unpacker: Option<Unpacker>,
-    refusals: HashMap<u32, Refusal>,
+    reaches: HashMap<u32, Reach>,
+    hot: HotSets,
 }
 
 /// Rule sets that are remembered: most files refer to few others.
@@ -48,7 +53,7 @@ const KNOWN: usize = 1 << 14;
 
 impl<'n, 's, D: AsRef<[u8]>> Reader<'n, 's, D> {
     pub(crate) fn new(names: &'n Names<'s, D>) -> Self {
-        Self { names, unpacker: None, refusals: HashMap::new() }
+        Self { names, unpacker: None, reaches: HashMap::new(), hot: HotSets::default() }
     }
 
     /// What a robots.txt says to the names that it was meant to name, sorted by number. Its text is read only where a name may be
@@ -80,17 +85,21 @@ impl<'n, 's, D: AsRef<[u8]>> Reader<'n, 's, D> {
         unpacker.unpack(snapshot.frame(file)?, file.raw_len as usize)
     }
 
-    /// How much the rules at a place refuse.
-    pub(crate) fn refusal(&mut self, place: u32) -> Result<Refusal> {
-        if let Some(known) = self.refusals.get(&place) {
+    /// How much the rules at a place refuse; where there are none ([`NONE`]), nothing.
+    pub(crate) fn reach(&mut self, place: u32) -> Result<Reach> {
+        if place == NONE {
+            return Ok(Reach::Not);
+        }
+        if let Some(known) = self.reaches.get(&place) {
             return Ok(*known);
         }
-        let refusal = self.names.snapshot.view().refusal(place)?;
-        if self.refusals.len() >= KNOWN {
-            self.refusals.clear();
+        let view = self.names.snapshot.view();
+        let reach = reach(&view, self.names.profile, (place, &view.rules(place)?), &mut self.hot)?;
+        if self.reaches.len() >= KNOWN {
+            self.reaches.clear();
         }
-        self.refusals.insert(place, refusal);
-        Ok(refusal)
+        self.reaches.insert(place, reach);
+        Ok(reach)
     }
 }
 

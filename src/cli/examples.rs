@@ -128,8 +128,8 @@ letters and columns have in what `annotate` writes for the same -a. Sets: @ai-tr
 three) and @search (web search). They may differ from version to version; a list of your own stays: \
 robosieve agents -a @ai --tsv | tail -n +2 | cut -f 1 > agents.txt, then --agents-from agents.txt.
 
-With SNAP the names are ranked that its robots.txt files have groups for: by how many origins, and how many of these refuse all to \
-it (a rule refuses every URL, and no allow rule is as long), some, or nothing. `*` are the global groups, which hold for all whom no group \
+With SNAP the names are ranked that its robots.txt files have groups for: by how many origins, and how many of these refuse it wholly \
+(every URL, but perhaps /robots.txt), partly, or not. `*` are the global groups, which hold for all whom no group \
 names. Origins whose newest answer was no robots.txt do not count.";
 
 pub(super) const BENCH_EXAMPLES: &str = "\

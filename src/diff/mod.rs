@@ -97,7 +97,7 @@ fn class_name<S: Serializer>(class: &OutcomeClass, serializer: S) -> Result<S::O
 pub struct AgentChange {
     /// A name in lower case, or an agent as it was given. Names come from strangers: see [`NamedAgent::name`](crate::NamedAgent::name).
     pub name: String,
-    /// Origins that now refuse every URL to it ([`Refusal::All`](crate::Refusal::All)), and did not.
+    /// Origins that now refuse every URL to it ([`Reach::Wholly`](crate::Reach::Wholly)), and did not.
     pub refused: Turned,
     /// Origins that refused every URL to it, and do not any more.
     pub allowed: Turned,

@@ -4,9 +4,10 @@ use super::DiffOptions;
 use super::origins::Pair;
 use crate::census::names::{Names, Reader};
 use crate::error::{Error, Result};
+use crate::matcher::Reach;
+use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE};
 use crate::snapshot::view::View;
-use crate::snapshot::{Refusal, Snapshot};
 use std::cmp::Ordering;
 
 /// One of the snapshots, and which subjects its names are.
@@ -32,8 +33,8 @@ pub(super) struct Subjects<'s, A, B> {
 /// How much is refused to a subject before and after, and whether either robots.txt names it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    pub old: Refusal,
-    pub new: Refusal,
+    pub old: Reach,
+    pub new: Reach,
     pub named: bool,
 }
 
@@ -47,7 +48,7 @@ pub(super) enum Turn {
 impl Change {
     /// Which way it turned, if it did.
     pub(super) fn turn(&self) -> Option<Turn> {
-        match (self.old == Refusal::All, self.new == Refusal::All) {
+        match (self.old == Reach::Wholly, self.new == Reach::Wholly) {
             (false, true) => Some(Turn::Refused),
             (true, false) => Some(Turn::Allowed),
             _ => None,
@@ -60,8 +61,8 @@ pub(super) type Readers<'n, 's, A, B> = (Reader<'n, 's, A>, Reader<'n, 's, B>);
 
 /// What a robots.txt says: to all, and to subjects by number.
 struct Said {
-    global: Refusal,
-    named: Vec<(u32, Refusal)>,
+    global: Reach,
+    named: Vec<(u32, Reach)>,
 }
 
 impl<'s, D: AsRef<[u8]>> Side<'s, D> {
@@ -78,22 +79,22 @@ impl<'s, D: AsRef<[u8]>> Side<'s, D> {
 
     fn said(&self, file: u32, reader: &mut Reader<'_, 's, D>, asked: bool) -> Result<Said> {
         let Some(file) = self.file(file)? else {
-            return Ok(Said { global: Refusal::Nothing, named: Vec::new() });
+            return Ok(Said { global: Reach::Not, named: Vec::new() });
         };
-        let global = reader.refusal(file.global)?;
+        let global = reader.reach(file.global)?;
         let mut named = Vec::new();
         if asked {
             let rows = self.snapshot.view().named(&file)?;
             for (agent, chain) in (0..).zip(&self.chains) {
                 if let Some(place) = View::first_named(rows, chain) {
-                    named.push((agent, reader.refusal(place)?));
+                    named.push((agent, reader.reach(place)?));
                 }
             }
         } else {
             for row in reader.named(&file)? {
                 let number = self.numbers.get(row.token as usize);
                 let number = number.ok_or_else(|| Error::corrupt("a named agent's name"))?;
-                named.push((*number, reader.refusal(row.rule_set)?));
+                named.push((*number, reader.reach(row.rule_set)?));
             }
         }
         Ok(Said { global, named })
@@ -135,7 +136,7 @@ impl<'s, A: AsRef<[u8]>, B: AsRef<[u8]>> Subjects<'s, A, B> {
                 (next..number).try_for_each(|unnamed| each(unnamed, others))?;
                 next = number + 1;
             }
-            let said = |found: Option<&(u32, Refusal)>, global| found.map_or(global, |(_, refusal)| *refusal);
+            let said = |found: Option<&(u32, Reach)>, global| found.map_or(global, |(_, reach)| *reach);
             let old = said(before.next_if(|(other, _)| *other == number), old.global);
             let new = said(after.next_if(|(other, _)| *other == number), new.global);
             each(number, Change { old, new, named: true })?;

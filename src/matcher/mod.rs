@@ -3,8 +3,11 @@
 mod explain;
 pub(crate) mod hot;
 mod policy;
+mod reach;
 pub(crate) mod rules;
 
 pub use explain::{Explanation, Loss, RuleLine, explain};
 pub(crate) use policy::{Ruling, ruling};
 pub use policy::{StatusPolicy, Verdict};
+pub use reach::Reach;
+pub(crate) use reach::reach;

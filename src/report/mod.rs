@@ -6,7 +6,6 @@ mod deciding;
 mod example;
 mod model;
 mod origins;
-mod reach;
 mod rules;
 mod signals;
 mod survey;
@@ -29,7 +28,7 @@ use survey::{Bases, Files};
 /// each distinct rule that the agents meet, and with lists 16 for each origin, however many URLs there are.
 ///
 /// ```
-/// use robosieve::report::{Reach, Reporter};
+/// use robosieve::{Reach, report::Reporter};
 /// use robosieve::{Compiler, Input, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
 /// compiler.add_robots("https://e.example", b"user-agent: a\ndisallow: /\nuser-agent: *\ndisallow: /x")?;

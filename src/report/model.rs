@@ -1,6 +1,7 @@
 //! The figures of a report. As JSON they are what `robosieve report --json` writes.
 
 use crate::filter::Basis;
+use crate::matcher::Reach;
 use crate::profile::Profile;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -100,29 +101,6 @@ pub struct AgentReport {
     pub origins: ReachCounts,
     /// The URLs of the lists by verdict.
     pub urls: Option<UrlCounts>,
-}
-
-/// How much of an origin is refused to an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reach {
-    /// No URL is refused.
-    Not,
-    /// Some URL is refused, and one beside `/robots.txt` is allowed.
-    Partly,
-    /// Every URL is refused, but perhaps `/robots.txt`.
-    Wholly,
-}
-
-impl Reach {
-    /// The word: `not`, `partly`, `wholly`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Not => "not",
-            Self::Partly => "partly",
-            Self::Wholly => "wholly",
-        }
-    }
 }
 
 /// Origins by [`Reach`]; together all of the snapshot.

@@ -1,10 +1,11 @@
 //! The origins that refuse most.
 
-use super::model::{OriginReport, Reach};
+use super::model::OriginReport;
 use super::rules::RuleSets;
 use super::survey::{of_origin, parcels};
 use crate::error::Result;
 use crate::filter::{Basis, Judge, Tally};
+use crate::matcher::Reach;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

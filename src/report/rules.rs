@@ -1,12 +1,12 @@
 //! The rule sets that agents meet: how much each refuses, and which rules most origins have.
 
-use super::model::{Reach, RuleByOrigins, RulesByOrigins};
-use super::reach::reach;
+use super::model::{RuleByOrigins, RulesByOrigins};
 use super::survey::{ByAgent, Sum, sum};
 use super::text;
 use crate::error::Result;
 use crate::filter::Judge;
 use crate::matcher::hot::HotSets;
+use crate::matcher::{Reach, reach};
 use crate::snapshot::listing::ListedRule;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};

@@ -3,11 +3,12 @@
 //! Origins share robots.txt files, and files share rule sets. So origins are counted by file first; what a file says is found once and
 //! counts for all its origins.
 
-use super::model::{Reach, ReachCounts, Together};
+use super::model::{ReachCounts, Together};
 use super::rules::{RuleSets, TopRules};
 use super::signals::Signals;
 use crate::error::Result;
 use crate::filter::{Basis, Held, Judge, Obeyed};
+use crate::matcher::Reach;
 use crate::snapshot::text::Unpacker;
 use rayon::prelude::*;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 use crate::agents::{done, text};
 use crate::command::robosieve;
 use robosieve::{
-    Agent, AgentMatch, Compiler, NamedAgent, OutcomeClass, Profile, Refusal, Robots, Snapshot, reference,
+    Agent, AgentMatch, Compiler, NamedAgent, OutcomeClass, Profile, Reach, Robots, Snapshot, reference,
     synthetic::{Web, WebOptions},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -38,7 +38,7 @@ pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
 }
 
 /// How much a robots.txt refuses to a name, asked of paths that its rules are about and of others.
-pub(crate) fn refusal_by_asking(robots: &[u8], name: &str) -> Refusal {
+pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Reach {
     let agent: Agent = name.parse().unwrap();
     let ask =
         |path: &str| reference::judge(robots, &agent, AgentMatch::Extended, Profile::Google, path.as_bytes()).allowed;
@@ -53,34 +53,34 @@ pub(crate) fn refusal_by_asking(robots: &[u8], name: &str) -> Refusal {
     }
     let answers: BTreeSet<bool> = paths.iter().map(|path| ask(path)).collect();
     match (answers.contains(&true), answers.contains(&false)) {
-        (true, true) => Refusal::Some,
-        (false, _) => Refusal::All,
-        (true, false) => Refusal::Nothing,
+        (true, true) => Reach::Partly,
+        (false, _) => Reach::Wholly,
+        (true, false) => Reach::Not,
     }
 }
 
 /// Counts all over again.
 fn slow(snapshot: &Snapshot<Vec<u8>>) -> BTreeMap<String, [u64; 3]> {
     let mut counts: BTreeMap<String, [u64; 3]> = BTreeMap::new();
-    let mut known: HashMap<Vec<u8>, Vec<(String, Refusal)>> = HashMap::new();
+    let mut known: HashMap<Vec<u8>, Vec<(String, Reach)>> = HashMap::new();
     for entry in snapshot.origins().map(Result::unwrap) {
         if entry.outcome().class != OutcomeClass::Rules {
             continue;
         }
         let robots = snapshot.robots_text(&entry).unwrap().unwrap();
         let said = known.entry(robots).or_insert_with_key(|robots| {
-            names_in(robots).into_iter().map(|name| (name.clone(), refusal_by_asking(robots, &name))).collect()
+            names_in(robots).into_iter().map(|name| (name.clone(), reach_by_asking(robots, &name))).collect()
         });
-        for (name, refusal) in said {
-            counts.entry(name.clone()).or_default()[*refusal as usize] += 1;
+        for (name, reach) in said {
+            counts.entry(name.clone()).or_default()[*reach as usize] += 1;
         }
     }
     counts
 }
 
 fn as_counts(named: &NamedAgent) -> (String, [u64; 3]) {
-    assert_eq!(named.origins, named.all + named.some + named.nothing);
-    (named.name.clone(), [named.nothing, named.some, named.all])
+    assert_eq!(named.origins, named.wholly + named.partly + named.not);
+    (named.name.clone(), [named.not, named.partly, named.wholly])
 }
 
 fn compare(compiler: Compiler) {
@@ -155,7 +155,7 @@ fn groups_that_stay_apart_count_as_one() {
     assert_eq!(census.names(), 3000);
     for i in [0, 1, 1500, 1501, 2998, 2999] {
         let named = census.named(&format!("a{}", letters(i))).unwrap();
-        assert_eq!((named.some, named.all), if i % 2 == 0 { (1, 0) } else { (0, 1) }, "{i}");
+        assert_eq!((named.partly, named.wholly), if i % 2 == 0 { (1, 0) } else { (0, 1) }, "{i}");
     }
 }
 

@@ -3,7 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use robosieve::report::{Reach, Reporter};
+use robosieve::Reach;
+use robosieve::report::Reporter;
 use robosieve::*;
 
 const ORIGIN: &str = "https://h.example";

@@ -46,34 +46,34 @@ pub(super) fn text(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -
     let names: Vec<String> = rows.iter().map(|row| printable(known(row).0, LONGEST)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default().max(4);
     let mut out = format!(
-        "{} origins with a robots.txt, {} agent names\n{:width$} {:>12} {:>12} {:>12} {:>12}  {:<8}  operator\n",
+        "{} origins with a robots.txt, {} agent names\n{:width$} {:>12} {:>14} {:>12} {:>12}  {:<8}  operator\n",
         grouped(census.origins()),
         grouped(census.names() as u64),
         "name",
         "origins",
-        "refuse all",
-        "some",
-        "nothing",
+        "refuse wholly",
+        "partly",
+        "not",
         "purpose",
     );
     for (name, row) in names.iter().zip(rows) {
-        let [origins, all, some, nothing] = [row.origins, row.all, row.some, row.nothing].map(grouped);
+        let [origins, wholly, partly, not] = [row.origins, row.wholly, row.partly, row.not].map(grouped);
         let known = known(row).1;
         let (purpose, operator) = known.map_or(("-", "-"), |known| (known.purpose.name(), known.operator));
         let _ =
-            writeln!(out, "{name:width$} {origins:>12} {all:>12} {some:>12} {nothing:>12}  {purpose:<8}  {operator}");
+            writeln!(out, "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<8}  {operator}");
     }
     out
 }
 
 pub(super) fn tsv(rows: &[NamedAgent]) -> String {
-    let mut out = "name\torigins\tall\tsome\tnothing\tpurpose\toperator\n".to_owned();
+    let mut out = "name\torigins\twholly\tpartly\tnot\tpurpose\toperator\n".to_owned();
     for row in rows {
         let (name, known) = known(row);
         let (purpose, operator) = known.map_or(("", ""), |known| (known.purpose.name(), known.operator));
         let name = printable(name, usize::MAX);
-        let NamedAgent { origins, all, some, nothing, .. } = row;
-        let _ = writeln!(out, "{name}\t{origins}\t{all}\t{some}\t{nothing}\t{purpose}\t{operator}");
+        let NamedAgent { origins, wholly, partly, not, .. } = row;
+        let _ = writeln!(out, "{name}\t{origins}\t{wholly}\t{partly}\t{not}\t{purpose}\t{operator}");
     }
     out
 }
@@ -82,7 +82,7 @@ pub(super) fn json(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -
     let object = |row: &NamedAgent| -> Value {
         let (name, known) = known(row);
         json!({
-            "name": name, "origins": row.origins, "all": row.all, "some": row.some, "nothing": row.nothing,
+            "name": name, "origins": row.origins, "wholly": row.wholly, "partly": row.partly, "not": row.not,
             "purpose": known.map(|known| known.purpose.name()), "operator": known.map(|known| known.operator),
         })
     };

@@ -174,6 +174,7 @@ mod tests {
         "host",
         "form",
         "as_name",
+        "preferences",
     ];
     /// What changes no byte of an output and no count, or is looked at by itself.
     const OTHERS: &[&str] =

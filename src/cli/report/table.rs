@@ -3,7 +3,8 @@
 use super::super::summary::grouped;
 use super::findings;
 use super::words::{clean, share};
-use robosieve::report::{Example, Reach, Report};
+use robosieve::Reach;
+use robosieve::report::{Example, Report};
 use std::fmt::Write as _;
 
 /// Characters of an agent's name, of a rule and of an origin.

@@ -5,7 +5,8 @@ use super::super::words::{clean, minute};
 use super::parts::{Part, bar, code, key, legend, meter, number, number_of, unbroken};
 use maud::{Markup, html};
 use robosieve::Basis;
-use robosieve::report::{BasisReport, Example, OriginReport, Reach, Report, RobotsLine};
+use robosieve::Reach;
+use robosieve::report::{BasisReport, Example, OriginReport, Report, RobotsLine};
 
 /// What is shown at most, so that the page stays small whatever was asked for; the JSON has all.
 const AGENTS: usize = 40;

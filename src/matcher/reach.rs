@@ -5,14 +5,37 @@
 //! rule matches. So if the path is not refused, no path that the rule matches is refused by this rule; if it is, one is known. The same holds for allows. What is
 //! decided here is exact, then, and takes one judgement a rule at most; the first ones nearly always settle it.
 
-use super::model::Reach;
+use super::hot::HotSets;
+use super::rules::Subject;
 use crate::error::Result;
-use crate::matcher::hot::HotSets;
-use crate::matcher::rules::Subject;
 use crate::profile::Profile;
 use crate::snapshot::listing::ListedRule;
 use crate::snapshot::ruleset::Rules;
 use crate::snapshot::view::View;
+use serde::Serialize;
+
+/// How much of an origin is refused to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// No URL is refused.
+    Not,
+    /// Some URL is refused, and one beside `/robots.txt` is allowed.
+    Partly,
+    /// Every URL is refused, but perhaps `/robots.txt`.
+    Wholly,
+}
+
+impl Reach {
+    /// The word: `not`, `partly`, `wholly`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Not => "not",
+            Self::Partly => "partly",
+            Self::Wholly => "wholly",
+        }
+    }
+}
 
 /// Stands for any text: a NUL ends a line of a robots.txt, so no rule has one.
 const ANY: u8 = 0;
@@ -24,7 +47,7 @@ const MAX_TRIED: usize = 10_000;
 ///
 /// # Errors
 /// [`Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
-pub(super) fn reach(
+pub(crate) fn reach(
     view: &View<'_>,
     profile: Profile,
     (place, rules): (u32, &Rules<'_>),
