@@ -41,14 +41,6 @@ pub(crate) fn run() -> ExitCode {
             return if err.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
-    // Ctrl-C and `kill` leave no temporary files; 130 is what a shell reports for an interrupted command.
-    let handler = ctrlc::set_handler(|| {
-        robosieve::remove_unfinished();
-        std::process::exit(130);
-    });
-    if let Err(err) = handler {
-        eprintln!("robosieve: note: if interrupted, temporary files will stay: {err}");
-    }
     match dispatch(cli) {
         Ok(code) => code,
         Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,
@@ -61,11 +53,23 @@ pub(crate) fn run() -> ExitCode {
 
 fn dispatch(Cli { verb, jobs, quiet }: Cli) -> anyhow::Result<ExitCode> {
     if matches!(verb, Verb::Check(_)) {
-        // Single URLs are answered before threads would have begun.
+        // Single URLs are answered before threads would have begun, and nothing is written.
         return perform(verb, quiet);
     }
+    clean_up_when_interrupted();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build()?;
     pool.install(|| perform(verb, quiet))
+}
+
+/// Ctrl-C and `kill` leave no temporary files; 130 is what a shell reports for an interrupted command.
+fn clean_up_when_interrupted() {
+    let handler = ctrlc::set_handler(|| {
+        robosieve::remove_unfinished();
+        std::process::exit(130);
+    });
+    if let Err(err) = handler {
+        eprintln!("robosieve: note: if interrupted, temporary files will stay: {err}");
+    }
 }
 
 fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
