@@ -1,7 +1,6 @@
 //! `robosieve annotate`: every line with its verdicts.
 
-use super::args::AnnotateArg;
-use super::args::AnnotateArgs;
+use super::args::{AnnotateArg, AnnotateArgs};
 use super::job::{Annotation, Places, Task, What};
 use super::run::Run;
 use super::summary::print_agents;

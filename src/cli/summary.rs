@@ -77,9 +77,14 @@ pub(crate) fn counts(stats: &FilterStats) -> String {
     )
 }
 
-pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
+/// How long so many lines took, and how many that is a second.
+fn rate(lines: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
-    eprintln!("{}  {seconds:.2} s  {} URL/s", counts(stats), grouped((stats.lines as f64 / seconds) as u64));
+    format!("{seconds:.2} s  {} URL/s", grouped((lines as f64 / seconds) as u64))
+}
+
+pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
+    eprintln!("{}  {}", counts(stats), rate(stats.lines, elapsed));
     if stats.lines > 0 && stats.invalid == stats.lines {
         eprintln!(
             "no line has a URL where it was looked for: --input-format, --field and --json-key say where URLs stand, \
@@ -93,9 +98,8 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
 
 /// What was read for a report.
 pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
-    let seconds = elapsed.as_secs_f64().max(1e-9);
     let (lines, bytes) = (grouped(lists.lines), grouped(lists.bytes));
-    eprintln!("lines {lines}  bytes {bytes}  {seconds:.2} s  {} URL/s", grouped((lists.lines as f64 / seconds) as u64));
+    eprintln!("lines {lines}  bytes {bytes}  {}", rate(lists.lines, elapsed));
 }
 
 /// What came of each agent, under the number of its letter, digit or column.

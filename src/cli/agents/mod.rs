@@ -48,7 +48,7 @@ fn list(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
 
 fn rank(args: &AgentsArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
     let file = || path.display().to_string();
-    let agents = if args.who.is_empty() { Vec::new() } else { args.who.agents(quiet)? };
+    let agents = args.who.agents(quiet)?;
     let snapshot = Snapshot::open(path)?;
     let census = snapshot.census().with_context(file)?;
     let rows = ranking::rows(&census, &agents, args.top).with_context(file)?;

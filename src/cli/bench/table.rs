@@ -1,6 +1,6 @@
 //! What was measured, as a table for people and as JSON for programs.
 
-use super::super::summary::grouped;
+use super::super::summary::{counts, grouped};
 use super::Report;
 use super::measure::{Measured, Time};
 use serde_json::{Value, json};
@@ -9,17 +9,7 @@ use std::fmt::Write;
 pub(super) fn text(report: &Report<'_>) -> String {
     let mut out = format!("{}; {}; medians of {} runs\n", report.subject.name, agents(report), report.runs);
     if let Some(first) = report.measured.first() {
-        let stats = &first.stats;
-        let _ = writeln!(
-            out,
-            "lines {}  allowed {}  disallowed {}  unknown {}  invalid {}  bytes {}",
-            grouped(stats.lines),
-            grouped(stats.allowed),
-            grouped(stats.disallowed),
-            grouped(stats.unknown),
-            grouped(stats.invalid),
-            grouped(stats.bytes)
-        );
+        let _ = writeln!(out, "{}", counts(&first.stats));
     }
     let checked = &report.checked;
     let _ = writeln!(

@@ -51,7 +51,7 @@ struct Told {
 }
 
 pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
-    let agents = if args.who.is_empty() { Vec::new() } else { args.who.agents(quiet)? };
+    let agents = args.who.agents(quiet)?;
     // The work may be long: a picture that cannot be written is told now, by beginning it.
     let picture = args.svg.as_ref().map(OutputFile::create).transpose()?;
     let (old, new) = (Snapshot::open(&args.old)?, Snapshot::open(&args.new)?);
