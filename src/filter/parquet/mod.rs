@@ -6,6 +6,7 @@ mod chunks;
 mod columns;
 mod flatbuffer;
 mod input;
+mod levels;
 mod pipeline;
 mod rewrite;
 mod route;
@@ -13,6 +14,7 @@ mod spool;
 mod table;
 mod tally;
 mod urls;
+mod values;
 mod verdicts;
 
 use super::judge::Judge;

@@ -1,12 +1,10 @@
 //! The column of URLs as text, a batch at a time: one value a line, as the judge likes it best.
 
-use super::input::{ParquetInput, bad, guard, table_error};
+use super::input::{ParquetInput, bad, guard};
+use super::values::{Sink, Values};
 use crate::error::Result;
 use crate::records::Compose;
-use parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
-use parquet::data_type::{ByteArray, ByteArrayType};
-use parquet::file::reader::SerializedPageReader;
-use std::sync::Arc;
+use parquet::data_type::ByteArray;
 
 /// Rows in a batch, and bytes of text behind which it ends before.
 const BATCH_ROWS: usize = 8192;
@@ -31,28 +29,19 @@ pub(super) struct Batch {
     pub bytes: u64,
     /// Values too long to be copied, with the number of their row.
     pub long: Vec<(usize, ByteArray)>,
-    values: Vec<ByteArray>,
-    levels: Vec<i16>,
 }
 
 /// Reads the column of URLs of one row group.
 pub(super) struct UrlReader {
-    reader: ColumnReaderImpl<ByteArrayType>,
-    /// The level of a value that is there.
-    full: i16,
+    values: Values,
     left: usize,
     row_group: usize,
 }
 
 impl UrlReader {
     pub(super) fn new(input: &ParquetInput, row_group: usize) -> Result<Self> {
-        let group = input.meta.row_group(row_group);
-        let rows = group.num_rows() as usize;
-        let pages = SerializedPageReader::new(Arc::new(input.chunks.clone()), group.column(input.column), rows, None);
-        let descr = input.schema().column(input.column);
-        let full = descr.max_def_level();
-        let reader = get_typed_column_reader(get_column_reader(descr, Box::new(pages.map_err(table_error)?)));
-        Ok(Self { reader, full, left: rows, row_group })
+        let left = input.meta.row_group(row_group).num_rows() as usize;
+        Ok(Self { values: Values::new(input, row_group)?, left, row_group })
     }
 
     /// Makes `batch` the next rows; `false` behind the last.
@@ -60,70 +49,59 @@ impl UrlReader {
         batch.text.clear();
         batch.long.clear();
         (batch.rows, batch.bytes) = (0, 0);
-        while self.left > 0 && batch.rows < BATCH_ROWS && batch.text.len() < BATCH_BYTES {
-            self.step(batch, compose)?;
+        let mut lines = Lines { batch, compose };
+        while self.left > 0 && lines.batch.rows < BATCH_ROWS && lines.batch.text.len() < BATCH_BYTES {
+            let rows = guard(|| self.values.read(STEP.min(self.left), &mut lines))?;
+            if rows == 0 {
+                return bad(format!("damaged: row group {} ends {} rows too early", self.row_group, self.left));
+            }
+            self.left -= rows;
         }
-        // Values hold the page they lie in.
-        batch.values.clear();
         Ok(batch.rows > 0)
     }
+}
 
-    fn step(&mut self, batch: &mut Batch, compose: Option<&Compose>) -> Result<()> {
-        batch.values.clear();
-        batch.levels.clear();
-        let wanted = STEP.min(self.left);
-        let (values, levels) = (&mut batch.values, &mut batch.levels);
-        let read = guard(|| self.reader.read_records(wanted, Some(levels), None, values).map_err(table_error))?;
-        let (rows, ..) = read;
-        if rows == 0 || rows > wanted {
-            return bad(format!("damaged: row group {} ends {} rows too early", self.row_group, self.left));
-        }
-        self.left -= rows;
-        let (full, levels) = (self.full, std::mem::take(&mut batch.levels));
-        let mut values = std::mem::take(&mut batch.values).into_iter();
-        if full == 0 {
-            values.by_ref().take(rows).for_each(|value| batch.push(Some(value), compose));
-        } else {
-            for level in &levels {
-                let value = if *level == full { values.next() } else { None };
-                batch.push(value, compose);
+/// Makes values the lines of a batch.
+struct Lines<'b, 'c> {
+    batch: &'b mut Batch,
+    compose: Option<&'c Compose>,
+}
+
+impl Sink for Lines<'_, '_> {
+    #[inline]
+    fn put_null(&mut self) {
+        self.batch.text.push(b'\n');
+        self.batch.rows += 1;
+    }
+
+    #[inline]
+    fn put(&mut self, value: &[u8], whole: impl FnOnce() -> ByteArray) {
+        self.batch.bytes += value.len() as u64;
+        if value.len() > MAX_COPIED {
+            self.batch.put_long(whole, self.compose);
+        } else if memchr::memchr(b'\n', value).is_none() {
+            match self.compose {
+                None => self.batch.text.extend_from_slice(value),
+                Some(compose) => compose.put(value, &mut self.batch.text),
             }
         }
-        batch.levels = levels;
-        Ok(())
+        self.put_null();
     }
 }
 
 impl Batch {
-    #[inline]
-    fn push(&mut self, value: Option<ByteArray>, compose: Option<&Compose>) {
-        if let Some(value) = value {
-            let bytes = value.data();
-            self.bytes += bytes.len() as u64;
-            if bytes.len() > MAX_COPIED {
-                self.push_long(value, compose);
-            } else if memchr::memchr(b'\n', bytes).is_none() {
-                match compose {
-                    None => self.text.extend_from_slice(bytes),
-                    Some(compose) => compose.put(bytes, &mut self.text),
-                }
-            }
-        }
-        self.text.push(b'\n');
-        self.rows += 1;
-    }
-
     #[cold]
-    fn push_long(&mut self, value: ByteArray, compose: Option<&Compose>) {
+    fn put_long(&mut self, whole: impl FnOnce() -> ByteArray, compose: Option<&Compose>) {
+        let value = whole();
         if value.len() > MAX_URL {
             return;
         }
-        let whole = |compose: &Compose| {
+        let composed = |compose: &Compose| {
             let mut url = Vec::with_capacity(value.len());
             compose.put(value.data(), &mut url);
             url.into()
         };
-        let value = compose.map(whole).unwrap_or_else(|| value.clone());
+        let value = compose.map(composed).unwrap_or_else(|| value.clone());
         self.long.push((self.rows, value));
     }
 }
