@@ -82,6 +82,28 @@ fn robots() -> impl Strategy<Value = String> {
         .prop_map(|(mark, lines)| lines.into_iter().fold(mark.to_owned(), |text, (line, end)| text + &line + end))
 }
 
+/// A host that no vector of 32 bytes holds.
+const LONG: &str = "https://a-host-with-a-name-that-no-vector-holds.of.32.bytes.example";
+
+/// What lines begin with: known and unknown origins, short and long, plain and odd, and what is none at all.
+const STARTS: &[&str] = &[
+    ORIGIN,
+    "https://h.example",
+    "http://unknown.example",
+    "https://unknown.example",
+    LONG,
+    "https://a-host-with-a-name-that-no-vector-holds.of.32.bytes.unknown",
+    "HTTP://H.example:80",
+    "http://h.example.",
+    "http://1.2.3",
+    " http://h.example",
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    "/",
+    "",
+];
+
+const TAILS: &[&str] = &["", "/", "/x", "/xy#z", "/a b", "/x \t", "/x\r", "\r", "\rx", "?q", ";/x"];
+
 fn snapshot_of(body: &[u8], profile: Profile) -> Snapshot<Vec<u8>> {
     let mut compiler = Compiler::new(profile);
     compiler.add_robots(ORIGIN, body).unwrap();
@@ -167,6 +189,33 @@ proptest! {
         if expected.is_some() || !url.contains("xn--") {
             prop_assert_eq!(found, expected, "{}", url);
         }
+    }
+
+    /// However lines lie in a list, each has the verdict it has alone, and none is lost or given twice.
+    #[test]
+    fn lines_have_the_verdicts_they_have_alone(
+        lines in vec((select(STARTS), select(TAILS), select(vec!["\n", "\r\n"]), 1..4usize), 0..150),
+        ends in any::<bool>(),
+    ) {
+        let mut list: String = lines.iter().map(|(start, tail, end, count)| format!("{start}{tail}{end}").repeat(*count)).collect();
+        if !ends {
+            list.pop();
+        }
+        let mut compiler = Compiler::default();
+        for origin in [ORIGIN, "https://h.example", LONG] {
+            compiler.add_robots(origin, b"user-agent: *\ndisallow: /x").unwrap();
+        }
+        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+        let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+        let mut scratch = judge.scratch();
+        let alone: Vec<String> = list.split_inclusive('\n').map(|line| {
+            let url = line.strip_suffix('\n').unwrap_or(line);
+            let url = url.strip_suffix('\r').unwrap_or(url);
+            format!("{}\t{line}", judge.judge(url.as_bytes(), &mut scratch).unwrap().get(0).letter())
+        }).collect();
+        let mut out = Vec::new();
+        Filter::new(&judge).annotate(vec![Input::from_reader("list", Cursor::new(list))], &mut out).unwrap();
+        prop_assert_eq!(String::from_utf8(out).unwrap(), alone.concat());
     }
 
     #[test]

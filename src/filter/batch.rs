@@ -14,30 +14,61 @@ use super::judge::{Judge, Scratch};
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::records::without_end;
-use crate::simd;
+use crate::simd::{self, AnyMachine, Machine};
 use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Glance;
-use crate::url;
+use crate::url::{self, PlainOrigin};
 use std::hint::black_box;
 use std::ops::Range;
 
 /// Lines in a batch: enough to keep the memory busy, few enough that what was fetched for the first is still there for the last.
 const BATCH: usize = 64;
 
-/// Neighbouring lines of a batch with the same plain origin, or one line that is odd. Plain numbers: moved as slices and enums it would be
+/// Neighbouring lines of a batch with the same plain origin, or ones that are odd. Plain numbers: moved as slices and enums it would be
 /// put together from its parts at every step.
 #[derive(Clone, Copy)]
 struct Stretch {
-    /// Where it begins in the block.
-    start: u32,
     /// The number of its first line in the batch.
     first: u32,
-    /// The length of the origin; 0 for an odd line, to be split when it is judged.
+    /// The length of the origin; 0 for odd lines, to be split when they are judged.
     origin: u32,
     /// The origin's hash.
     hash: u64,
     /// What the index tells of it.
     glance: Glance,
+}
+
+/// The stretches of a batch, and one behind them that begins where the batch ends.
+struct Stretches {
+    all: [Stretch; BATCH + 1],
+    len: usize,
+}
+
+impl Stretches {
+    fn new() -> Self {
+        let none = Stretch { first: 0, origin: 0, hash: 0, glance: Glance::NOT_TAKEN };
+        Self { all: [none; BATCH + 1], len: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, stretch: Stretch) {
+        if let Some(free) = self.all.get_mut(self.len) {
+            *free = stretch;
+            self.len += 1;
+        }
+    }
+
+    /// Each with the one behind it.
+    #[inline(always)]
+    fn pairs(&self) -> impl Iterator<Item = (&Stretch, &Stretch)> {
+        let pairs = self.all.get(..=self.len).unwrap_or_default().windows(2);
+        pairs.map(|pair| (&pair[0], &pair[1]))
+    }
+
+    #[inline(always)]
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stretch> {
+        self.all.get_mut(..self.len).unwrap_or_default().iter_mut()
+    }
 }
 
 /// Neighbouring lines of a block with the same verdicts.
@@ -49,7 +80,15 @@ pub(super) struct Lines<'l> {
     pub ends: &'l [usize],
 }
 
-impl Lines<'_> {
+impl<'l> Lines<'l> {
+    /// The first so many lines, and the others.
+    #[inline(always)]
+    fn split_at(self, count: usize) -> (Self, Self) {
+        let (first, others) = self.ends.split_at(count.min(self.ends.len()));
+        let start = first.last().copied().unwrap_or(self.start);
+        (Self { start: self.start, ends: first }, Self { start, ends: others })
+    }
+
     /// Each line's range in the block.
     #[inline(always)]
     pub(super) fn ranges(self) -> impl Iterator<Item = Range<usize>> {
@@ -71,78 +110,86 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> simd::Work for Work<
     type Output = Result<()>;
 
     #[inline(always)]
-    fn run(mut self) -> Result<()> {
+    fn run(mut self, machine: impl Machine) -> Result<()> {
         self.judge.own(self.scratch);
-        let mut ends = std::mem::take(&mut self.scratch.line_ends);
-        ends.clear();
-        simd::line_ends(self.data, 1, &mut ends);
-        if self.data.last().is_some_and(|&b| b != b'\n') {
-            ends.push(self.data.len());
-        }
-        let mut stretches = Vec::with_capacity(BATCH);
+        let mut line_ends = LineEnds::new(self.data);
+        let mut ends = [0; BATCH];
+        let mut stretches = Stretches::new();
         let mut start = 0;
-        for ends in ends.chunks(BATCH) {
-            self.batch(Lines { start, ends }, &mut stretches)?;
-            start = ends.last().copied().unwrap_or(start);
+        loop {
+            let count = line_ends.next(&mut ends, machine);
+            let Some((lines, end)) = ends.get(..count).and_then(|ends| Some((Lines { start, ends }, *ends.last()?)))
+            else {
+                return Ok(());
+            };
+            self.batch(lines, &mut stretches, machine)?;
+            start = end;
         }
-        self.scratch.line_ends = ends;
-        Ok(())
     }
 }
 
 impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
     #[inline(always)]
-    fn batch(&mut self, lines: Lines<'_>, stretches: &mut Vec<Stretch>) -> Result<()> {
-        self.split(lines, stretches);
+    fn batch(&mut self, lines: Lines<'_>, stretches: &mut Stretches, machine: impl Machine) -> Result<()> {
+        self.split(lines, stretches, machine);
         if self.until == Stage::Split {
-            black_box(&stretches);
+            black_box(&stretches.all);
             return Ok(());
         }
         self.touch(stretches);
-        let ends = stretches.iter().skip(1).map(|next| next.first as usize).chain([lines.ends.len()]);
-        for (stretch, end) in stretches.iter().zip(ends) {
-            let ends = lines.ends.get(stretch.first as usize..end).unwrap_or_default();
-            self.judge(stretch, Lines { start: stretch.start as usize, ends })?;
+        let mut rest = lines;
+        for (stretch, next) in stretches.pairs() {
+            // Unknown origins need no look at what is known of them, and are given out together.
+            if stretch.glance == Glance::ABSENT && !self.judge.options.any_scheme {
+                continue;
+            }
+            let (unknown, behind) = rest.split_at(stretch.first as usize + rest.ends.len() - lines.ends.len());
+            self.put_unknown(unknown);
+            let (lines, behind) = behind.split_at((next.first - stretch.first) as usize);
+            self.judge(stretch, lines, machine)?;
+            rest = behind;
         }
+        self.put_unknown(rest);
         Ok(())
     }
 
     /// Cuts the lines of a batch into stretches of one origin.
     #[inline(always)]
-    fn split(&self, lines: Lines<'_>, stretches: &mut Vec<Stretch>) {
-        stretches.clear();
-        let mut last = Last::default();
-        for (line, number) in lines.ranges().zip(0..) {
-            let (start, text) = (line.start as u32, &self.data[line.start..]);
-            let url = without_end(&self.data[line]);
-            // A blank at the end would have to be cut off.
-            let ends_well = url.last().is_some_and(|&b| b > b' ');
-            if ends_well && last.is_of(url, text) {
-                continue;
+    fn split(&self, lines: Lines<'_>, stretches: &mut Stretches, machine: impl Machine) {
+        stretches.len = 0;
+        let mut last = Last::NONE;
+        let mut start = lines.start;
+        for (end, number) in lines.ends.iter().zip(0..) {
+            let text = &self.data[start..];
+            if !last.begins(text, machine) {
+                let origin = url::plain_origin(text, machine);
+                last = Last::new(text, origin);
+                let len = origin.map_or(0, |origin| origin.len);
+                let hash = hash_key(&text[..len]);
+                self.judge.view.prefetch(hash);
+                stretches.push(Stretch { first: number, origin: len as u32, hash, glance: Glance::NOT_TAKEN });
             }
-            let len = url::plain_origin(url, text).filter(|_| ends_well).unwrap_or_default();
-            last = Last::new(text, len);
-            let hash = hash_key(last.origin);
-            self.judge.view.prefetch(hash);
-            // No block comes near 4 GiB.
-            stretches.push(Stretch { start, first: number, origin: len as u32, hash, glance: Glance::NOT_TAKEN });
+            start = *end;
+        }
+        if let Some(behind) = stretches.all.get_mut(stretches.len) {
+            behind.first = lines.ends.len() as u32;
         }
     }
 
-    /// Looks new origins of a batch up, and loads what they will need, step by step, for all of them side by side. What is loaded behind the
+    /// Looks the origins of a batch up, and loads what new ones will need, step by step, for all of them side by side. What is loaded behind the
     /// index are guesses that nothing depends on.
     #[inline(always)]
-    fn touch(&self, stretches: &mut [Stretch]) {
+    fn touch(&self, stretches: &mut Stretches) {
         let (view, states) = (self.judge.view, &self.scratch.states);
         let mut places = [NONE; BATCH];
         let mut count = 0;
-        for stretch in stretches.iter_mut().filter(|stretch| stretch.origin > 0 && !states.seems_known(stretch.hash)) {
+        for stretch in stretches.iter_mut().filter(|stretch| stretch.origin > 0) {
             stretch.glance = view.glance(stretch.hash);
             // Written in any case, and counted if there is one: no branch waits for the index.
             if let Some(free) = places.get_mut(count) {
                 *free = stretch.glance.place;
             }
-            count += usize::from(stretch.glance.place != NONE);
+            count += usize::from((stretch.glance.place != NONE) & !states.seems_known(stretch.hash));
         }
         let places = &mut places[..count];
         places.iter_mut().for_each(|place| *place = view.likely_file(*place));
@@ -152,8 +199,16 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
         });
     }
 
+    /// Gives out lines of origins that the snapshot does not hold.
     #[inline(always)]
-    fn judge(&mut self, stretch: &Stretch, lines: Lines<'_>) -> Result<()> {
+    fn put_unknown(&mut self, lines: Lines<'_>) {
+        if !lines.ends.is_empty() && self.until == Stage::Match {
+            (self.each)(lines, self.judge.verdicts_on_unknown());
+        }
+    }
+
+    #[inline(always)]
+    fn judge(&mut self, stretch: &Stretch, lines: Lines<'_>, machine: impl Machine) -> Result<()> {
         let (judge, data) = (self.judge, self.data);
         let len = stretch.origin as usize;
         if len == 0 {
@@ -169,10 +224,14 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
             return Ok(());
         }
         for line in lines.ranges() {
-            let rest = line.start + len;
-            let path_len = (line.start + without_end(&data[line.clone()]).len()).saturating_sub(rest);
-            let verdicts = judge.judge_rest(&data[rest..], path_len, self.scratch)?;
-            (self.each)(Lines { start: line.start, ends: &[line.end] }, verdicts);
+            let (rest, end) = (line.start + len, line.end);
+            let url = without_end(&data[line.clone()]);
+            // A blank at the end has to be cut off.
+            let verdicts = match url.last() {
+                Some(..=b' ') => judge.judge(url, self.scratch)?,
+                _ => judge.judge_rest(&data[rest..], url.len().saturating_sub(len), self.scratch, machine)?,
+            };
+            (self.each)(Lines { start: line.start, ends: &[end] }, verdicts);
         }
         Ok(())
     }
@@ -180,8 +239,9 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
     fn judge_odd(&mut self, lines: Lines<'_>) -> Result<()> {
         if self.until == Stage::Match {
             for line in lines.ranges() {
+                let (start, end) = (line.start, line.end);
                 let verdicts = self.judge.judge(without_end(&self.data[line]), self.scratch)?;
-                (self.each)(lines, verdicts);
+                (self.each)(Lines { start, ends: &[end] }, verdicts);
             }
         }
         Ok(())
@@ -202,31 +262,107 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 }
 
-/// The origin of the line before.
-#[derive(Clone, Copy, Default)]
+/// Where lines end, found a piece of text at a time.
+struct LineEnds<'b> {
+    data: &'b [u8],
+    /// The ends in the piece looked at that were not given yet, one bit each; where it begins; and where the next one begins.
+    found: u64,
+    base: usize,
+    next: usize,
+    /// The last one that was given.
+    last: usize,
+}
+
+impl<'b> LineEnds<'b> {
+    fn new(data: &'b [u8]) -> Self {
+        Self { data, found: 0, base: 0, next: 0, last: 0 }
+    }
+
+    /// Fills `ends` with the places behind the next line ends, and behind a last line without one; how many there are.
+    #[inline(always)]
+    fn next(&mut self, ends: &mut [usize; BATCH], machine: impl Machine) -> usize {
+        let mut count = 0;
+        while let Some(free) = ends.get_mut(count) {
+            if self.found == 0 && !self.look(machine) {
+                break;
+            }
+            self.last = self.base + self.found.trailing_zeros() as usize + 1;
+            self.found &= self.found - 1;
+            *free = self.last;
+            count += 1;
+        }
+        match ends.get_mut(count) {
+            Some(free) if self.last < self.data.len() => {
+                *free = self.data.len();
+                self.last = self.data.len();
+                count + 1
+            }
+            _ => count,
+        }
+    }
+
+    /// Looks for the next piece with line ends; `false` if there are no more.
+    #[inline(always)]
+    fn look(&mut self, machine: impl Machine) -> bool {
+        while let Some(piece) = self.data[self.next..].first_chunk::<64>() {
+            self.base = self.next;
+            self.next += piece.len();
+            self.found = machine.newlines(piece);
+            if self.found != 0 {
+                return true;
+            }
+        }
+        self.look_at_last()
+    }
+
+    #[inline(never)]
+    fn look_at_last(&mut self) -> bool {
+        let rest = &self.data[self.next..];
+        let mut piece = [0; 64];
+        piece[..rest.len()].copy_from_slice(rest);
+        (self.base, self.next) = (self.next, self.data.len());
+        self.found = AnyMachine.newlines(&piece);
+        self.found != 0
+    }
+}
+
+/// The origin of the line before, if it is plain and a path follows it.
+#[derive(Clone, Copy)]
 struct Last<'b> {
-    /// Empty if the line was odd.
     origin: &'b [u8],
-    /// The text that begins with it, if there is so much.
-    window: Option<&'b [u8; 32]>,
+    /// The text that begins with it.
+    window: &'b [u8; 32],
+    /// The bytes of that up to the `/` behind the origin, one bit each.
+    wanted: u32,
 }
 
 impl<'b> Last<'b> {
+    /// No line begins like this, or one that is odd itself.
+    const NONE: Self = Self { origin: &[], window: &[0; 32], wanted: u32::MAX };
+
     #[inline(always)]
-    fn new(text: &'b [u8], len: usize) -> Self {
-        Self { origin: &text[..len], window: text.first_chunk() }
+    fn new(text: &'b [u8], origin: Option<PlainOrigin>) -> Self {
+        match (text.first_chunk(), origin) {
+            (Some(window), Some(PlainOrigin { len, has_path: true })) => {
+                let wanted = 2u32.unbounded_shl(len as u32).wrapping_sub(1);
+                Self { origin: &text[..len], window, wanted }
+            }
+            _ => Self::NONE,
+        }
     }
 
-    /// Whether a URL, which `text` begins with, is of this origin and has a path.
+    /// Whether `text` begins with this origin and a path.
     #[inline(always)]
-    fn is_of(self, url: &[u8], text: &[u8]) -> bool {
-        let len = self.origin.len();
-        if len == 0 || url.get(len) != Some(&b'/') {
-            return false;
-        }
-        match (self.window, text.first_chunk()) {
-            (Some(window), Some(start)) if len <= start.len() => simd::equal_start(window, start) >= len,
-            _ => url.starts_with(self.origin),
-        }
+    fn begins(self, text: &[u8], machine: impl Machine) -> bool {
+        let Some(window) = text.first_chunk() else { return false };
+        let is_equal = !machine.equal_bytes(window, self.window) & self.wanted == 0;
+        // With no origin at all the window of `NONE` may be equal.
+        let is_short = (1..window.len()).contains(&self.origin.len());
+        is_equal && (is_short || self.begins_long(text))
+    }
+
+    #[inline(never)]
+    fn begins_long(self, text: &[u8]) -> bool {
+        text.starts_with(self.origin) && text.get(self.origin.len()) == Some(&b'/')
     }
 }

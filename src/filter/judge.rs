@@ -11,7 +11,7 @@ use crate::preferences::{PreferenceExplanation, explain_preferences};
 use crate::profile::Profile;
 use crate::records::Extracted;
 use crate::robots::Robots;
-use crate::simd;
+use crate::simd::Machine;
 use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Glance;
 use crate::snapshot::view::View;
@@ -87,7 +87,6 @@ pub struct Scratch<'s> {
     key: Vec<u8>,
     pub(super) other_key: Vec<u8>,
     pub(super) path: Vec<u8>,
-    pub(super) line_ends: Vec<usize>,
     pub(super) extracted: Extracted,
     pub(super) states: States<'s>,
     pub(super) hot: HotSets,
@@ -123,7 +122,6 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             key: Vec::new(),
             other_key: Vec::new(),
             path: Vec::new(),
-            line_ends: Vec::new(),
             extracted: Extracted::default(),
             states: States::new(self.unknown()),
             hot: HotSets::default(),
@@ -172,15 +170,16 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         window: &[u8],
         len: usize,
         scratch: &'a mut Scratch<'s>,
+        machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
         let (origin, hot) = (scratch.states.current(), &mut scratch.hot);
-        self.judge_normal(&self.normal_rest(window, len), origin, hot, &mut scratch.allowed)
+        self.judge_normal(&self.normal_rest(window, len, machine), origin, hot, &mut scratch.allowed)
     }
 
     /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
     #[inline(always)]
-    pub(super) fn normal_rest<'w>(&self, window: &'w [u8], len: usize) -> Cow<'w, [u8]> {
-        let look = simd::look_at_path(window, len);
+    pub(super) fn normal_rest<'w>(&self, window: &'w [u8], len: usize, machine: impl Machine) -> Cow<'w, [u8]> {
+        let look = machine.look_at_path(window, len);
         match window.get(..look.len) {
             None | Some([]) => Cow::Borrowed(b"/"),
             Some(path) if look.plain => Cow::Borrowed(path),
@@ -226,6 +225,12 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             Standing::Same(verdict) => Some(self.verdicts(Answer::Same(verdict), origin)),
             _ => None,
         }
+    }
+
+    /// The verdicts on all URLs of origins that the snapshot does not know.
+    #[inline(always)]
+    pub(super) fn verdicts_on_unknown(&self) -> Verdicts<'static> {
+        Verdicts::on_unknown(self.verdict_on_unknown(), self.agents.len())
     }
 
     #[inline(always)]

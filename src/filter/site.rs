@@ -4,6 +4,7 @@ use super::judge::{Judge, Scratch};
 use super::standing::OriginState;
 use super::verdicts::Verdicts;
 use crate::error::Result;
+use crate::simd::AnyMachine;
 use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Glance;
 use crate::url::{self, Origin};
@@ -72,7 +73,7 @@ impl<'s, D: AsRef<[u8]>> Site<'_, 's, D> {
             return Ok(verdicts);
         }
         if path.first().is_none_or(|&b| b == b'/') {
-            let path = judge.normal_rest(path, path.len());
+            let path = judge.normal_rest(path, path.len(), AnyMachine);
             return judge.judge_normal(&path, state, &mut scratch.hot, &mut scratch.allowed);
         }
         let path = judge.normal_path(url::path_from(path), &mut scratch.path);

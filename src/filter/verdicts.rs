@@ -31,6 +31,11 @@ impl Verdicts<'_> {
         Verdicts { answer, agents, via_other_scheme: false, basis: Basis::NotAUrl, row: NONE, file: NONE }
     }
 
+    /// Those on an origin that the snapshot does not know.
+    pub(super) fn on_unknown(verdict: Verdict, agents: usize) -> Self {
+        Verdicts { answer: Answer::Same(verdict), basis: Basis::UnknownOrigin, ..Self::invalid(agents) }
+    }
+
     /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
     pub fn get(&self, agent: usize) -> Verdict {
         match self.answer {

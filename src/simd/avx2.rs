@@ -1,13 +1,79 @@
 //! The vector code for x86-64 with AVX2.
 
 use super::{
-    FLOATING_LEN, Fingerprints, Found, HostLook, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs, Work, plain,
+    FLOATING_LEN, Fingerprints, Found, HostLook, Lanes, Machine, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs,
+    Work, plain,
 };
 use std::arch::x86_64::*;
 
+/// A machine that has all that this module asks for: there is none but by looking.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx2(());
+
+impl Avx2 {
+    /// This machine, if it is one.
+    #[inline(always)]
+    pub(super) fn detect() -> Option<Self> {
+        let is_one = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt");
+        is_one.then_some(Self(()))
+    }
+
+    /// Does work, compiled for the instructions there are.
+    #[inline(always)]
+    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+        // SAFETY: an `Avx2` is only made where the machine has what the function asks for.
+        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+        unsafe {
+            run(self, work)
+        }
+    }
+}
+
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-pub(super) fn run<W: Work>(work: W) -> W::Output {
-    work.run()
+fn run<W: Work>(machine: Avx2, work: W) -> W::Output {
+    work.run(machine)
+}
+
+impl Machine for Avx2 {
+    #[inline(always)]
+    fn newlines(self, text: &[u8; 64]) -> u64 {
+        // SAFETY: as above; here and in the next three.
+        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+        unsafe {
+            newlines(text)
+        }
+    }
+
+    #[inline(always)]
+    fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32 {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+        unsafe {
+            equal_bytes(a, b)
+        }
+    }
+
+    #[inline(always)]
+    fn look_at_host(self, window: &[u8; 32]) -> Option<HostLook> {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+        unsafe {
+            look_at_host(window)
+        }
+    }
+
+    #[inline(always)]
+    fn look_at_path(self, window: &[u8], len: usize) -> PathLook {
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+        unsafe {
+            look_at_path(window, len)
+        }
+    }
 }
 
 /// 32 bytes as a vector.
@@ -30,23 +96,18 @@ fn store_bytes(bytes: &mut [u8; 32], vector: __m256i) {
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn line_ends(text: &[u8], base: usize, ends: &mut Vec<usize>) {
-    let (chunks, rest) = text.as_chunks::<32>();
+fn newlines(text: &[u8; 64]) -> u64 {
     let wanted = _mm256_set1_epi8(b'\n' as i8);
-    for (i, chunk) in chunks.iter().enumerate() {
-        let mut found = _mm256_movemask_epi8(_mm256_cmpeq_epi8(load_bytes(chunk), wanted)) as u32;
-        while found != 0 {
-            ends.push(base + 32 * i + found.trailing_zeros() as usize);
-            found &= found - 1;
-        }
-    }
-    plain::line_ends(rest, base + 32 * chunks.len(), ends);
+    let of_half = |half: &[u8; 32]| _mm256_movemask_epi8(_mm256_cmpeq_epi8(load_bytes(half), wanted)) as u32;
+    let halves = text.as_chunks().0;
+    u64::from(of_half(&halves[0])) | u64::from(of_half(&halves[1])) << 32
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn look_at_host(window: &[u8; 32]) -> Option<HostLook> {
+fn look_at_host(window: &[u8; 32]) -> Option<HostLook> {
     let bytes = load_bytes(window);
     let from_to = |first: u8, last: u8| {
         // Shifted so that the range ends at the greatest signed byte, one comparison tells it.
@@ -68,14 +129,13 @@ pub(super) fn look_at_host(window: &[u8; 32]) -> Option<HostLook> {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn equal_start(a: &[u8; 32], b: &[u8; 32]) -> usize {
-    let equal = _mm256_cmpeq_epi8(load_bytes(a), load_bytes(b));
-    (_mm256_movemask_epi8(equal) as u32).trailing_ones() as usize
+fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
+    _mm256_movemask_epi8(_mm256_cmpeq_epi8(load_bytes(a), load_bytes(b))) as u32
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
+fn look_at_path(window: &[u8], len: usize) -> PathLook {
     let len = len.min(window.len());
     let mut odd = 0;
     let mut at = 0;

@@ -5,11 +5,14 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod machine;
 mod plain;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use machine::{AnyMachine, HostLook, Machine, PathLook};
 
 /// How many words are looked at side by side.
 pub(crate) const LANES: usize = 4;
@@ -45,25 +48,18 @@ pub(crate) trait Work {
     type Output;
 
     /// Does it. To be inlined always, and all that is short in it: only then the vector functions it calls become part of it.
-    fn run(self) -> Self::Output;
+    fn run(self, machine: impl Machine) -> Self::Output;
 }
 
-/// Does work by the best instructions that the machine has. Where it calls the functions of this module, these are not called but
+/// Does work by the best instructions that the machine has. Where it calls functions of its [`Machine`], these are not called but
 /// part of it, which they cannot be in code for all machines.
 #[inline]
 pub(crate) fn run<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-    {
-        // SAFETY: the machine has all that the function asks for.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::run(work) };
+    if let Some(machine) = avx2::Avx2::detect() {
+        return machine.run(work);
     }
-    work.run()
+    work.run(AnyMachine)
 }
 
 /// Asks the memory for what is looked at soon. Nothing waits for it, unlike for a load, and nothing changes but the time.
@@ -122,74 +118,6 @@ pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
         return unsafe { avx2::find(text, needle) };
     }
     plain::find(text, needle)
-}
-
-/// Appends the places of all line ends of `text`, counted from `base`.
-#[inline]
-pub(crate) fn line_ends(text: &[u8], base: usize, ends: &mut Vec<usize>) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::line_ends(text, base, ends) };
-    }
-    plain::line_ends(text, base, ends);
-}
-
-/// What a look at the beginning of a text tells of the host name there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HostLook {
-    /// How many lower-case letters, digits, `.`, `-` and `_` it begins with, if there are fewer than 32.
-    pub len: usize,
-    /// Where the last label of these begins.
-    pub label: usize,
-}
-
-/// Looks at a host name of up to 31 bytes; `None` for a longer one, and where fewer than 32 bytes are left to look at.
-#[inline]
-pub(crate) fn look_at_host(text: &[u8]) -> Option<HostLook> {
-    let window = text.first_chunk::<32>()?;
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::look_at_host(window) };
-    }
-    plain::look_at_host(window)
-}
-
-/// How many bytes two texts begin with alike, of 32.
-#[inline]
-pub(crate) fn equal_start(a: &[u8; 32], b: &[u8; 32]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::equal_start(a, b) };
-    }
-    plain::equal_start(a, b)
-}
-
-/// What a look at a path tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PathLook {
-    /// How long it is up to a `#`.
-    pub len: usize,
-    /// It holds neither `%` nor `*` nor bytes from 0x80 on.
-    pub plain: bool,
-}
-
-/// Looks at the path that `window` begins with, `len` bytes of it at most. What lies behind does not matter, but with 32 bytes to read the
-/// end of the path is seen as fast as the rest.
-#[inline]
-pub(crate) fn look_at_path(window: &[u8], len: usize) -> PathLook {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::look_at_path(window, len) };
-    }
-    plain::look_at_path(window, len)
 }
 
 /// Values of bytes, each made of two: that of its low four bits, and that of its high four bits.

@@ -14,8 +14,8 @@ pub(super) fn equal_tags(tags: &[u8; super::TAGS_LEN], tag: u16) -> Lanes {
 }
 
 #[inline(never)]
-pub(super) fn equal_start(a: &[u8; 32], b: &[u8; 32]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+pub(super) fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
+    a.iter().zip(b).rev().fold(0, |bits, (a, b)| bits << 1 | u32::from(a == b))
 }
 
 #[inline(never)]
@@ -48,8 +48,8 @@ pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
 }
 
 #[inline(never)]
-pub(super) fn line_ends(text: &[u8], base: usize, ends: &mut Vec<usize>) {
-    ends.extend(memchr::memchr_iter(b'\n', text).map(|end| base + end));
+pub(super) fn newlines(text: &[u8; 64]) -> u64 {
+    text.iter().rev().fold(0, |bits, b| bits << 1 | u64::from(*b == b'\n'))
 }
 
 #[inline(never)]

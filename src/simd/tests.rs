@@ -45,24 +45,34 @@ proptest! {
 
     #[test]
     fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), select(b"\n.#%*/".to_vec()), b'a'..=b'z'], 0..200)) {
-        let (mut found, mut expected) = (vec![7], vec![7]);
-        line_ends(&text, 3, &mut found);
-        plain::line_ends(&text, 3, &mut expected);
-        prop_assert_eq!(found, expected);
-        prop_assert_eq!(look_at_host(&text), text.first_chunk().and_then(plain::look_at_host));
+        if let Some(piece) = text.first_chunk() {
+            prop_assert_eq!(AnyMachine.newlines(piece), plain::newlines(piece));
+            prop_assert_eq!(AnyMachine.newlines(piece).count_ones() as usize, piece.iter().filter(|b| **b == b'\n').count());
+        }
+        if let Some(window) = text.first_chunk() {
+            prop_assert_eq!(AnyMachine.look_at_host(window), plain::look_at_host(window));
+        }
         prop_assert_eq!(pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
         for len in [0, 1, 31, 32, 33, text.len() / 2, text.len()].into_iter().filter(|len| *len <= text.len()) {
-            prop_assert_eq!(look_at_path(&text, len), plain::look_at_path(&text, len));
+            prop_assert_eq!(AnyMachine.look_at_path(&text, len), plain::look_at_path(&text, len));
             prop_assert_eq!(pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
             prop_assert_eq!(signs(&text[..len], &TABLES.first), plain::signs(&text[..len], &TABLES.first));
         }
     }
 
     #[test]
+    fn the_twins_agree_on_equal_bytes(a in any::<[u8; 32]>(), mask in any::<u32>()) {
+        let mut b = a;
+        (0..32).filter(|i| mask >> i & 1 == 0).for_each(|i| b[i] = !b[i]);
+        prop_assert_eq!(AnyMachine.equal_bytes(&a, &b), mask);
+        prop_assert_eq!(plain::equal_bytes(&a, &b), mask);
+    }
+
+    #[test]
     fn every_byte_is_told_apart(byte in any::<u8>(), at in 0usize..32) {
         let mut window = [b'x'; 32];
         window[at] = byte;
-        prop_assert_eq!(look_at_host(&window), plain::look_at_host(&window));
+        prop_assert_eq!(AnyMachine.look_at_host(&window), plain::look_at_host(&window));
     }
 
     #[test]

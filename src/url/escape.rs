@@ -1,13 +1,13 @@
 //! The one normal form of percent-escapes, for rule paths and URL paths alike.
 
 use crate::profile::Profile;
-use crate::simd;
+use crate::simd::{AnyMachine, Machine};
 use std::borrow::Cow;
 
 /// Whether `path` is in normal form already for every profile, as nearly all are: `%` and bytes from 0x80 matter to both profiles,
 /// `*` to the URL side of `Rfc9309`.
 fn is_plain(path: &[u8]) -> bool {
-    let look = simd::look_at_path(path, path.len());
+    let look = AnyMachine.look_at_path(path, path.len());
     look.plain && look.len == path.len()
 }
 

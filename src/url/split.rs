@@ -2,7 +2,7 @@
 
 use super::authority;
 use crate::agent::trim;
-use crate::simd;
+use crate::simd::{AnyMachine, HostLook, Machine};
 
 /// A URL cut in two, as far as robots.txt is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,35 +27,60 @@ pub(crate) fn split<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>
 #[inline]
 fn split_plain(url: &[u8]) -> Option<Parts<'_>> {
     let url = trim_fast(url);
-    let end = plain_origin(url, url)?;
+    let PlainOrigin { len: end, has_path } = plain_origin(url, AnyMachine)?;
+    if !has_path && end < url.len() {
+        return None;
+    }
     let (path, slash) = path_from(&url[end..]);
     Some(Parts { origin: &url[..end], path, slash })
 }
 
-/// The length of the origin that `url` begins with, if it is canonical as it stands and a path follows or nothing. `text` begins
-/// with `url` and may go on behind its line end: with 32 bytes to look at, most hosts are seen at once.
+/// An origin that is canonical as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlainOrigin {
+    pub len: usize,
+    /// A path follows; else a line end, or nothing.
+    pub has_path: bool,
+}
+
+/// The origin that `text` begins with, if it is canonical as it stands and a path follows, a line end, or nothing. Nothing behind that is
+/// looked at, but with 32 bytes there most hosts are seen at once.
 #[inline(always)]
-pub(crate) fn plain_origin(url: &[u8], text: &[u8]) -> Option<usize> {
-    let start = if url.starts_with(b"http://") {
-        7
-    } else if url.starts_with(b"https://") {
-        8
-    } else {
-        return None;
-    };
-    let (len, label) = match simd::look_at_host(&text[start..]) {
-        Some(look) => (look.len, look.label),
-        None => {
-            let len = plain_host_len(&url[start..]);
-            let host = &url[start..start + len];
-            (len, memchr::memrchr(b'.', host).map_or(0, |dot| dot + 1))
-        }
-    };
-    let end = start + len;
-    let label = start + label;
+pub(crate) fn plain_origin(text: &[u8], machine: impl Machine) -> Option<PlainOrigin> {
+    let start = plain_scheme(text)?;
+    let rest = text.get(start..)?;
+    let look = rest.first_chunk().and_then(|window| machine.look_at_host(window));
+    let look = look.unwrap_or_else(|| look_at_long_host(rest));
+    let (len, label) = (start + look.len, start + look.label);
     // Spellings of an IPv4 address have a last label that begins with a digit; a dot at the end is left to the slow path.
-    let is_name = label < end && end <= url.len() && !url[label].is_ascii_digit();
-    (is_name && url.get(end).is_none_or(|&b| b == b'/')).then_some(end)
+    if label >= len || text.get(label)?.is_ascii_digit() {
+        return None;
+    }
+    match text.get(len) {
+        Some(b'/') => Some(PlainOrigin { len, has_path: true }),
+        None | Some(b'\n') => Some(PlainOrigin { len, has_path: false }),
+        Some(b'\r') if text.get(len + 1) == Some(&b'\n') => Some(PlainOrigin { len, has_path: false }),
+        Some(_) => None,
+    }
+}
+
+/// The length of `http://` or `https://`.
+#[inline(always)]
+fn plain_scheme(text: &[u8]) -> Option<usize> {
+    let start = u64::from_le_bytes(*text.first_chunk()?);
+    if start == u64::from_le_bytes(*b"https://") {
+        Some(8)
+    } else if start << 8 == u64::from_le_bytes(*b"\0http://") {
+        Some(7)
+    } else {
+        None
+    }
+}
+
+#[inline(never)]
+fn look_at_long_host(text: &[u8]) -> HostLook {
+    let len = text.iter().position(|&b| !PLAIN[usize::from(b)]).unwrap_or(text.len());
+    HostLook { len, label: memchr::memrchr(b'.', &text[..len]).map_or(0, |dot| dot + 1) }
 }
 
 /// [`trim`], for text that seldom needs it.
@@ -86,10 +111,6 @@ static PLAIN: [bool; 256] = {
     }
     table
 };
-
-fn plain_host_len(text: &[u8]) -> usize {
-    text.iter().position(|&b| !PLAIN[usize::from(b)]).unwrap_or(text.len())
-}
 
 fn split_slow<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
     let start = authority_start(url)?;
