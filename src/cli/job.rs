@@ -5,8 +5,7 @@ use super::output::Output;
 use super::parquet::{self, open_stdin};
 use anyhow::bail;
 use robosieve::{AnnotateForm, Filter, FilterStats, Input, Judge, Keep, Outputs, RecordOptions, Require};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What is done with the records of an input, and where their URLs stand.
@@ -143,30 +142,6 @@ pub(crate) fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
     paths.iter().map(|path| open_input(path)).collect()
 }
 
-/// Files are closed again until their turn comes: there may be more of them than a process can hold open. What is not a
-/// file, such as a pipe, can be opened only once.
 fn open_input(path: &Path) -> robosieve::Result<Input> {
-    if path.as_os_str() == "-" {
-        return Ok(open_stdin());
-    }
-    let input = Input::open(path)?;
-    Ok(if path.is_file() { Input::from_reader(path, Later::Closed(path.to_owned())) } else { input })
-}
-
-/// A file that is opened when it is first read.
-enum Later {
-    Closed(PathBuf),
-    Open(File),
-}
-
-impl Read for Later {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if let Self::Closed(path) = self {
-            *self = Self::Open(File::open(path)?);
-        }
-        match self {
-            Self::Open(file) => file.read(buf),
-            Self::Closed(_) => Ok(0),
-        }
-    }
+    if path.as_os_str() == "-" { Ok(open_stdin()) } else { Input::open(path) }
 }

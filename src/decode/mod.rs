@@ -76,6 +76,11 @@ impl<R: Read> Decoder<R> {
         matches!(self.form, Form::Gzip(_))
     }
 
+    /// Whether bytes are passed through as they are.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.form, Form::Plain { .. })
+    }
+
     /// Bytes read from the input so far, before decoding.
     pub(crate) fn bytes_read(&self) -> u64 {
         match &self.form {

@@ -1,12 +1,13 @@
 //! Input of any size to blocks of whole lines, in bounded memory.
 
 use super::output::Run;
+use super::ranges::{Range, RangedFile};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::records::{Head, RecordOptions, Records};
 use std::fs::File;
 use std::io::Read;
-use std::ops::Range;
+use std::ops;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +26,13 @@ const MAX_KEPT: usize = 16 * BLOCK_SIZE;
 /// One list of URLs to read, compressed or not (told by content: gzip, zstd).
 pub struct Input {
     path: PathBuf,
-    reader: Box<dyn Read + Send>,
+    source: Source,
+}
+
+enum Source {
+    /// A regular file, to be opened when its turn comes: there may be more of them than a process can hold open.
+    File,
+    Reader(Box<dyn Read + Send>),
 }
 
 impl std::fmt::Debug for Input {
@@ -35,7 +42,8 @@ impl std::fmt::Debug for Input {
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input.
+    /// Opens a file; `-` is standard input. A regular file is closed again until its turn comes; what is none, such as a pipe, can be
+    /// opened only once and stays open.
     ///
     /// # Errors
     /// What the operating system refuses, naming the file.
@@ -49,12 +57,15 @@ impl Input {
             return Err(Error::io(path, std::io::Error::new(std::io::ErrorKind::IsADirectory, what)));
         }
         let file = File::open(path).map_err(|err| Error::io(path, err))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(Self { path: path.to_owned(), source: Source::File });
+        }
         Ok(Self::from_reader(path, file))
     }
 
     /// Reads from anything; `name` is for error messages.
     pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
-        Self { path: name.as_ref().to_owned(), reader: Box::new(reader) }
+        Self { path: name.as_ref().to_owned(), source: Source::Reader(Box::new(reader)) }
     }
 }
 
@@ -65,13 +76,15 @@ pub(super) struct Block {
     /// Filled up to `len`; what lies behind is left from before.
     buffer: Vec<u8>,
     len: usize,
+    /// Where its lines are, if they were not read yet.
+    unread: Option<Range>,
     pub part: Part,
     /// How its records are read; `None`: each line is a URL.
     pub records: Option<Arc<Records>>,
     /// Where lines are routed.
     pub runs: Vec<Run>,
     /// Which lines are refused, where they are only counted.
-    pub refused: Vec<Range<usize>>,
+    pub refused: Vec<ops::Range<usize>>,
     /// Annotated lines.
     pub annotated: Vec<u8>,
 }
@@ -79,6 +92,14 @@ pub(super) struct Block {
 impl Block {
     pub(super) fn data(&self) -> &[u8] {
         &self.buffer[..self.len]
+    }
+
+    /// Reads what was not read yet.
+    pub(super) fn fetch(&mut self) -> Result<()> {
+        let Some(range) = self.unread.take() else { return Ok(()) };
+        grow(&mut self.buffer, range.len);
+        self.len = range.len;
+        range.read(&mut self.buffer[..self.len])
     }
 }
 
@@ -100,6 +121,8 @@ pub(super) enum Part {
 pub(super) struct Blocks {
     path: PathBuf,
     decoder: Decoder<Box<dyn Read + Send>>,
+    /// The file that the decoder reads, if it is a plain list: most blocks are then read by those who judge them.
+    ranges: Option<RangedFile>,
     /// The beginning of a line whose end has not been read yet.
     carry: Vec<u8>,
     records: Option<Arc<Records>>,
@@ -113,7 +136,14 @@ pub(super) struct Blocks {
 
 impl Blocks {
     pub(super) fn new(input: Input, options: &RecordOptions) -> Result<Self> {
-        let mut decoder = Decoder::new(input.reader).map_err(|err| list_error(err, &input.path))?;
+        let (reader, file): (Box<dyn Read + Send>, _) = match input.source {
+            Source::Reader(reader) => (reader, None),
+            Source::File => {
+                let file = RangedFile::open(&input.path)?;
+                (Box::new(file.clone()), Some(file))
+            }
+        };
+        let mut decoder = Decoder::new(reader).map_err(|err| list_error(err, &input.path))?;
         let mut goes_on = true;
         let head = loop {
             if let Some(head) = Head::of(&input.path, decoder.peeked(), goes_on, options)? {
@@ -123,6 +153,8 @@ impl Blocks {
         };
         Ok(Self {
             path: input.path,
+            // Records of more than a line, and lines that are counted, are read in turn.
+            ranges: file.filter(|_| decoder.is_plain() && head.records.is_none()),
             decoder,
             carry: Vec::new(),
             records: head.records.map(Arc::new),
@@ -140,13 +172,18 @@ impl Blocks {
 
     /// Bytes read from the input so far, before decoding.
     pub(super) fn bytes_read(&self) -> u64 {
-        self.decoder.bytes_read()
+        self.ranges.as_ref().map_or_else(|| self.decoder.bytes_read(), RangedFile::place)
     }
 
-    /// Makes `block` the next one; `false` at the end of the input.
+    /// Makes `block` the next one, to be [fetched](Block::fetch); `false` at the end of the input.
     pub(super) fn next(&mut self, block: &mut Block) -> Result<bool> {
         if block.buffer.len() > MAX_KEPT {
             *block = Block::default();
+        }
+        if let Some(range) = self.range()? {
+            block.unread = Some(range);
+            (block.part, block.records) = (Part::Lines, None);
+            return Ok(true);
         }
         block.len = self.carry.len();
         grow(&mut block.buffer, block.len);
@@ -177,6 +214,18 @@ impl Blocks {
             }
             searched = block.len;
         }
+    }
+
+    /// The lines of the next block, where they need not be read to be known.
+    fn range(&mut self) -> Result<Option<Range>> {
+        let is_between_lines = self.header == 0 && !self.in_long && self.decoder.peeked().is_empty();
+        let Some(file) = self.ranges.as_ref().filter(|_| is_between_lines) else { return Ok(None) };
+        let range = file.take(self.carry.len(), BLOCK_SIZE).map_err(|err| list_error(err, &self.path))?;
+        if range.is_some() {
+            // It is read again, with the rest of its line.
+            self.carry.clear();
+        }
+        Ok(range)
     }
 
     /// Makes `block` the header alone.
@@ -260,24 +309,63 @@ fn list_error(err: std::io::Error, path: &Path) -> Error {
 mod tests {
     use super::*;
 
-    fn blocks(text: Vec<u8>) -> Vec<(Part, Vec<u8>)> {
-        let mut blocks =
-            Blocks::new(Input::from_reader("test", std::io::Cursor::new(text)), &RecordOptions::default()).unwrap();
-        let mut out = Vec::new();
+    /// The blocks of a text, read as it comes and as a file, which must hold the same; and how many of the file were not read in turn.
+    fn blocks(text: Vec<u8>) -> (Vec<(Part, Vec<u8>)>, usize) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, &text).unwrap();
+        let (of_file, ranges) = all(Input::open(&file).unwrap());
+        let bytes = |blocks: &[(Part, Vec<u8>)]| blocks.iter().flat_map(|(_, data)| data.clone()).collect::<Vec<_>>();
+        assert!(bytes(&of_file) == text);
+        let (of_reader, none) = all(Input::from_reader("test", std::io::Cursor::new(text.clone())));
+        assert!(bytes(&of_reader) == text);
+        assert_eq!(none, 0);
+        (of_file, ranges)
+    }
+
+    fn all(input: Input) -> (Vec<(Part, Vec<u8>)>, usize) {
+        let mut blocks = Blocks::new(input, &RecordOptions::default()).unwrap();
+        let (mut out, mut ranges) = (Vec::new(), 0);
         let mut block = Block::default();
         while blocks.next(&mut block).unwrap() {
+            ranges += usize::from(block.unread.is_some());
+            block.fetch().unwrap();
             out.push((block.part, block.data().to_vec()));
         }
-        out
+        (out, ranges)
     }
 
     #[test]
     fn blocks_end_at_line_ends_and_lose_nothing() {
-        let text: Vec<u8> = (0..100_000).flat_map(|i| format!("line {i}\n").into_bytes()).chain(*b"last").collect();
-        let blocks = blocks(text.clone());
+        let text: Vec<u8> = (0..500_000).flat_map(|i| format!("line {i}\n").into_bytes()).chain(*b"last").collect();
+        let (blocks, ranges) = blocks(text);
         assert!(blocks.len() > 3);
+        assert!(ranges + 3 >= blocks.len(), "{ranges} of {}", blocks.len());
         assert!(blocks.iter().rev().skip(1).all(|(part, data)| *part == Part::Lines && data.ends_with(b"\n")));
-        assert_eq!(blocks.into_iter().flat_map(|(_, data)| data).collect::<Vec<_>>(), text);
+    }
+
+    #[test]
+    fn lines_of_any_length_are_whole() {
+        let lengths = [1, 10, 4000, 4096, 5000, BLOCK_SIZE - 1, BLOCK_SIZE, BLOCK_SIZE + 1, 3 * BLOCK_SIZE];
+        for (i, first) in lengths.into_iter().enumerate() {
+            let text: Vec<u8> =
+                lengths[i..].iter().flat_map(|len| [vec![b'x'; first], vec![b'y'; *len]].join(&b'\n')).collect();
+            let (blocks, _) = blocks(text.repeat(4));
+            assert!(blocks.iter().rev().skip(1).all(|(part, data)| *part == Part::Lines && data.ends_with(b"\n")));
+        }
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_told() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, "http://h.example/\n".repeat(100_000)).unwrap();
+        let mut blocks = Blocks::new(Input::open(&file).unwrap(), &RecordOptions::default()).unwrap();
+        let mut block = Block::default();
+        while block.unread.is_none() {
+            assert!(blocks.next(&mut block).unwrap());
+        }
+        file.as_file().set_len(300_000).unwrap();
+        let err = block.fetch().unwrap_err().to_string();
+        assert!(err.contains("became shorter") && err.contains(&file.path().display().to_string()), "{err}");
     }
 
     #[test]
@@ -285,10 +373,9 @@ mod tests {
         let mut text = b"a\n".to_vec();
         text.resize(MAX_LINE + 3 * BLOCK_SIZE, b'x');
         text.extend_from_slice(b"\nb\n");
-        let blocks = blocks(text.clone());
+        let (blocks, _) = blocks(text);
         let parts: Vec<Part> = blocks.iter().map(|(part, _)| *part).collect();
         assert_eq!(parts[..3], [Part::Lines, Part::LongStart, Part::LongRest]);
         assert_eq!(blocks.last().unwrap(), &(Part::Lines, b"b\n".to_vec()));
-        assert_eq!(blocks.into_iter().flat_map(|(_, data)| data).collect::<Vec<_>>(), text);
     }
 }

@@ -11,6 +11,7 @@ mod parquet;
 mod pipeline;
 mod preference_text;
 mod preferences;
+mod ranges;
 mod sample;
 mod site;
 mod standing;

@@ -1,6 +1,6 @@
 //! Blocks through all workers, in order, with a bounded number on the way.
 //!
-//! Each worker reads a block, judges it, and puts it out when its turn has come. Threads of their own for reading and writing were
+//! Each worker takes a block, reads and judges it, and puts it out when its turn has come. Threads of their own for reading and writing were
 //! tried: no faster, with two queues and two threads more.
 
 use super::block::{Block, Blocks, Input, Part};
@@ -62,7 +62,8 @@ fn read<W: FnMut(&Block) -> io::Result<()>>(
     progress: &(dyn Fn(FilterProgress) + Sync),
 ) -> Option<(u64, Block)> {
     let mut block = turns.spare()?;
-    match lock(source).next(&mut block, progress) {
+    let next = lock(source).next(&mut block, progress);
+    match next.and_then(|number| block.fetch().map(|()| number)) {
         Ok(number) => Some((number?, block)),
         Err(err) => {
             turns.stop(err);

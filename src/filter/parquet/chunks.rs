@@ -3,6 +3,7 @@
 //! The `parquet` crate reads a `File` through one shared position, which threads would move under each other's feet; here each
 //! read names its place.
 
+use crate::filter::ranges::read_at;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
@@ -113,10 +114,7 @@ pub(super) struct ReadAt {
 
 impl Read for ReadAt {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        #[cfg(unix)]
-        let n = std::os::unix::fs::FileExt::read_at(&*self.file, buf, self.place)?;
-        #[cfg(windows)]
-        let n = std::os::windows::fs::FileExt::seek_read(&*self.file, buf, self.place)?;
+        let n = read_at(&self.file, buf, self.place)?;
         self.place += n as u64;
         Ok(n)
     }
