@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle};
 use tempfile::NamedTempFile;
 
 /// Bytes that may be written before the disk is asked to take them.
-const STRETCH: u64 = 8 << 20;
+const STRETCH: u64 = 4 << 20;
 
 /// A temporary file of which a thread of its own brings to disk what was written.
 ///

@@ -43,10 +43,10 @@ impl Criterion {
     pub(super) fn count(self, verdicts: &Verdicts<'_>, lines: u64, stats: &mut FilterStats) {
         stats.count(self.line_verdict(verdicts, verdicts.agents), lines);
         stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
-        stats.agent_allowed.resize(verdicts.agents, 0);
-        for (verdict, allowed) in verdicts.iter().zip(&mut stats.agent_allowed) {
-            *allowed += u64::from(verdict == Verdict::Allowed) * lines;
+        if stats.agent_allowed.len() < verdicts.agents {
+            stats.agent_allowed.resize(verdicts.agents, 0);
         }
+        verdicts.count_allowed(lines, &mut stats.agent_allowed);
     }
 
     /// Of the places for kept and for other lines, that for allowed and that for disallowed ones.

@@ -69,6 +69,21 @@ impl Verdicts<'_> {
         }
     }
 
+    /// Adds so many lines to the counts of the agents that may fetch them.
+    #[inline]
+    pub(super) fn count_allowed(&self, lines: u64, counts: &mut [u64]) {
+        match self.answer {
+            Answer::Same(Verdict::Allowed) => counts.iter_mut().for_each(|count| *count += lines),
+            Answer::Same(_) => {}
+            Answer::Bits(words) => {
+                let counts = counts.chunks_mut(64).zip(words);
+                counts.for_each(|(counts, word)| {
+                    counts.iter_mut().zip(0..).for_each(|(count, agent)| *count += (word >> agent & 1) * lines);
+                });
+            }
+        }
+    }
+
     /// A bit for each of the first 64 agents, as far as there are so many: whether it may fetch the URL.
     #[inline]
     pub(super) fn mask(&self) -> i64 {

@@ -56,19 +56,21 @@ impl VerdictColumns {
         }
     }
 
-    /// Empty columns for the rows of a batch.
+    /// Columns for the rows of a batch, of which none is judged yet.
     pub(super) fn batch(self, agents: usize, rows: usize) -> Columns {
-        let levels = Vec::with_capacity(rows);
-        match self {
-            Self::Bits => Columns { levels, bits: Vec::with_capacity(rows), flags: Vec::new() },
-            Self::Int8 => Columns { levels, bits: Vec::new(), flags: vec![Vec::with_capacity(rows); agents] },
-        }
+        let (bits, flags) = match self {
+            Self::Bits => (vec![0; rows], Vec::new()),
+            Self::Int8 => (Vec::new(), vec![vec![0; rows]; agents]),
+        };
+        Columns { judged: 0, levels: vec![0; rows], bits, flags }
     }
 }
 
 /// The values of the new columns for the rows of a batch.
 #[derive(Debug)]
 pub(super) struct Columns {
+    /// Rows whose verdicts are there.
+    judged: usize,
     /// For each row 1 if there is a verdict, else 0.
     levels: Vec<i16>,
     /// The masks, for each row: those of rows without a verdict are left out before encoding.
@@ -80,24 +82,29 @@ pub(super) struct Columns {
 impl Rows for Columns {
     #[inline]
     fn push(&mut self, verdicts: &Verdicts<'_>, rows: usize) {
-        let end = self.levels.len() + rows;
-        self.levels.resize(end, i16::from(verdicts.unjudged().is_none()));
-        if self.flags.is_empty() {
-            self.bits.resize(end, verdicts.mask());
-        }
+        let from = self.judged;
+        self.judged += rows;
+        fill(&mut self.levels, from, rows, i16::from(verdicts.unjudged().is_none()));
+        fill(&mut self.bits, from, rows, verdicts.mask());
         for (agent, flags) in self.flags.iter_mut().enumerate() {
-            flags.resize(end, i32::from(verdicts.may_fetch(agent)));
+            fill(flags, from, rows, i32::from(verdicts.may_fetch(agent)));
         }
     }
 
     fn set(&mut self, row: usize, verdicts: &Verdicts<'_>) {
-        self.levels[row] = i16::from(verdicts.unjudged().is_none());
-        if self.flags.is_empty() {
-            self.bits[row] = verdicts.mask();
-        }
-        for (agent, flags) in self.flags.iter_mut().enumerate() {
-            flags[row] = i32::from(verdicts.may_fetch(agent));
-        }
+        let judged = std::mem::replace(&mut self.judged, row);
+        self.push(verdicts, 1);
+        self.judged = judged;
+    }
+}
+
+/// Sets the values of neighbouring rows, mostly of a single one, in a column that may not be there.
+#[inline]
+fn fill<T: Copy>(column: &mut [T], from: usize, rows: usize, value: T) {
+    match column.get_mut(from..from + rows) {
+        Some([one]) => *one = value,
+        Some(many) => many.fill(value),
+        None => {}
     }
 }
 
@@ -112,9 +119,14 @@ impl Columns {
     }
 }
 
-fn keep<T>(values: &mut Vec<T>, levels: &[i16]) {
-    let mut levels = levels.iter();
-    values.retain(|_| levels.next() == Some(&1));
+/// Keeps the values whose level is 1; each is moved, and counted if it stays, as nobody can foresee which do.
+fn keep<T: Copy>(values: &mut Vec<T>, levels: &[i16]) {
+    let mut kept = 0;
+    for (place, level) in (0..values.len()).zip(levels) {
+        values[kept] = values[place];
+        kept += usize::from(*level == 1);
+    }
+    values.truncate(kept);
 }
 
 /// Encodes the new columns of a row group.

@@ -29,6 +29,8 @@ pub(super) struct Batch {
     pub bytes: u64,
     /// Values too long to be copied, with the number of their row.
     pub long: Vec<(usize, ByteArray)>,
+    /// Where the lines of the rows read last end.
+    ends: Vec<usize>,
 }
 
 /// Reads the column of URLs of one row group.
@@ -51,11 +53,17 @@ impl UrlReader {
         (batch.rows, batch.bytes) = (0, 0);
         let mut lines = Lines { batch, compose };
         while self.left > 0 && lines.batch.rows < BATCH_ROWS && lines.batch.text.len() < BATCH_BYTES {
+            let start = lines.batch.text.len();
+            lines.batch.ends.clear();
             let rows = guard(|| self.values.read(STEP.min(self.left), &mut lines))?;
             if rows == 0 {
                 return bad(format!("damaged: row group {} ends {} rows too early", self.row_group, self.left));
             }
             self.left -= rows;
+            // Looked for in all values at once, which takes a fifth of the time.
+            if memchr::memchr_iter(b'\n', &lines.batch.text[start..]).count() > rows {
+                lines.batch.blank_broken(start);
+            }
         }
         Ok(batch.rows > 0)
     }
@@ -71,6 +79,7 @@ impl Sink for Lines<'_, '_> {
     #[inline]
     fn put_null(&mut self) {
         self.batch.text.push(b'\n');
+        self.batch.ends.push(self.batch.text.len());
         self.batch.rows += 1;
     }
 
@@ -79,7 +88,7 @@ impl Sink for Lines<'_, '_> {
         self.batch.bytes += value.len() as u64;
         if value.len() > MAX_COPIED {
             self.batch.put_long(whole, self.compose);
-        } else if memchr::memchr(b'\n', value).is_none() {
+        } else {
             match self.compose {
                 None => self.batch.text.extend_from_slice(value),
                 Some(compose) => compose.put(value, &mut self.batch.text),
@@ -90,6 +99,19 @@ impl Sink for Lines<'_, '_> {
 }
 
 impl Batch {
+    /// Empties those of the lines from `start` on that hold a line end.
+    #[cold]
+    fn blank_broken(&mut self, start: usize) {
+        let read = self.text.split_off(start);
+        let mut from = 0;
+        for end in &self.ends {
+            let line = &read[from..end - start];
+            let is_broken = line.strip_suffix(b"\n").is_some_and(|value| value.contains(&b'\n'));
+            self.text.extend_from_slice(if is_broken { b"\n" } else { line });
+            from = end - start;
+        }
+    }
+
     #[cold]
     fn put_long(&mut self, whole: impl FnOnce() -> ByteArray, compose: Option<&Compose>) {
         let value = whole();
