@@ -99,14 +99,14 @@ impl PlainPage {
         let (rows, bytes) = (page.num_values() as usize, page.buffer());
         let (levels, at) = match page {
             _ if full > 1 || page.encoding() != Encoding::PLAIN => return Ok(None),
-            Page::DictionaryPage { .. } => return Ok(None),
+            Page::DictionaryPage { .. } | Page::DataPageV2 { rep_levels_byte_len: 1.., .. } => return Ok(None),
+            Page::DataPageV2 { def_levels_byte_len, .. } => ((full > 0).then_some(0), *def_levels_byte_len as usize),
             _ if full == 0 => (None, 0),
             Page::DataPage { def_level_encoding: Encoding::RLE, .. } => {
                 let len = bytes.clone().try_get_u32_le().map_or(usize::MAX, |len| len as usize);
                 (Some(4), len.saturating_add(4))
             }
             Page::DataPage { .. } => return Ok(None),
-            Page::DataPageV2 { def_levels_byte_len, .. } => (Some(0), *def_levels_byte_len as usize),
         };
         if at > bytes.len() {
             return bad("damaged: the levels of a page reach behind its end");
