@@ -76,9 +76,12 @@ impl<R: Read> Decoder<R> {
         matches!(self.form, Form::Gzip(_))
     }
 
-    /// Whether bytes are passed through as they are.
-    pub(crate) fn is_plain(&self) -> bool {
-        matches!(self.form, Form::Plain { .. })
+    /// Whether the next byte read is the next one of the input: passed through as it is, and none that was looked at is left.
+    pub(crate) fn is_in_step(&self) -> bool {
+        match &self.form {
+            Form::Plain { inner, offset } => self.peeked.is_empty() && *offset == inner.get_ref().1.bytes,
+            Form::Gzip(_) | Form::Zstd { .. } => false,
+        }
     }
 
     /// Bytes read from the input so far, before decoding.

@@ -121,7 +121,7 @@ pub(super) enum Part {
 pub(super) struct Blocks {
     path: PathBuf,
     decoder: Decoder<Box<dyn Read + Send>>,
-    /// The file that the decoder reads, if it is a plain list: most blocks are then read by those who judge them.
+    /// The file that the decoder reads, if it is a list of lines: where that is plain, most blocks are read by those who judge them.
     ranges: Option<RangedFile>,
     /// The beginning of a line whose end has not been read yet.
     carry: Vec<u8>,
@@ -154,7 +154,7 @@ impl Blocks {
         Ok(Self {
             path: input.path,
             // Records of more than a line, and lines that are counted, are read in turn.
-            ranges: file.filter(|_| decoder.is_plain() && head.records.is_none()),
+            ranges: file.filter(|_| head.records.is_none()),
             decoder,
             carry: Vec::new(),
             records: head.records.map(Arc::new),
@@ -218,8 +218,8 @@ impl Blocks {
 
     /// The lines of the next block, where they need not be read to be known.
     fn range(&mut self) -> Result<Option<Range>> {
-        let is_between_lines = self.header == 0 && !self.in_long && self.decoder.peeked().is_empty();
-        let Some(file) = self.ranges.as_ref().filter(|_| is_between_lines) else { return Ok(None) };
+        let can_be_known = !self.in_long && self.decoder.is_in_step();
+        let Some(file) = self.ranges.as_ref().filter(|_| can_be_known) else { return Ok(None) };
         let range = file.take(self.carry.len(), BLOCK_SIZE).map_err(|err| list_error(err, &self.path))?;
         if range.is_some() {
             // It is read again, with the rest of its line.

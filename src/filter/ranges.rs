@@ -6,25 +6,42 @@
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How far before the place where a range should end a line end is looked for. A longer line is read in turn.
 const PROBE: usize = 4 << 10;
 
-/// Reads what there is at a place, up to the length of `buf`; the file's own position does not matter.
-pub(super) fn read_at(file: &File, buf: &mut [u8], place: u64) -> io::Result<usize> {
-    #[cfg(unix)]
-    return std::os::unix::fs::FileExt::read_at(file, buf, place);
-    #[cfg(windows)]
-    return std::os::windows::fs::FileExt::seek_read(file, buf, place);
+/// Reads on from a place in a file, whose own position does not matter.
+#[derive(Debug)]
+pub(super) struct ReadAt {
+    file: Arc<File>,
+    place: u64,
+}
+
+impl ReadAt {
+    pub(super) fn new(file: &Arc<File>, place: u64) -> Self {
+        Self { file: Arc::clone(file), place }
+    }
+}
+
+impl Read for ReadAt {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let n = std::os::unix::fs::FileExt::read_at(&*self.file, buf, self.place)?;
+        #[cfg(windows)]
+        let n = std::os::windows::fs::FileExt::seek_read(&*self.file, buf, self.place)?;
+        self.place += n as u64;
+        Ok(n)
+    }
 }
 
 /// A plain file, read from its beginning to its end in ranges of whole lines, or bit by bit. Clones share the place.
 #[derive(Clone, Debug)]
 pub(super) struct RangedFile {
-    file: Arc<(File, PathBuf)>,
+    file: Arc<File>,
+    path: Arc<Path>,
     /// Where reading goes on.
     place: Arc<AtomicU64>,
 }
@@ -32,7 +49,7 @@ pub(super) struct RangedFile {
 impl RangedFile {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|err| Error::io(path, err))?;
-        Ok(Self { file: Arc::new((file, path.to_owned())), place: Arc::default() })
+        Ok(Self { file: Arc::new(file), path: path.into(), place: Arc::default() })
     }
 
     pub(super) fn place(&self) -> u64 {
@@ -47,19 +64,21 @@ impl RangedFile {
         let from = start + (len - probe_len) as u64;
         let mut probe = [0; PROBE];
         let probe = &mut probe[..probe_len];
-        if read_whole(&self.file.0, probe, from)? < probe_len {
-            return Ok(None);
+        match ReadAt::new(&self.file, from).read_exact(probe) {
+            Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
         }
         let Some(end) = memchr::memrchr(b'\n', probe) else { return Ok(None) };
         let end = from + end as u64 + 1;
         self.place.store(end, Ordering::Relaxed);
-        Ok(Some(Range { file: Arc::clone(&self.file), start, len: (end - start) as usize }))
+        let len = (end - start) as usize;
+        Ok(Some(Range { lines: ReadAt::new(&self.file, start), path: Arc::clone(&self.path), len }))
     }
 }
 
 impl Read for RangedFile {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = read_at(&self.file.0, buf, self.place())?;
+        let n = ReadAt::new(&self.file, self.place()).read(buf)?;
         self.place.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
@@ -68,36 +87,18 @@ impl Read for RangedFile {
 /// Lines of a file that were taken and are still to be read.
 #[derive(Debug)]
 pub(super) struct Range {
-    file: Arc<(File, PathBuf)>,
-    start: u64,
+    lines: ReadAt,
+    path: Arc<Path>,
     pub len: usize,
 }
 
 impl Range {
     /// Reads them; `buf` is as long as they are.
-    pub(super) fn read(&self, buf: &mut [u8]) -> Result<()> {
-        let (file, path) = &*self.file;
-        match read_whole(file, buf, self.start) {
-            Ok(n) if n == buf.len() => Ok(()),
-            Ok(_) => {
-                let what = "the file became shorter while it was read";
-                Err(Error::io(path, io::Error::new(io::ErrorKind::UnexpectedEof, what)))
-            }
-            Err(err) => Err(Error::io(path, err)),
-        }
+    pub(super) fn read(mut self, buf: &mut [u8]) -> Result<()> {
+        let read = self.lines.read_exact(buf).map_err(|err| match err.kind() {
+            io::ErrorKind::UnexpectedEof => io::Error::new(err.kind(), "the file became shorter while it was read"),
+            _ => err,
+        });
+        read.map_err(|err| Error::io(&*self.path, err))
     }
-}
-
-/// Reads until `buf` is full or the file ends; how much that was.
-fn read_whole(file: &File, buf: &mut [u8], place: u64) -> io::Result<usize> {
-    let mut read = 0;
-    while read < buf.len() {
-        match read_at(file, &mut buf[read..], place + read as u64) {
-            Ok(0) => break,
-            Ok(n) => read += n,
-            Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
-            Err(err) => return Err(err),
-        }
-    }
-    Ok(read)
 }

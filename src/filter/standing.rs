@@ -151,10 +151,6 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         if states.turn_to(key, hash) {
             return Ok(());
         }
-        if glance == Glance::ABSENT && !self.options.any_scheme {
-            states.current = STATES;
-            return Ok(());
-        }
         self.fill((key, hash), glance, states, other_key)
     }
 

@@ -3,7 +3,7 @@
 //! The `parquet` crate reads a `File` through one shared position, which threads would move under each other's feet; here each
 //! read names its place.
 
-use crate::filter::ranges::read_at;
+use crate::filter::ranges::ReadAt;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
@@ -49,7 +49,7 @@ impl ChunkReader for Chunks {
     type T = BufReader<ReadAt>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::with_capacity(self.ahead, ReadAt { file: Arc::clone(&self.file), place: start }))
+        Ok(BufReader::with_capacity(self.ahead, ReadAt::new(&self.file, start)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -58,7 +58,7 @@ impl ChunkReader for Chunks {
             return Err(ParquetError::EOF(format!("{length} bytes at byte {start} reach behind the end of the file")));
         }
         let mut buffer = self.buffer(length);
-        let read = ReadAt { file: Arc::clone(&self.file), place: start }.read_exact(&mut buffer.bytes[..length]);
+        let read = ReadAt::new(&self.file, start).read_exact(&mut buffer.bytes[..length]);
         match read {
             Ok(()) => Ok(Bytes::from_owner(buffer)),
             Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => {
@@ -103,19 +103,4 @@ impl Drop for Buffer {
 
 fn lock(spare: &Mutex<Vec<Vec<u8>>>) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
     spare.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Reads on from a place in a file.
-#[derive(Debug)]
-pub(super) struct ReadAt {
-    file: Arc<File>,
-    place: u64,
-}
-
-impl Read for ReadAt {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = read_at(&self.file, buf, self.place)?;
-        self.place += n as u64;
-        Ok(n)
-    }
 }
