@@ -14,7 +14,7 @@ use super::judge::{Judge, Scratch};
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::records::without_end;
-use crate::simd::{self, AnyMachine, Machine};
+use crate::simd::{self, Machine};
 use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Glance;
 use crate::url::{self, PlainOrigin};
@@ -258,7 +258,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         scratch: &mut Scratch<'s>,
         each: impl FnMut(Lines<'_>, Verdicts<'_>),
     ) -> Result<()> {
-        simd::run(Work { judge: self, data, until, scratch, each })
+        self.machine.run(Work { judge: self, data, until, scratch, each })
     }
 }
 
@@ -312,16 +312,16 @@ impl<'b> LineEnds<'b> {
                 return true;
             }
         }
-        self.look_at_last()
+        self.look_at_last(machine)
     }
 
     #[inline(never)]
-    fn look_at_last(&mut self) -> bool {
+    fn look_at_last(&mut self, machine: impl Machine) -> bool {
         let rest = &self.data[self.next..];
         let mut piece = [0; 64];
         piece[..rest.len()].copy_from_slice(rest);
         (self.base, self.next) = (self.next, self.data.len());
-        self.found = AnyMachine.newlines(&piece);
+        self.found = machine.newlines(&piece);
         self.found != 0
     }
 }

@@ -1,6 +1,6 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
-use super::standing::{OriginState, Standing, States};
+use super::standing::{ObeyedRules, OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::preferences::{PreferenceExplanation, explain_preferences};
 use crate::profile::Profile;
 use crate::records::Extracted;
 use crate::robots::Robots;
-use crate::simd::Machine;
+use crate::simd::{self, AnyMachine, Machine};
 use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Glance;
 use crate::snapshot::view::View;
@@ -70,6 +70,8 @@ pub struct Judge<'s, D> {
     pub(super) policy: StatusPolicy,
     pub(super) options: JudgeOptions,
     agents: Vec<Agent>,
+    /// The machine it runs on.
+    pub(super) machine: AnyMachine,
     /// Tells this judge from all others of the process.
     pub(super) id: u64,
     /// For each agent the tokens of its chain that any robots.txt names.
@@ -107,7 +109,17 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         let chains =
             agents.iter().map(|agent| snapshot.agent_tokens(agent, options.agent_match)).collect::<Result<_>>()?;
         let id = JUDGES.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { snapshot, view: snapshot.view(), profile, policy, options, agents: agents.to_vec(), id, chains })
+        Ok(Self {
+            snapshot,
+            view: snapshot.view(),
+            profile,
+            policy,
+            options,
+            agents: agents.to_vec(),
+            machine: AnyMachine::detect(),
+            id,
+            chains,
+        })
     }
 
     /// The agents, in the order of the verdicts.
@@ -149,17 +161,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     #[inline]
     pub fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
         self.own(scratch);
-        let Some(parts) = url::split(url, &mut scratch.key) else {
-            return Ok(Verdicts::invalid(self.agents.len()));
-        };
-        let origin = (parts.origin, hash_key(parts.origin));
-        self.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
-        let state = scratch.states.current();
-        if let Some(verdicts) = self.verdicts_of_all(state) {
-            return Ok(verdicts);
-        }
-        let path = self.normal_path((parts.path, parts.slash), &mut scratch.path);
-        self.judge_normal(&path, state, &mut scratch.hot, &mut scratch.allowed)
+        self.machine.run(OneUrl { judge: self, url, scratch })
     }
 
     /// The verdicts on a URL of the origin entered last, whose verdicts depend on the path, given what follows the origin in it: nothing, or a
@@ -173,7 +175,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
         let (origin, hot) = (scratch.states.current(), &mut scratch.hot);
-        self.judge_normal(&self.normal_rest(window, len, machine), origin, hot, &mut scratch.allowed)
+        self.judge_normal(&self.normal_rest(window, len, machine), origin, (hot, &mut scratch.allowed), machine)
     }
 
     /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
@@ -188,10 +190,18 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     /// A path, which may lack its `/`, in normal form; `buffer` holds it where that had to be put before it.
-    pub(super) fn normal_path<'p>(&self, (path, slash): (&'p [u8], bool), buffer: &'p mut Vec<u8>) -> Cow<'p, [u8]> {
-        if !slash {
-            return normalize_path(path, self.profile);
-        }
+    #[inline(always)]
+    pub(super) fn normal_path<'p>(
+        &self,
+        (path, slash): (&'p [u8], bool),
+        buffer: &'p mut Vec<u8>,
+        machine: impl Machine,
+    ) -> Cow<'p, [u8]> {
+        if slash { self.with_slash(path, buffer) } else { self.normal_rest(path, path.len(), machine) }
+    }
+
+    #[cold]
+    fn with_slash<'p>(&self, path: &[u8], buffer: &'p mut Vec<u8>) -> Cow<'p, [u8]> {
         buffer.clear();
         buffer.push(b'/');
         buffer.extend_from_slice(path);
@@ -204,15 +214,15 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         &self,
         path: &[u8],
         origin: &OriginState<'s>,
-        hot: &mut HotSets,
-        allowed: &'a mut [u64],
+        (hot, allowed): (&mut HotSets, &'a mut [u64]),
+        machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
         let answer = if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
             Answer::Same(Verdict::Allowed)
         } else if origin.standing == Standing::AllButRobots {
             Answer::Same(Verdict::Disallowed)
         } else {
-            self.match_rules(path, origin, hot, allowed)?;
+            self.match_rules(path, origin, (hot, allowed), machine)?;
             Answer::Bits(allowed)
         };
         Ok(self.verdicts(answer, origin))
@@ -250,17 +260,25 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     #[inline(always)]
-    fn match_rules(&self, path: &[u8], origin: &OriginState<'s>, hot: &mut HotSets, allowed: &mut [u64]) -> Result<()> {
+    fn match_rules(
+        &self,
+        path: &[u8],
+        origin: &OriginState<'s>,
+        (hot, allowed): (&mut HotSets, &mut [u64]),
+        machine: impl Machine,
+    ) -> Result<()> {
+        let mut allows = |group: &ObeyedRules<'s>, subject: &mut Subject<'_>| {
+            self.view.allows((group.place, &group.rules), subject, hot, machine)
+        };
         let mut subject = Subject::new(path);
         // The usual case: up to 64 agents, who all obey the same rules.
         if let ([group], [bits], [free], [allowed]) = (&*origin.groups, &*origin.bits, &*origin.free, &mut *allowed) {
-            *allowed =
-                if self.view.allows((group.place, &group.rules), &mut subject, hot)? { free | bits } else { *free };
+            *allowed = if allows(group, &mut subject)? { free | bits } else { *free };
             return Ok(());
         }
         allowed.copy_from_slice(&origin.free);
         for (group, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
-            if self.view.allows((group.place, &group.rules), &mut subject, hot)? {
+            if allows(group, &mut subject)? {
                 allowed.iter_mut().zip(bits).for_each(|(word, bits)| *word |= bits);
             }
         }
@@ -284,7 +302,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             preferences: PreferenceExplanation::default(),
         };
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
-        let Some(parts) = url::split(url, &mut key) else { return Ok(out) };
+        let Some(parts) = url::split(url, &mut key, self.machine) else { return Ok(out) };
         out.origin = Origin::of(url);
         let Some((entry, other)) =
             self.locate((parts.origin, hash_key(parts.origin)), Glance::NOT_TAKEN, &mut other_key)?
@@ -312,6 +330,33 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             out.preferences = explain_preferences(&robots, agent, self.options.agent_match, &url);
         }
         Ok(out)
+    }
+}
+
+/// A URL to be judged.
+struct OneUrl<'w, 'a, 's, D> {
+    judge: &'w Judge<'s, D>,
+    url: &'w [u8],
+    scratch: &'a mut Scratch<'s>,
+}
+
+impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
+    type Output = Result<Verdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
+        let Self { judge, url, scratch } = self;
+        let Some(parts) = url::split(url, &mut scratch.key, machine) else {
+            return Ok(Verdicts::invalid(judge.agents.len()));
+        };
+        let origin = (parts.origin, hash_key(parts.origin));
+        judge.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
+        let state = scratch.states.current();
+        if let Some(verdicts) = judge.verdicts_of_all(state) {
+            return Ok(verdicts);
+        }
+        let path = judge.normal_path((parts.path, parts.slash), &mut scratch.path, machine);
+        judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 }
 

@@ -4,7 +4,7 @@ use super::judge::{Judge, Scratch};
 use super::standing::OriginState;
 use super::verdicts::Verdicts;
 use crate::error::Result;
-use crate::simd::AnyMachine;
+use crate::simd::{Machine, Work};
 use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Glance;
 use crate::url::{self, Origin};
@@ -67,16 +67,30 @@ impl<'s, D: AsRef<[u8]>> Site<'_, 's, D> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     #[inline]
     pub fn judge<'a>(&self, path: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
-        let (judge, state) = (self.judge, &self.state);
-        judge.own(scratch);
+        self.judge.own(scratch);
+        self.judge.machine.run(OnePath { site: self, path, scratch })
+    }
+}
+
+/// A path to be judged.
+struct OnePath<'w, 'a, 'j, 's, D> {
+    site: &'w Site<'j, 's, D>,
+    path: &'w [u8],
+    scratch: &'a mut Scratch<'s>,
+}
+
+impl<'a, D: AsRef<[u8]>> Work for OnePath<'_, 'a, '_, '_, D> {
+    type Output = Result<Verdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
+        let (Site { judge, state }, path, scratch) = (self.site, self.path, self.scratch);
         if let Some(verdicts) = judge.verdicts_of_all(state) {
             return Ok(verdicts);
         }
-        if path.first().is_none_or(|&b| b == b'/') {
-            let path = judge.normal_rest(path, path.len(), AnyMachine);
-            return judge.judge_normal(&path, state, &mut scratch.hot, &mut scratch.allowed);
-        }
-        let path = judge.normal_path(url::path_from(path), &mut scratch.path);
-        judge.judge_normal(&path, state, &mut scratch.hot, &mut scratch.allowed)
+        let lacks_slash = path.first().is_some_and(|&b| b != b'/');
+        let path = if lacks_slash { url::path_from(path).0 } else { path };
+        let path = judge.normal_path((path, lacks_slash), &mut scratch.path, machine);
+        judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 }

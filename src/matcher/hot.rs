@@ -7,7 +7,7 @@
 
 use crate::error::Result;
 use crate::robots::pattern::glob_matches;
-use crate::simd::{self, BUCKETS, Fingerprints};
+use crate::simd::{BUCKETS, Fingerprints, Machine};
 use crate::snapshot::wild::Wild;
 
 /// URLs that meet a rule set before its fingerprints are taken, which costs as much as matching about a thousand.
@@ -132,8 +132,8 @@ impl Told {
 
     /// The rank of the highest rule that matches, if it is higher than `floor`, else `floor`.
     #[inline(always)]
-    pub(crate) fn highest(&self, wild: &Wild<'_>, path: &[u8], floor: u32) -> Result<u32> {
-        let found = simd::look_for(&self.fingerprints, path);
+    pub(crate) fn highest(&self, wild: &Wild<'_>, path: &[u8], floor: u32, machine: impl Machine) -> Result<u32> {
+        let found = machine.look_for(&self.fingerprints, path);
         let (mut left, mut rules) = (found.buckets, self.bare);
         while left != 0 {
             rules |= self.rules[left.trailing_zeros() as usize % BUCKETS];
@@ -141,12 +141,19 @@ impl Told {
         }
         // Both runs stand by rank.
         let rooted = (1u64 << wild.first_floating().min(63)) - 1;
-        let rank = self.first(rules & rooted, wild, path, found.slashes, floor)?;
-        self.first(rules & !rooted, wild, path, found.slashes, rank)
+        let rank = self.first(rules & rooted, wild, (path, found.slashes), floor, machine)?;
+        self.first(rules & !rooted, wild, (path, found.slashes), rank, machine)
     }
 
-    #[inline]
-    fn first(&self, mut rules: u64, wild: &Wild<'_>, path: &[u8], slashes: u8, floor: u32) -> Result<u32> {
+    #[inline(always)]
+    fn first(
+        &self,
+        mut rules: u64,
+        wild: &Wild<'_>,
+        (path, slashes): (&[u8], u8),
+        floor: u32,
+        machine: impl Machine,
+    ) -> Result<u32> {
         while rules != 0 {
             let number = rules.trailing_zeros() as usize;
             rules &= rules - 1;
@@ -154,7 +161,7 @@ impl Told {
                 continue;
             }
             let Some(rule) = wild.rule(number).filter(|rule| rule.rank() > floor) else { break };
-            if glob_matches(wild.pattern(&rule)?, rule.anchored, path) {
+            if glob_matches(wild.pattern(&rule)?, rule.anchored, path, machine) {
                 return Ok(rule.rank());
             }
         }

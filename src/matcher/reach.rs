@@ -9,6 +9,7 @@ use super::hot::HotSets;
 use super::rules::Subject;
 use crate::error::Result;
 use crate::profile::Profile;
+use crate::simd::AnyMachine;
 use crate::snapshot::listing::ListedRule;
 use crate::snapshot::ruleset::Rules;
 use crate::snapshot::view::View;
@@ -95,7 +96,7 @@ impl Search<'_, '_> {
         if is_robots_txt && self.profile == Profile::Rfc9309 {
             return Ok(());
         }
-        if self.view.allows((self.place, self.rules), &mut Subject::new(path), hot)? {
+        if self.view.allows((self.place, self.rules), &mut Subject::new(path), hot, AnyMachine::detect())? {
             self.allowed |= !is_robots_txt;
         } else {
             self.refused = true;

@@ -3,7 +3,7 @@
 use super::hot::{HotSets, Told};
 use crate::error::Result;
 use crate::robots::pattern::glob_matches;
-use crate::simd::{self, LANES, Lanes};
+use crate::simd::{LANES, Lanes, Machine};
 use crate::snapshot::literal::prefix_word;
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
@@ -36,14 +36,14 @@ impl<'p> Subject<'p> {
     }
 
     #[inline(always)]
-    fn signs(&mut self) -> Signature {
-        *self.signs.get_or_insert_with(|| path_signs(self.path))
+    fn signs(&mut self, machine: impl Machine) -> Signature {
+        *self.signs.get_or_insert_with(|| path_signs(self.path, machine))
     }
 
-    #[inline]
-    fn signature(&mut self) -> Signature {
-        let signs = self.signs();
-        *self.signature.get_or_insert_with(|| path_signature(self.path, signs))
+    #[inline(always)]
+    fn signature(&mut self, machine: impl Machine) -> Signature {
+        let signs = self.signs(machine);
+        *self.signature.get_or_insert_with(|| path_signature(self.path, signs, machine))
     }
 }
 
@@ -55,19 +55,20 @@ impl View<'_> {
         (place, rules): (u32, &Rules<'_>),
         subject: &mut Subject<'_>,
         hot: &mut HotSets,
+        machine: impl Machine,
     ) -> Result<bool> {
         let rank = match rules {
-            Rules::Set(set) => highest(set, subject, |wild, path| hot.meet(place, wild, path))?,
-            Rules::Union(places) => self.highest_of_union(places, subject)?,
+            Rules::Set(set) => highest(set, subject, |wild, path| hot.meet(place, wild, path), machine)?,
+            Rules::Union(places) => self.highest_of_union(places, subject, machine)?,
         };
         Ok(rank == 0 || PackedRule::rank_allows(rank))
     }
 
     #[cold]
-    fn highest_of_union(&self, places: &[[u8; 4]], subject: &mut Subject<'_>) -> Result<u32> {
+    fn highest_of_union(&self, places: &[[u8; 4]], subject: &mut Subject<'_>, machine: impl Machine) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(highest(&set, subject, |_, _| Ok(None))?))
+            Ok(rank.max(highest(&set, subject, |_, _| Ok(None), machine)?))
         })
     }
 }
@@ -82,14 +83,15 @@ fn highest<'h>(
     set: &RuleSet<'_>,
     subject: &mut Subject<'_>,
     told: impl FnOnce(&Wild<'_>, &[u8]) -> Result<Option<&'h Told>>,
+    machine: impl Machine,
 ) -> Result<u32> {
     let rank = set.literals.highest(subject.tail(), subject.word)?;
     if set.wild.is_empty() {
         return Ok(rank);
     }
     match told(&set.wild, subject.path)? {
-        Some(told) => told.highest(&set.wild, subject.path, rank),
-        None => highest_wild(&set.wild, subject, rank),
+        Some(told) => told.highest(&set.wild, subject.path, rank, machine),
+        None => highest_wild(&set.wild, subject, rank, machine),
     }
 }
 
@@ -98,26 +100,26 @@ fn highest<'h>(
 /// Prefixes, signs and signature are compared one after the other, as each costs more than the one before and dismisses most of
 /// what came so far.
 #[inline(always)]
-fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32) -> Result<u32> {
+fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32, machine: impl Machine) -> Result<u32> {
     let word = subject.word;
-    if wild.floating.is_empty() && simd::next_rooted(wild.rooted, word, [u64::MAX; 2], 0).is_none() {
+    if wild.floating.is_empty() && machine.next_rooted(wild.rooted, word, [u64::MAX; 2], 0).is_none() {
         return Ok(floor);
     }
-    let signs = subject.signs();
-    let rooted = simd::next_rooted(wild.rooted, word, signs, 0);
-    let floating = simd::next_floating(wild.floating, signs, 0);
+    let signs = subject.signs(machine);
+    let rooted = machine.next_rooted(wild.rooted, word, signs, 0);
+    let floating = machine.next_floating(wild.floating, signs, 0);
     if rooted.is_none() && floating.is_none() {
         return Ok(floor);
     }
-    let signature = if wild.len() <= FEW { signs } else { subject.signature() };
+    let signature = if wild.len() <= FEW { signs } else { subject.signature(machine) };
     let mut rank = floor;
     if let Some((group, _)) = rooted {
-        let next = |from| simd::next_rooted(wild.rooted, word, signature, from);
-        rank = first_match(wild, subject.path, rank, 0, group, next)?;
+        let next = |from| machine.next_rooted(wild.rooted, word, signature, from);
+        rank = first_match(wild, subject.path, rank, (0, group), next, machine)?;
     }
     if let Some((group, _)) = floating {
-        let next = |from| simd::next_floating(wild.floating, signature, from);
-        rank = first_match(wild, subject.path, rank, wild.first_floating(), group, next)?;
+        let next = |from| machine.next_floating(wild.floating, signature, from);
+        rank = first_match(wild, subject.path, rank, (wild.first_floating(), group), next, machine)?;
     }
     Ok(rank)
 }
@@ -127,20 +129,20 @@ const FEW: usize = 2;
 
 /// Of the rules in the groups that `next` gives, beginning with group `from`, the rank of the first that matches and is higher
 /// than `floor`, else `floor`. `first` is the number of the first rule of group 0.
-#[inline]
+#[inline(always)]
 fn first_match(
     wild: &Wild<'_>,
     path: &[u8],
     floor: u32,
-    first: usize,
-    mut from: usize,
+    (first, mut from): (usize, usize),
     next: impl Fn(usize) -> Option<(usize, Lanes)>,
+    machine: impl Machine,
 ) -> Result<u32> {
     while let Some((group, mut lanes)) = next(from) {
         while lanes != 0 {
             let number = first + group * LANES + lanes.trailing_zeros() as usize;
             let Some(rule) = wild.rule(number).filter(|rule| rule.rank() > floor) else { return Ok(floor) };
-            if glob_matches(wild.pattern(&rule)?, rule.anchored, path) {
+            if glob_matches(wild.pattern(&rule)?, rule.anchored, path, machine) {
                 return Ok(rule.rank());
             }
             lanes &= lanes - 1;
@@ -154,6 +156,7 @@ fn first_match(
 mod tests {
     use super::*;
     use crate::robots::RuleKind;
+    use crate::simd::AnyMachine;
     use crate::snapshot::ruleset::{SetRule, encode};
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -185,7 +188,8 @@ mod tests {
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         set.verify().unwrap();
         {
-            let rank = highest(&set, &mut Subject::new(path.as_bytes()), |_, _| Ok(None)).unwrap();
+            let rank =
+                highest(&set, &mut Subject::new(path.as_bytes()), |_, _| Ok(None), AnyMachine::detect()).unwrap();
             rank == 0 || PackedRule::rank_allows(rank)
         }
     }
@@ -214,7 +218,15 @@ mod tests {
     fn damage_is_an_error() {
         let (sets, patterns) = set(&[("/a/long/pattern/of/more/than/eight", RuleKind::Disallow)]);
         let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
-        assert!(highest(&cut, &mut Subject::new(b"/a/long/pattern/of/more/than/eight"), |_, _| Ok(None)).is_err());
+        assert!(
+            highest(
+                &cut,
+                &mut Subject::new(b"/a/long/pattern/of/more/than/eight"),
+                |_, _| Ok(None),
+                AnyMachine::detect()
+            )
+            .is_err()
+        );
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
         assert!(RuleSet::decode(&sets, u32::MAX, &patterns).is_err());
     }
@@ -238,8 +250,8 @@ mod tests {
             let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
             let mut hot = HotSets::after(20);
             for path in &paths {
-                let slow = highest(&set, &mut Subject::new(path), |_, _| Ok(None)).unwrap();
-                let told = highest(&set, &mut Subject::new(path), |wild, path| hot.meet(8, wild, path)).unwrap();
+                let slow = highest(&set, &mut Subject::new(path), |_, _| Ok(None), AnyMachine::detect()).unwrap();
+                let told = highest(&set, &mut Subject::new(path), |wild, path| hot.meet(8, wild, path), AnyMachine::detect()).unwrap();
                 prop_assert_eq!(told, slow, "{}", path.escape_ascii());
             }
         }

@@ -1,7 +1,7 @@
 //! A rule's path in normal form: what it matches, and how long it counts.
 
 use crate::profile::Profile;
-use crate::simd;
+use crate::simd::{AnyMachine, Machine};
 use crate::url::escape::normalize_rule;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ impl<'a> Pattern<'a> {
 
     /// Whether the normalised `path` matches.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        glob_matches(&self.text, self.anchored, path)
+        glob_matches(&self.text, self.anchored, path, AnyMachine::detect())
     }
 }
 
@@ -52,7 +52,8 @@ impl<'a> Pattern<'a> {
 /// choice of places matches, the leftmost does, because it leaves the most room. Only the last piece of an
 /// anchored pattern is held to the end. So the cost is linear in the path however many stars there are, where
 /// trying every place takes exponential time on patterns like `/(*a)×20*b`.
-pub(crate) fn glob_matches(text: &[u8], anchored: bool, path: &[u8]) -> bool {
+#[inline(always)]
+pub(crate) fn glob_matches(text: &[u8], anchored: bool, path: &[u8], machine: impl Machine) -> bool {
     let Some(star) = memchr(b'*', text) else {
         return path.starts_with(text) && (!anchored || path.len() == text.len());
     };
@@ -63,17 +64,18 @@ pub(crate) fn glob_matches(text: &[u8], anchored: bool, path: &[u8]) -> bool {
         return false;
     }
     while let Some(star) = memchr(b'*', pattern) {
-        let Some(at) = find(rest, &pattern[..star]) else { return false };
+        let Some(at) = find(rest, &pattern[..star], machine) else { return false };
         rest = &rest[at + star..];
         pattern = &pattern[star + 1..];
     }
-    if anchored { rest.ends_with(pattern) } else { find(rest, pattern).is_some() }
+    if anchored { rest.ends_with(pattern) } else { find(rest, pattern, machine).is_some() }
 }
 
 /// The first place of `needle`. Building a searcher costs more than a short look: 40 to 50 ns a call were measured
 /// for `memmem::find` on paths, so it is left to long ones.
-fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    if haystack.len() > 256 { memmem::find(haystack, needle) } else { simd::find(haystack, needle) }
+#[inline(always)]
+fn find(haystack: &[u8], needle: &[u8], machine: impl Machine) -> Option<usize> {
+    if haystack.len() > 256 { memmem::find(haystack, needle) } else { machine.find(haystack, needle) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{
     FLOATING_LEN, Fingerprints, Found, HostLook, Lanes, Machine, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs,
-    Work, plain,
+    Work, machine, plain,
 };
 use std::arch::x86_64::*;
 
@@ -38,43 +38,25 @@ fn run<W: Work>(machine: Avx2, work: W) -> W::Output {
     work.run(machine)
 }
 
-impl Machine for Avx2 {
-    #[inline(always)]
-    fn newlines(self, text: &[u8; 64]) -> u64 {
-        // SAFETY: as above; here and in the next three.
-        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
-        unsafe {
-            newlines(text)
+/// Passes each step on to the function of its name.
+macro_rules! pass_on {
+    ($(fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        impl Machine for Avx2 {
+            $(
+                #[inline(always)]
+                fn $name(self, $($argument: $type),*) -> $output {
+                    // SAFETY: an `Avx2` is only made where the machine has what the functions of this module ask for.
+                    #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+                    unsafe {
+                        $name($($argument),*)
+                    }
+                }
+            )*
         }
-    }
-
-    #[inline(always)]
-    fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32 {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
-        unsafe {
-            equal_bytes(a, b)
-        }
-    }
-
-    #[inline(always)]
-    fn look_at_host(self, window: &[u8; 32]) -> Option<HostLook> {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
-        unsafe {
-            look_at_host(window)
-        }
-    }
-
-    #[inline(always)]
-    fn look_at_path(self, window: &[u8], len: usize) -> PathLook {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
-        unsafe {
-            look_at_path(window, len)
-        }
-    }
+    };
 }
+
+machine::for_each_step!(pass_on);
 
 /// 32 bytes as a vector.
 #[inline]
@@ -87,6 +69,7 @@ fn load_bytes(bytes: &[u8; 32]) -> __m256i {
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn store_bytes(bytes: &mut [u8; 32], vector: __m256i) {
     // SAFETY: 32 bytes are written to a reference to 32 bytes, and the instruction asks for no alignment.
@@ -186,6 +169,7 @@ fn look_at_last(text: &[u8], at: usize) -> PartLook {
 }
 
 /// Both halves of a table, in both lanes of a vector.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn load_table(table: &[u8; 16]) -> __m256i {
     // SAFETY: 16 bytes are read from a reference to 16 bytes, and the instruction asks for no alignment.
@@ -196,6 +180,7 @@ fn load_table(table: &[u8; 16]) -> __m256i {
 }
 
 /// The values of the low and of the high halves of 32 bytes.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn look_up(table: &Nibbles, bytes: __m256i) -> (__m256i, __m256i) {
     let low_half = _mm256_set1_epi8(15);
@@ -210,6 +195,7 @@ fn set(flags: &mut [u8; 256], numbers: &[u8]) {
 }
 
 /// Which of the first 128 flags are set, as bits.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn flag_bits(flags: &[u8; 256]) -> [u64; 2] {
     let mut bits = [0; 4];
@@ -230,8 +216,9 @@ fn or_bytes(bytes: __m256i) -> u8 {
     (word | word >> 8) as u8
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
+fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
     // Pairs are taken 32 at once, by their first bytes. A short text is put before zeros; the last pairs of a long one are
     // taken with some that were taken already.
     let pairs = text.len().saturating_sub(1);
@@ -265,8 +252,9 @@ pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
     flag_bits(&flags)
 }
 
+#[inline]
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
+fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
     let Some(last) = text.last_chunk::<32>() else { return short_signs(text, kinds) };
     let (chunks, rest) = text.as_chunks::<32>();
     let (mut all, mut slashes) = (_mm256_setzero_si256(), 0);
@@ -283,6 +271,7 @@ pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
 }
 
 /// The signs of a text of fewer than 32 bytes.
+#[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn short_signs(text: &[u8], kinds: &Nibbles) -> Signs {
     let mut short = [0; 32];
@@ -298,8 +287,9 @@ fn kinds_of(bytes: __m256i, kinds: &Nibbles) -> __m256i {
     _mm256_and_si256(low, high)
 }
 
+#[inline]
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
     let mut seen = [_mm256_setzero_si256(); 2];
     let mut slashes = 0;
     // 32 places and the two bytes behind them, while there are as many; then the same with zeros behind the end.
@@ -367,13 +357,9 @@ fn in_all_lanes([a, b]: [u64; 2]) -> [__m256i; 2] {
     [_mm256_set1_epi64x(a as i64), _mm256_set1_epi64x(b as i64)]
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn next_rooted(
-    groups: &[[u8; ROOTED_LEN]],
-    word: u64,
-    signature: [u64; 2],
-    from: usize,
-) -> Option<(usize, Lanes)> {
+fn next_rooted(groups: &[[u8; ROOTED_LEN]], word: u64, signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
     let (wanted, signature) = (_mm256_set1_epi64x(word as i64), in_all_lanes(signature));
     for (i, group) in groups.get(from..)?.iter().enumerate() {
         let [prefixes, masks, first, second] = group.as_chunks::<32>().0 else { return None };
@@ -386,8 +372,9 @@ pub(super) fn next_rooted(
     None
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
+fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
     let signature = in_all_lanes(signature);
     for (i, group) in groups.get(from..)?.iter().enumerate() {
         let [first, second] = group.as_chunks::<32>().0 else { return None };
@@ -400,8 +387,9 @@ pub(super) fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], 
 }
 
 /// Looks for the first two bytes of the needle at 32 places at once.
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     let (&[a, b, ..], 33..) = (needle, text.len()) else { return plain::find(text, needle) };
     let (a, b) = (_mm256_set1_epi8(a as i8), _mm256_set1_epi8(b as i8));
     let mut at = 0;

@@ -51,17 +51,6 @@ pub(crate) trait Work {
     fn run(self, machine: impl Machine) -> Self::Output;
 }
 
-/// Does work by the best instructions that the machine has. Where it calls functions of its [`Machine`], these are not called but
-/// part of it, which they cannot be in code for all machines.
-#[inline]
-pub(crate) fn run<W: Work>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(machine) = avx2::Avx2::detect() {
-        return machine.run(work);
-    }
-    work.run(AnyMachine)
-}
-
 /// Asks the memory for what is looked at soon. Nothing waits for it, unlike for a load, and nothing changes but the time.
 #[inline]
 pub(crate) fn prefetch<T>(soon: &T) {
@@ -76,48 +65,6 @@ pub(crate) fn prefetch<T>(soon: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = soon;
-}
-
-/// The first group from `from` on in which a prefix agrees with `word` in the bits of its mask, and the signature beside it has no bit
-/// that `signature` lacks; and the lanes where that is so.
-#[inline]
-pub(crate) fn next_rooted(
-    groups: &[[u8; ROOTED_LEN]],
-    word: u64,
-    signature: [u64; 2],
-    from: usize,
-) -> Option<(usize, Lanes)> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2, which is all that the function asks for.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::next_rooted(groups, word, signature, from) };
-    }
-    plain::next_rooted(groups, word, signature, from)
-}
-
-/// The same without prefixes.
-#[inline]
-pub(crate) fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::next_floating(groups, signature, from) };
-    }
-    plain::next_floating(groups, signature, from)
-}
-
-/// The first place of `needle` in `text`.
-#[inline]
-pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::find(text, needle) };
-    }
-    plain::find(text, needle)
 }
 
 /// Values of bytes, each made of two: that of its low four bits, and that of its high four bits.
@@ -142,18 +89,6 @@ pub(crate) struct PairTables {
     pub second: Nibbles,
 }
 
-/// The bits of all pairs of neighbouring bytes.
-#[inline]
-pub(crate) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::pair_bits(text, tables) };
-    }
-    plain::pair_bits(text, tables)
-}
-
 /// Which signs a text holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signs {
@@ -161,18 +96,6 @@ pub(crate) struct Signs {
     pub kinds: u8,
     /// How many slashes, up to 255.
     pub slashes: u8,
-}
-
-/// The signs of a text.
-#[inline]
-pub(crate) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-        // SAFETY: the machine has both, which is all that the function asks for.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::signs(text, kinds) };
-    }
-    plain::signs(text, kinds)
 }
 
 /// Buckets that [`Fingerprints`] has.
@@ -221,16 +144,4 @@ pub(crate) struct Found {
     pub buckets: u16,
     /// How many slashes, up to 255.
     pub slashes: u8,
-}
-
-/// Looks for all fingerprints in a text.
-#[inline]
-pub(crate) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-        // SAFETY: the machine has both, which is all that the function asks for.
-        #[expect(unsafe_code, reason = "calls a function that needs what was just found to be there")]
-        return unsafe { avx2::look_for(fingerprints, text) };
-    }
-    plain::look_for(fingerprints, text)
 }

@@ -28,7 +28,7 @@ fn many_slashes_count_as_255() {
 }
 
 fn assert_slashes(text: &[u8]) {
-    assert_eq!(usize::from(signs(text, &TABLES.first).slashes), text.len().min(255));
+    assert_eq!(usize::from(AnyMachine::detect().signs(text, &TABLES.first).slashes), text.len().min(255));
     assert_eq!(usize::from(plain::signs(text, &TABLES.first).slashes), text.len().min(255));
 }
 
@@ -46,17 +46,17 @@ proptest! {
     #[test]
     fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), select(b"\n.#%*/".to_vec()), b'a'..=b'z'], 0..200)) {
         if let Some(piece) = text.first_chunk() {
-            prop_assert_eq!(AnyMachine.newlines(piece), plain::newlines(piece));
-            prop_assert_eq!(AnyMachine.newlines(piece).count_ones() as usize, piece.iter().filter(|b| **b == b'\n').count());
+            prop_assert_eq!(AnyMachine::detect().newlines(piece), plain::newlines(piece));
+            prop_assert_eq!(AnyMachine::detect().newlines(piece).count_ones() as usize, piece.iter().filter(|b| **b == b'\n').count());
         }
         if let Some(window) = text.first_chunk() {
-            prop_assert_eq!(AnyMachine.look_at_host(window), plain::look_at_host(window));
+            prop_assert_eq!(AnyMachine::detect().look_at_host(window), plain::look_at_host(window));
         }
-        prop_assert_eq!(pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
+        prop_assert_eq!(AnyMachine::detect().pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
         for len in [0, 1, 31, 32, 33, text.len() / 2, text.len()].into_iter().filter(|len| *len <= text.len()) {
-            prop_assert_eq!(AnyMachine.look_at_path(&text, len), plain::look_at_path(&text, len));
-            prop_assert_eq!(pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
-            prop_assert_eq!(signs(&text[..len], &TABLES.first), plain::signs(&text[..len], &TABLES.first));
+            prop_assert_eq!(AnyMachine::detect().look_at_path(&text, len), plain::look_at_path(&text, len));
+            prop_assert_eq!(AnyMachine::detect().pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
+            prop_assert_eq!(AnyMachine::detect().signs(&text[..len], &TABLES.first), plain::signs(&text[..len], &TABLES.first));
         }
     }
 
@@ -64,7 +64,7 @@ proptest! {
     fn the_twins_agree_on_equal_bytes(a in any::<[u8; 32]>(), mask in any::<u32>()) {
         let mut b = a;
         (0..32).filter(|i| mask >> i & 1 == 0).for_each(|i| b[i] = !b[i]);
-        prop_assert_eq!(AnyMachine.equal_bytes(&a, &b), mask);
+        prop_assert_eq!(AnyMachine::detect().equal_bytes(&a, &b), mask);
         prop_assert_eq!(plain::equal_bytes(&a, &b), mask);
     }
 
@@ -72,7 +72,7 @@ proptest! {
     fn every_byte_is_told_apart(byte in any::<u8>(), at in 0usize..32) {
         let mut window = [b'x'; 32];
         window[at] = byte;
-        prop_assert_eq!(AnyMachine.look_at_host(&window), plain::look_at_host(&window));
+        prop_assert_eq!(AnyMachine::detect().look_at_host(&window), plain::look_at_host(&window));
     }
 
     #[test]
@@ -81,8 +81,8 @@ proptest! {
     ) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let (rooted, floating) = (bytes.as_chunks().0, bytes.as_chunks().0);
-        prop_assert_eq!(next_rooted(rooted, word, signature, from), plain::next_rooted(rooted, word, signature, from));
-        prop_assert_eq!(next_floating(floating, signature, from), plain::next_floating(floating, signature, from));
+        prop_assert_eq!(AnyMachine::detect().next_rooted(rooted, word, signature, from), plain::next_rooted(rooted, word, signature, from));
+        prop_assert_eq!(AnyMachine::detect().next_floating(floating, signature, from), plain::next_floating(floating, signature, from));
     }
 
     #[test]
@@ -91,10 +91,10 @@ proptest! {
     ) {
         let mut fingerprints = Fingerprints::new();
         pieces.iter().for_each(|(bucket, piece)| fingerprints.add(*bucket, piece));
-        let found = look_for(&fingerprints, &text);
+        let found = AnyMachine::detect().look_for(&fingerprints, &text);
         prop_assert_eq!(found, plain::look_for(&fingerprints, &text));
         for (bucket, piece) in &pieces {
-            let is_there = find(&text, piece).is_some();
+            let is_there = AnyMachine::detect().find(&text, piece).is_some();
             prop_assert!(!is_there || found.buckets >> bucket & 1 == 1, "{:?} in {:?}", piece, text);
         }
     }
@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn the_twins_find_the_same(text in vec(select(b"/ab".to_vec()), 0..120), needle in vec(select(b"/ab".to_vec()), 0..7)) {
         let expected = (0..=text.len()).find(|at| text[*at..].starts_with(&needle));
-        prop_assert_eq!(find(&text, &needle), expected);
+        prop_assert_eq!(AnyMachine::detect().find(&text, &needle), expected);
         prop_assert_eq!(plain::find(&text, &needle), expected);
     }
 }

@@ -1,6 +1,6 @@
 //! Signatures of texts, by which a rule with wildcards is dismissed without a look at its pattern.
 
-use crate::simd::{self, Nibbles, PairTables, Signs};
+use crate::simd::{AnyMachine, Machine, Nibbles, PairTables, Signs};
 
 /// What a text holds, as bits: its byte pairs; some signs; and how many slashes there are. In a pattern stars and what touches them
 /// are left out, so a path that matches a pattern has all bits of the pattern's signature.
@@ -17,23 +17,24 @@ const PAIRS: Signature = [u64::MAX, (1 << SIGN_BITS) - 1];
 const SLASHES: u64 = u64::MAX << SLASH_BITS;
 
 pub(super) fn signature(pattern: &[u8]) -> Signature {
-    let pieces = pattern.split(|&b| b == b'*').map(|piece| simd::pair_bits(piece, &PAIR_TABLES));
+    let machine = AnyMachine::detect();
+    let pieces = pattern.split(|&b| b == b'*').map(|piece| machine.pair_bits(piece, &PAIR_TABLES));
     let [a, b] = pieces.fold([0; 2], |[a, b], [c, d]| [a | c, b | d]);
-    let signs = pack(simd::signs(pattern, &KINDS));
+    let signs = pack(machine.signs(pattern, &KINDS));
     [a, b & PAIRS[1] | signs]
 }
 
 /// The signs of a path, as the signature of any path that has these signs and might have all pairs; in a path a `*` is a byte like
 /// any other. It costs a fifth of a signature, and most paths need no more.
-#[inline]
-pub(crate) fn path_signs(path: &[u8]) -> Signature {
-    [PAIRS[0], PAIRS[1] | pack(simd::signs(path, &KINDS))]
+#[inline(always)]
+pub(crate) fn path_signs(path: &[u8], machine: impl Machine) -> Signature {
+    [PAIRS[0], PAIRS[1] | pack(machine.signs(path, &KINDS))]
 }
 
 /// The signature of the path with these signs.
-#[inline]
-pub(crate) fn path_signature(path: &[u8], signs: Signature) -> Signature {
-    let [a, b] = simd::pair_bits(path, &PAIR_TABLES);
+#[inline(always)]
+pub(crate) fn path_signature(path: &[u8], signs: Signature, machine: impl Machine) -> Signature {
+    let [a, b] = machine.pair_bits(path, &PAIR_TABLES);
     [a, b & PAIRS[1] | signs[1] & !PAIRS[1]]
 }
 
@@ -81,15 +82,15 @@ mod tests {
     use proptest::sample::select;
 
     fn whole(path: &[u8]) -> Signature {
-        path_signature(path, path_signs(path))
+        path_signature(path, path_signs(path, AnyMachine::detect()), AnyMachine::detect())
     }
 
     #[test]
     fn signs_are_a_signature_with_all_pairs() {
-        let (signs, whole) = (path_signs(b"/a.b?c=d"), whole(b"/a.b?c=d"));
+        let (signs, whole) = (path_signs(b"/a.b?c=d", AnyMachine::detect()), whole(b"/a.b?c=d"));
         assert_eq!((signs[0] & whole[0], signs[1] & whole[1]), (whole[0], whole[1]));
         assert_eq!(signs[1] >> SIGN_BITS, 0b1011, "a ?, a =, a dot");
-        assert_eq!(path_signs(b"////")[1] >> SLASH_BITS, 0b11);
+        assert_eq!(path_signs(b"////", AnyMachine::detect())[1] >> SLASH_BITS, 0b11);
     }
 
     #[test]
@@ -110,7 +111,7 @@ mod tests {
         ) {
             let (needed, has) = (signature(&pattern), whole(&path));
             let dismissed = (needed[0] & !has[0]) | (needed[1] & !has[1]) != 0;
-            prop_assert!(!(dismissed && glob_matches(&pattern, false, &path)));
+            prop_assert!(!(dismissed && glob_matches(&pattern, false, &path, AnyMachine::detect())));
         }
 
         #[test]

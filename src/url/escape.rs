@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// Whether `path` is in normal form already for every profile, as nearly all are: `%` and bytes from 0x80 matter to both profiles,
 /// `*` to the URL side of `Rfc9309`.
 fn is_plain(path: &[u8]) -> bool {
-    let look = AnyMachine.look_at_path(path, path.len());
+    let look = AnyMachine::detect().look_at_path(path, path.len());
     look.plain && look.len == path.len()
 }
 

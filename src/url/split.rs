@@ -2,7 +2,7 @@
 
 use super::authority;
 use crate::agent::trim;
-use crate::simd::{AnyMachine, HostLook, Machine};
+use crate::simd::{HostLook, Machine};
 
 /// A URL cut in two, as far as robots.txt is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +19,16 @@ pub(crate) struct Parts<'a> {
 ///
 /// White space around the URL is ignored. Path and query are those of the reference's `GetPathParamsQuery`:
 /// they start at the first `/`, `?` or `;` after the authority and end before `#`.
-pub(crate) fn split<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
-    split_plain(url).or_else(|| split_slow(trim_fast(url), key))
+#[inline(always)]
+pub(crate) fn split<'a>(url: &'a [u8], key: &'a mut Vec<u8>, machine: impl Machine) -> Option<Parts<'a>> {
+    split_plain(url, machine).or_else(|| split_slow(trim_fast(url), key))
 }
 
 /// Cuts a URL whose origin is canonical as it stands, as nearly all are; `None` for any other text.
-#[inline]
-fn split_plain(url: &[u8]) -> Option<Parts<'_>> {
+#[inline(always)]
+fn split_plain(url: &[u8], machine: impl Machine) -> Option<Parts<'_>> {
     let url = trim_fast(url);
-    let PlainOrigin { len: end, has_path } = plain_origin(url, AnyMachine)?;
+    let PlainOrigin { len: end, has_path } = plain_origin(url, machine)?;
     if !has_path && end < url.len() {
         return None;
     }
@@ -112,6 +113,7 @@ static PLAIN: [bool; 256] = {
     table
 };
 
+#[cold]
 fn split_slow<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
     let start = authority_start(url)?;
     let rest = &url[start..];
