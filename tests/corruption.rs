@@ -129,7 +129,8 @@ fn seal_head(bytes: &mut [u8]) {
 
 /// A snapshot of these sections in which every checksum fits.
 pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = [b"RSIEVE\x1a\n".as_slice(), &1u32.to_le_bytes(), &(SECTIONS as u32).to_le_bytes()].concat();
+    let mut out =
+        [b"RSIEVE\x1a\n".as_slice(), &FORMAT_VERSION.to_le_bytes(), &(SECTIONS as u32).to_le_bytes()].concat();
     out.resize(HEAD, 0);
     for (i, section) in sections.iter().enumerate() {
         out.resize(out.len().next_multiple_of(ALIGN), 0);
@@ -304,14 +305,13 @@ fn unions(sets: &[u8]) -> usize {
     let word = |at: usize| u32::from_le_bytes(sets[at..at + 4].try_into().unwrap());
     let (mut at, mut found) = (0, 0);
     while at < sets.len() {
-        let (literal, second) = (word(at), word(at + 4));
-        found += usize::from(literal == UNION);
-        at += if literal == UNION {
+        let (first, second) = (word(at), word(at + 4));
+        found += usize::from(first == UNION);
+        at += if first == UNION {
             8 + (second as usize * 4).next_multiple_of(8)
         } else {
-            // Literal rules; groups of four rooted and of four floating ones; the packed words of both.
-            let (literal, rooted, floating) = (literal as usize, second as usize, word(at + 8) as usize);
-            32 + 24 * literal + 128 * rooted.div_ceil(4) + 64 * floating.div_ceil(4) + 8 * (rooted + floating)
+            let (stems, branches, wild) = (first as usize, second as usize, word(at + 8) as usize);
+            32 + 24 * stems + 16 * branches + 24 * wild
         };
     }
     assert_eq!(at, sets.len());
@@ -388,7 +388,7 @@ fn another_length_is_refused() {
 #[test]
 fn the_kind_is_told_before_anything_else_is_believed() {
     let garbage = Numbers(1).bytes(1000);
-    for version in [0, 2, 0x0100_0000, u32::MAX] {
+    for version in [0, FORMAT_VERSION - 1, FORMAT_VERSION + 1, 0x0100_0000, u32::MAX] {
         for len in [0, 4, 20, HEAD, garbage.len()] {
             let bytes = [b"RSIEVE\x1a\n".as_slice(), &version.to_le_bytes(), &garbage[..len]].concat();
             let err = Snapshot::new(bytes).unwrap_err();

@@ -4,7 +4,6 @@ use super::files::File;
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::condense::Delivery;
-use crate::simd::AnyMachine;
 use crate::source::{Answer, Capture, Response};
 use crate::url;
 use crate::url::escape::normalize_path;
@@ -26,7 +25,7 @@ impl UrlKey {
     /// The key of a URL; `None` if it is none, or its origin is too long to be one.
     pub(super) fn new(text: &[u8]) -> Option<Self> {
         let mut buffer = Vec::new();
-        let parts = url::split(text, &mut buffer, AnyMachine::detect())?;
+        let parts = url::split(text, &mut buffer)?;
         let origin_len = u16::try_from(parts.origin.len()).ok()?;
         let path = normalize_path(parts.path, Profile::Google);
         let slash: &[u8] = if parts.slash { b"/" } else { b"" };

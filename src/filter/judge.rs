@@ -302,7 +302,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             preferences: PreferenceExplanation::default(),
         };
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
-        let Some(parts) = url::split(url, &mut key, self.machine) else { return Ok(out) };
+        let Some(parts) = url::split(url, &mut key) else { return Ok(out) };
         out.origin = Origin::of(url);
         let Some((entry, other)) =
             self.locate((parts.origin, hash_key(parts.origin)), Glance::NOT_TAKEN, &mut other_key)?
@@ -346,16 +346,20 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
         let Self { judge, url, scratch } = self;
-        let Some(parts) = url::split(url, &mut scratch.key, machine) else {
-            return Ok(Verdicts::invalid(judge.agents.len()));
+        let (origin, rest, slash) = match url::split_plain(url, machine) {
+            Some((origin, rest)) => (origin, rest, false),
+            None => match url::split(url, &mut scratch.key) {
+                Some(parts) => (parts.origin, parts.path, parts.slash),
+                None => return Ok(Verdicts::invalid(judge.agents.len())),
+            },
         };
-        let origin = (parts.origin, hash_key(parts.origin));
+        let origin = (origin, hash_key(origin));
         judge.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
         let state = scratch.states.current();
         if let Some(verdicts) = judge.verdicts_of_all(state) {
             return Ok(verdicts);
         }
-        let path = judge.normal_path((parts.path, parts.slash), &mut scratch.path, machine);
+        let path = judge.normal_path((rest, slash), &mut scratch.path, machine);
         judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 }

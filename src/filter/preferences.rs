@@ -143,7 +143,7 @@ impl<'j, 's, D: AsRef<[u8]>> PreferenceJudge<'j, 's, D> {
     /// What a robots.txt that says something says about a URL.
     pub(super) fn at<'a>(&self, file: u32, url: &[u8], memory: &'a mut PreferenceScratch) -> &'a [Preferences] {
         let PreferenceScratch { sheets, answers, key, path, .. } = memory;
-        let (Some(sheet), Some(parts)) = (sheets.get(&file), url::split(url, key, self.judge.machine)) else {
+        let (Some(sheet), Some(parts)) = (sheets.get(&file), url::split(url, key)) else {
             return &[];
         };
         sheet.at(&self.judge.normal_path((parts.path, parts.slash), path, self.judge.machine), answers)

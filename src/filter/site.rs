@@ -88,9 +88,9 @@ impl<'a, D: AsRef<[u8]>> Work for OnePath<'_, 'a, '_, '_, D> {
         if let Some(verdicts) = judge.verdicts_of_all(state) {
             return Ok(verdicts);
         }
-        let lacks_slash = path.first().is_some_and(|&b| b != b'/');
-        let path = if lacks_slash { url::path_from(path).0 } else { path };
-        let path = judge.normal_path((path, lacks_slash), &mut scratch.path, machine);
+        // What is wrong with a path that begins otherwise, or ends early, is seen by the way where it begins as it should.
+        let path = if path.first().is_none_or(|&b| b == b'/') { (path, false) } else { url::path_from(path) };
+        let path = judge.normal_path(path, &mut scratch.path, machine);
         judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 }

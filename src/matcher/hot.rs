@@ -6,9 +6,10 @@
 //! that the fewest of them hold. One pass over a path finds all of them, at half the cost of a signature and of comparing it.
 
 use crate::error::Result;
-use crate::robots::pattern::glob_matches;
+use crate::robots::pattern::glob_matches_behind;
 use crate::simd::{BUCKETS, Fingerprints, Machine};
 use crate::snapshot::wild::Wild;
+use std::ops::Range;
 
 /// URLs that meet a rule set before its fingerprints are taken, which costs as much as matching about a thousand.
 const MANY: u32 = 4096;
@@ -130,19 +131,28 @@ impl Told {
         Ok(told)
     }
 
-    /// The rank of the highest rule that matches, if it is higher than `floor`, else `floor`.
+    /// The rank of the highest rule in these runs that matches, if it is higher than `floor`, else `floor`.
     #[inline(always)]
-    pub(crate) fn highest(&self, wild: &Wild<'_>, path: &[u8], floor: u32, machine: impl Machine) -> Result<u32> {
+    pub(crate) fn highest(
+        &self,
+        wild: &Wild<'_>,
+        runs: impl Iterator<Item = Range<usize>>,
+        path: &[u8],
+        floor: u32,
+        machine: impl Machine,
+    ) -> Result<u32> {
         let found = machine.look_for(&self.fingerprints, path);
         let (mut left, mut rules) = (found.buckets, self.bare);
         while left != 0 {
             rules |= self.rules[left.trailing_zeros() as usize % BUCKETS];
             left &= left - 1;
         }
-        // Both runs stand by rank.
-        let rooted = (1u64 << wild.first_floating().min(63)) - 1;
-        let rank = self.first(rules & rooted, wild, (path, found.slashes), floor, machine)?;
-        self.first(rules & !rooted, wild, (path, found.slashes), rank, machine)
+        let mut rank = floor;
+        for run in runs {
+            let own = rules & bits(run);
+            rank = self.first(own, wild, (path, found.slashes), rank, machine)?;
+        }
+        Ok(rank)
     }
 
     #[inline(always)]
@@ -161,12 +171,18 @@ impl Told {
                 continue;
             }
             let Some(rule) = wild.rule(number).filter(|rule| rule.rank() > floor) else { break };
-            if glob_matches(wild.pattern(&rule)?, rule.anchored, path, machine) {
+            if glob_matches_behind(wild.pattern(&rule)?, rule.anchored, path, machine) {
                 return Ok(rule.rank());
             }
         }
         Ok(floor)
     }
+}
+
+/// A bit for each number of a range, which is not empty and does not reach beyond 64.
+#[inline]
+fn bits(range: Range<usize>) -> u64 {
+    u64::MAX >> (64 - range.len().clamp(1, 64)) << (range.start & 63)
 }
 
 /// Pieces that are looked for together, and their rules.

@@ -2,14 +2,15 @@
 
 use super::hot::{HotSets, Told};
 use crate::error::Result;
-use crate::robots::pattern::glob_matches;
-use crate::simd::{LANES, Lanes, Machine};
-use crate::snapshot::literal::prefix_word;
+use crate::robots::pattern::glob_matches_behind;
+use crate::simd::Machine;
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature, path_signs};
+use crate::snapshot::stems::{Found, prefix_word};
 use crate::snapshot::view::View;
 use crate::snapshot::wild::Wild;
+use std::ops::Range;
 
 /// A path made ready to be compared with many rules.
 #[derive(Clone, Debug)]
@@ -38,6 +39,15 @@ impl<'p> Subject<'p> {
     #[inline(always)]
     fn signs(&mut self, machine: impl Machine) -> Signature {
         *self.signs.get_or_insert_with(|| path_signs(self.path, machine))
+    }
+
+    /// The signature if it was made, else the signs.
+    #[inline(always)]
+    fn signs_or_signature(&mut self, machine: impl Machine) -> Signature {
+        match self.signature {
+            Some(signature) => signature,
+            None => self.signs(machine),
+        }
     }
 
     #[inline(always)]
@@ -85,41 +95,29 @@ fn highest<'h>(
     told: impl FnOnce(&Wild<'_>, &[u8]) -> Result<Option<&'h Told>>,
     machine: impl Machine,
 ) -> Result<u32> {
-    let rank = set.literals.highest(subject.tail(), subject.word)?;
-    if set.wild.is_empty() {
+    let Found { rank, branch } = set.stems.find(subject.tail(), subject.word, machine)?;
+    let mut runs = set.wild.runs_above(branch, rank).peekable();
+    if runs.peek().is_none() {
         return Ok(rank);
     }
     match told(&set.wild, subject.path)? {
-        Some(told) => told.highest(&set.wild, subject.path, rank, machine),
-        None => highest_wild(&set.wild, subject, rank, machine),
+        Some(told) => told.highest(&set.wild, runs, subject.path, rank, machine),
+        None => highest_wild(&set.wild, runs, subject, rank, machine),
     }
 }
 
-/// The rank of the highest rule with wildcards that matches, if it is higher than `floor`, else `floor`.
-///
-/// Prefixes, signs and signature are compared one after the other, as each costs more than the one before and dismisses most of
-/// what came so far.
+/// The rank of the highest rule in these runs that matches, if it is higher than `floor`, else `floor`.
 #[inline(always)]
-fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32, machine: impl Machine) -> Result<u32> {
-    let word = subject.word;
-    if wild.floating.is_empty() && machine.next_rooted(wild.rooted, word, [u64::MAX; 2], 0).is_none() {
-        return Ok(floor);
-    }
-    let signs = subject.signs(machine);
-    let rooted = machine.next_rooted(wild.rooted, word, signs, 0);
-    let floating = machine.next_floating(wild.floating, signs, 0);
-    if rooted.is_none() && floating.is_none() {
-        return Ok(floor);
-    }
-    let signature = if wild.len() <= FEW { signs } else { subject.signature(machine) };
+fn highest_wild(
+    wild: &Wild<'_>,
+    runs: impl Iterator<Item = Range<usize>>,
+    subject: &mut Subject<'_>,
+    floor: u32,
+    machine: impl Machine,
+) -> Result<u32> {
     let mut rank = floor;
-    if let Some((group, _)) = rooted {
-        let next = |from| machine.next_rooted(wild.rooted, word, signature, from);
-        rank = first_match(wild, subject.path, rank, (0, group), next, machine)?;
-    }
-    if let Some((group, _)) = floating {
-        let next = |from| machine.next_floating(wild.floating, signature, from);
-        rank = first_match(wild, subject.path, rank, (wild.first_floating(), group), next, machine)?;
+    for run in runs {
+        rank = first_match(wild, run, subject, rank, machine)?;
     }
     Ok(rank)
 }
@@ -127,27 +125,30 @@ fn highest_wild(wild: &Wild<'_>, subject: &mut Subject<'_>, floor: u32, machine:
 /// So few rules, if their signs are there, are compared in full sooner than pairs are gathered.
 const FEW: usize = 2;
 
-/// Of the rules in the groups that `next` gives, beginning with group `from`, the rank of the first that matches and is higher
-/// than `floor`, else `floor`. `first` is the number of the first rule of group 0.
+/// Of a run of rules the rank of the first that matches and is higher than `floor`, else `floor`.
+///
+/// Signs and signature are compared one after the other, as the signature costs more and is needed only by few paths.
 #[inline(always)]
 fn first_match(
     wild: &Wild<'_>,
-    path: &[u8],
+    run: Range<usize>,
+    subject: &mut Subject<'_>,
     floor: u32,
-    (first, mut from): (usize, usize),
-    next: impl Fn(usize) -> Option<(usize, Lanes)>,
     machine: impl Machine,
 ) -> Result<u32> {
-    while let Some((group, mut lanes)) = next(from) {
-        while lanes != 0 {
-            let number = first + group * LANES + lanes.trailing_zeros() as usize;
-            let Some(rule) = wild.rule(number).filter(|rule| rule.rank() > floor) else { return Ok(floor) };
-            if glob_matches(wild.pattern(&rule)?, rule.anchored, path, machine) {
-                return Ok(rule.rank());
-            }
-            lanes &= lanes - 1;
+    let (mut next, few) = (run.start, run.len() <= FEW);
+    let mut signature = subject.signs_or_signature(machine);
+    while let Some(skipped) = machine.next_within(wild.signatures.get(next..run.end).unwrap_or_default(), signature) {
+        next += skipped;
+        let Some(rule) = wild.rule(next).filter(|rule| rule.rank() > floor) else { break };
+        if !few && subject.signature.is_none() {
+            signature = subject.signature(machine);
+            continue;
         }
-        from = group + 1;
+        if glob_matches_behind(wild.pattern(&rule)?, rule.anchored, subject.path, machine) {
+            return Ok(rule.rank());
+        }
+        next += 1;
     }
     Ok(floor)
 }
@@ -186,7 +187,7 @@ mod tests {
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
         let (sets, patterns) = set(rules);
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-        set.verify().unwrap();
+        set.verify(&sets).unwrap();
         {
             let rank =
                 highest(&set, &mut Subject::new(path.as_bytes()), |_, _| Ok(None), AnyMachine::detect()).unwrap();
@@ -202,6 +203,35 @@ mod tests {
         assert!(!allows(&rules, "/folder/page"), "a star at the end counts");
         assert!(!allows(&rules, "/x.html"));
         assert!(allows(&rules, "/fold"));
+    }
+
+    #[test]
+    fn rules_with_wildcards_are_found_by_what_they_begin_with() {
+        use RuleKind::{Allow, Disallow};
+        // One stem is a literal rule too, one has a rule before and a rule behind it, and one stands behind the eight bytes of its word.
+        let rules = [
+            ("/shop", Disallow),
+            ("/shop/*/public", Allow),
+            ("/shop/$", Allow),
+            ("/shop/basket/of/*?id=", Disallow),
+            ("/shop/basket/of/", Allow),
+            ("/*.pdf$", Disallow),
+        ];
+        let expected = [
+            ("/shop/x", false),
+            ("/shop/x/public", true),
+            ("/shop/", true),
+            ("/shop/basket/of/fruit", true),
+            ("/shop/basket/of/fruit?id=1", false),
+            ("/shop/basket/of", false),
+            ("/shop/basket/of/fruit/public?id=1", false),
+            ("/shop/basket/on/fruit/public?id=1", true),
+            ("/sho.pdf", false),
+            ("/sho/public", true),
+        ];
+        for (path, allowed) in expected {
+            assert_eq!(allows(&rules, path), allowed, "{path}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::profile::Profile;
 use crate::simd::{AnyMachine, Machine};
 use crate::url::escape::normalize_rule;
-use memchr::{memchr, memmem};
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// A rule's path after normalisation: every `*` is the wildcard, every `$` a literal, the anchor a flag.
@@ -54,16 +54,28 @@ impl<'a> Pattern<'a> {
 /// trying every place takes exponential time on patterns like `/(*a)×20*b`.
 #[inline(always)]
 pub(crate) fn glob_matches(text: &[u8], anchored: bool, path: &[u8], machine: impl Machine) -> bool {
-    let Some(star) = memchr(b'*', text) else {
+    let Some(star) = machine.find_byte(text, b'*') else {
         return path.starts_with(text) && (!anchored || path.len() == text.len());
     };
-    let Some(mut rest) = path.strip_prefix(&text[..star]) else { return false };
-    let mut pattern = &text[star + 1..];
+    let Some(rest) = path.strip_prefix(&text[..star]) else { return false };
+    behind_matches(&text[star + 1..], anchored, rest, machine)
+}
+
+/// As [`glob_matches`], of a path that is known to begin with what `text` has before its first star. True of a text without any.
+#[inline(always)]
+pub(crate) fn glob_matches_behind(text: &[u8], anchored: bool, path: &[u8], machine: impl Machine) -> bool {
+    let Some(star) = machine.find_byte(text, b'*') else { return true };
+    path.get(star..).is_some_and(|rest| behind_matches(&text[star + 1..], anchored, rest, machine))
+}
+
+/// Whether what `pattern`, which stands behind a star, says is found in `rest`.
+#[inline(always)]
+fn behind_matches(mut pattern: &[u8], anchored: bool, mut rest: &[u8], machine: impl Machine) -> bool {
     // The end is the cheapest to look at, and most paths fail there.
-    if anchored && !rest.ends_with(&pattern[memchr::memrchr(b'*', pattern).map_or(0, |star| star + 1)..]) {
+    if anchored && !rest.ends_with(&pattern[pattern.iter().rposition(|&b| b == b'*').map_or(0, |star| star + 1)..]) {
         return false;
     }
-    while let Some(star) = memchr(b'*', pattern) {
+    while let Some(star) = machine.find_byte(pattern, b'*') {
         let Some(at) = find(rest, &pattern[..star], machine) else { return false };
         rest = &rest[at + star..];
         pattern = &pattern[star + 1..];

@@ -1,9 +1,6 @@
 //! The vector code for x86-64 with AVX2.
 
-use super::{
-    FLOATING_LEN, Fingerprints, Found, HostLook, Lanes, Machine, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs,
-    Work, machine, plain,
-};
+use super::{Fingerprints, Found, HostLook, Machine, Nibbles, PairTables, PathLook, Signs, Work, machine, plain};
 use std::arch::x86_64::*;
 
 /// A machine that has all that this module asks for: there is none but by looking.
@@ -71,6 +68,66 @@ fn load_bytes(bytes: &[u8; 32]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
+fn load_half(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: 16 bytes are read from a reference to 16 bytes, and the instruction asks for no alignment.
+    #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
+    unsafe {
+        _mm_loadu_si128(bytes.as_ptr().cast())
+    }
+}
+
+/// A text of fewer than 32 bytes as a vector, zeros behind it. Copied to where 32 can be read, it would have to be waited for until all of it
+/// was written: that took a tenth of the time of matching.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_short(text: &[u8]) -> __m256i {
+    /// From a place that tells how many bytes are too many: where each byte comes from, or that it is zero.
+    const MOVES: [u8; 32] = {
+        let mut moves = [0x80; 32];
+        let mut i = 0;
+        while i < 16 {
+            moves[i] = i as u8;
+            i += 1;
+        }
+        moves
+    };
+    // Two reads that overlap, the second moved to its place.
+    let len = text.len().min(31);
+    if let (Some(head), Some(tail)) = (text.first_chunk(), text.last_chunk()) {
+        let moves = MOVES[32 - len.max(16)..].first_chunk().unwrap_or(&[0; 16]);
+        return _mm256_set_m128i(_mm_shuffle_epi8(load_half(tail), load_half(moves)), load_half(head));
+    }
+    let [low, high] = if let (Some(head), Some(tail)) = (text.first_chunk(), text.last_chunk()) {
+        [u64::from_le_bytes(*head), u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8]
+    } else if let (Some(head), Some(tail)) = (text.first_chunk(), text.last_chunk()) {
+        let tail = u64::from(u32::from_le_bytes(*tail)) << (8 * (len - 4));
+        [u64::from(u32::from_le_bytes(*head)) | tail, 0]
+    } else {
+        [text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0]
+    };
+    _mm256_zextsi128_si256(_mm_set_epi64x(high as i64, low as i64))
+}
+
+/// The last 32 bytes of a text, or all of a shorter one with zeros behind it; and how many of those 32 stand before the last `count`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_last(text: &[u8], count: usize) -> (__m256i, u32) {
+    match text.last_chunk() {
+        Some(last) => (load_bytes(last), 32 - count.min(32) as u32),
+        None => (load_short(text), 0),
+    }
+}
+
+/// Each byte's successor in its place; zero for the last.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn successors(bytes: __m256i) -> __m256i {
+    let second_half = _mm256_permute2x128_si256::<0x81>(bytes, bytes);
+    _mm256_alignr_epi8::<1>(second_half, bytes)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
 fn store_bytes(bytes: &mut [u8; 32], vector: __m256i) {
     // SAFETY: 32 bytes are written to a reference to 32 bytes, and the instruction asks for no alignment.
     #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
@@ -120,14 +177,13 @@ fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
 #[target_feature(enable = "avx2")]
 fn look_at_path(window: &[u8], len: usize) -> PathLook {
     let len = len.min(window.len());
-    let mut odd = 0;
-    let mut at = 0;
+    let (mut odd, mut at) = (0, 0);
     while at < len {
+        let valid = if len - at < 32 { (1 << (len - at)) - 1 } else { u32::MAX };
         let part = match window[at..].first_chunk() {
             Some(part) => look_at_part(load_bytes(part)),
             None => look_at_last(window, at),
         };
-        let valid = if len - at < 32 { (1 << (len - at)) - 1 } else { u32::MAX };
         let end = part.ends & valid;
         if end != 0 {
             let before = (end & end.wrapping_neg()) - 1;
@@ -163,6 +219,7 @@ fn look_at_last(text: &[u8], at: usize) -> PartLook {
         let before = (32 - (text.len() - at)) as u32;
         return PartLook { ends: ends >> before, odd: odd >> before };
     }
+    // In a list there is nearly always more to read, so it does not matter that `load_short` would be faster; here it made the rest slower.
     let mut short = [0; 32];
     short[..text.len() - at].copy_from_slice(&text[at..]);
     look_at_part(load_bytes(&short))
@@ -172,11 +229,7 @@ fn look_at_last(text: &[u8], at: usize) -> PartLook {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_table(table: &[u8; 16]) -> __m256i {
-    // SAFETY: 16 bytes are read from a reference to 16 bytes, and the instruction asks for no alignment.
-    #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
-    unsafe {
-        _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()))
-    }
+    _mm256_broadcastsi128_si256(load_half(table))
 }
 
 /// The values of the low and of the high halves of 32 bytes.
@@ -219,43 +272,37 @@ fn or_bytes(bytes: __m256i) -> u8 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
-    // Pairs are taken 32 at once, by their first bytes. A short text is put before zeros; the last pairs of a long one are
-    // taken with some that were taken already.
-    let pairs = text.len().saturating_sub(1);
-    let mut short = [0; 33];
-    let text = if text.len() < 33 {
-        short[..text.len()].copy_from_slice(text);
-        &short[..]
-    } else {
-        text
-    };
     // A flag for each bit, and as many that stay unset, so that any byte is a place. Setting flags one by one takes two
     // instructions each; vectors of bits to be or-ed together were tried and took twice as many.
     let mut flags = [0; 256];
     let mut numbers = [0; 32];
-    let mut done = 0;
-    while done < pairs {
-        let at = done.min(text.len() - 33);
-        let (Some(chunk), Some(next)) = (text[at..].first_chunk(), text[at + 1..].first_chunk()) else { break };
-        let (low, high) = look_up(&tables.first, load_bytes(chunk));
-        let (next_low, next_high) = look_up(&tables.second, load_bytes(next));
-        let values = _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_xor_si256(next_low, next_high));
-        store_bytes(&mut numbers, _mm256_and_si256(values, _mm256_set1_epi8(127)));
-        let new = &numbers[done - at..(pairs - at).min(32)];
-        match new.first_chunk::<32>() {
-            // Known to be 32, and so without a loop.
-            Some(new) => new.as_chunks::<8>().0.iter().for_each(|new| set(&mut flags, new)),
-            None => set(&mut flags, new),
-        }
-        done = at + 32;
+    let mut rest = text;
+    while let (Some(bytes), Some(next)) = (rest.first_chunk(), rest.get(1..).and_then(|next| next.first_chunk())) {
+        store_bytes(&mut numbers, pair_numbers(load_bytes(bytes), load_bytes(next), tables));
+        numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
+        rest = &rest[32..];
     }
+    let (bytes, before) = load_last(text, rest.len());
+    store_bytes(&mut numbers, pair_numbers(bytes, successors(bytes), tables));
+    let before = before as usize;
+    // The last byte begins no pair.
+    set(&mut flags, numbers.get(before..before + rest.len().saturating_sub(1)).unwrap_or_default());
     flag_bits(&flags)
+}
+
+/// The numbers of 32 pairs.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pair_numbers(first: __m256i, second: __m256i, tables: &PairTables) -> __m256i {
+    let (low, high) = look_up(&tables.first, first);
+    let (next_low, next_high) = look_up(&tables.second, second);
+    let values = _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_xor_si256(next_low, next_high));
+    _mm256_and_si256(values, _mm256_set1_epi8(127))
 }
 
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
-    let Some(last) = text.last_chunk::<32>() else { return short_signs(text, kinds) };
     let (chunks, rest) = text.as_chunks::<32>();
     let (mut all, mut slashes) = (_mm256_setzero_si256(), 0);
     for chunk in chunks {
@@ -264,20 +311,10 @@ fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
         slashes += slash_lanes(bytes).count_ones();
     }
     // The last bytes are looked at with some before them, whose slashes were counted.
-    let bytes = load_bytes(last);
+    let (bytes, before) = load_last(text, rest.len());
     all = _mm256_or_si256(all, kinds_of(bytes, kinds));
-    slashes += (u64::from(slash_lanes(bytes)) >> (32 - rest.len())).count_ones();
+    slashes += (u64::from(slash_lanes(bytes)) >> before).count_ones();
     Signs { kinds: or_bytes(all), slashes: slashes.min(255) as u8 }
-}
-
-/// The signs of a text of fewer than 32 bytes.
-#[inline]
-#[target_feature(enable = "avx2,popcnt")]
-fn short_signs(text: &[u8], kinds: &Nibbles) -> Signs {
-    let mut short = [0; 32];
-    short[..text.len()].copy_from_slice(text);
-    let bytes = load_bytes(&short);
-    Signs { kinds: or_bytes(kinds_of(bytes, kinds)), slashes: slash_lanes(bytes).count_ones() as u8 }
 }
 
 #[inline]
@@ -292,42 +329,42 @@ fn kinds_of(bytes: __m256i, kinds: &Nibbles) -> __m256i {
 fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
     let mut seen = [_mm256_setzero_si256(); 2];
     let mut slashes = 0;
-    // 32 places and the two bytes behind them, while there are as many; then the same with zeros behind the end.
     let mut rest = text;
     while let Some(window) = rest.first_chunk::<34>() {
-        slashes += look_at_window(fingerprints, window, &mut seen);
+        let [Some(first), Some(second), Some(third)] = [0, 1, 2].map(|at| window[at..].first_chunk()) else { break };
+        look_at_places(fingerprints, [first, second, third].map(|bytes| load_bytes(bytes)), &mut seen);
+        slashes += slash_lanes(load_bytes(first)).count_ones();
         rest = &rest[32..];
     }
-    let mut padded = [0; 66];
-    padded[..rest.len()].copy_from_slice(rest);
-    let mut at = 0;
-    while at < rest.len()
-        && let Some(window) = padded[at..].first_chunk()
-    {
-        slashes += look_at_window(fingerprints, window, &mut seen);
-        at += 32;
+    // What is left is looked at with zeros behind the end: no piece holds one, so that can only hide a piece that reaches further.
+    if let (33, Some(bytes)) = (rest.len(), rest.first_chunk()) {
+        slashes += look_at_end(fingerprints, load_bytes(bytes), 0, &mut seen);
+        rest = &rest[32..];
     }
+    let (bytes, before) = load_last(text, rest.len());
+    slashes += look_at_end(fingerprints, bytes, before, &mut seen);
     let buckets = u16::from_le_bytes([or_bytes(seen[0]), or_bytes(seen[1])]);
     Found { buckets, slashes: slashes.min(255) as u8 }
 }
 
-/// Looks at 32 places; how many slashes are there.
+/// Looks at 32 places as if zeros stood behind them; how many slashes are there behind the first `before`.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn look_at_window(fingerprints: &Fingerprints, window: &[u8; 34], seen: &mut [__m256i; 2]) -> u32 {
-    let (Some(first), Some(second), Some(third)) =
-        (window.first_chunk(), window[1..].first_chunk(), window.last_chunk())
-    else {
-        return 0;
-    };
-    let bytes = load_bytes(first);
-    let places = [bytes, load_bytes(second), load_bytes(third)];
+fn look_at_end(fingerprints: &Fingerprints, bytes: __m256i, before: u32, seen: &mut [__m256i; 2]) -> u32 {
+    let second = successors(bytes);
+    look_at_places(fingerprints, [bytes, second, successors(second)], seen);
+    (u64::from(slash_lanes(bytes)) >> before).count_ones()
+}
+
+/// Looks at 32 places, given what stands there, one behind, and two behind.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn look_at_places(fingerprints: &Fingerprints, places: [__m256i; 3], seen: &mut [__m256i; 2]) {
     for (seen, half) in seen.iter_mut().zip(&fingerprints.halves) {
         let [a, b, c] = half;
         let ab = _mm256_and_si256(kinds_of(places[0], a), kinds_of(places[1], b));
         *seen = _mm256_or_si256(*seen, _mm256_and_si256(ab, kinds_of(places[2], c)));
     }
-    slash_lanes(bytes).count_ones()
 }
 
 #[inline]
@@ -336,79 +373,105 @@ fn slash_lanes(bytes: __m256i) -> u32 {
     _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'/' as i8))) as u32
 }
 
-/// The lanes that are zero.
 #[inline]
-#[target_feature(enable = "avx2")]
-fn zero_lanes(lanes: __m256i) -> Lanes {
-    let equal = _mm256_cmpeq_epi64(lanes, _mm256_setzero_si256());
-    _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as Lanes
+#[target_feature(enable = "avx2,popcnt")]
+fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
+    // Signed comparison orders numbers as unsigned ones if the highest bit of both is turned.
+    let turn = _mm256_set1_epi64x(i64::MIN);
+    let wanted = _mm256_xor_si256(_mm256_set1_epi64x(word as i64), turn);
+    // A lane that is greater becomes -1.
+    let greater = |words: &[u8; 32]| _mm256_cmpgt_epi64(_mm256_xor_si256(load_bytes(words), turn), wanted);
+    let Some(last) = words.as_flattened().last_chunk() else {
+        return words.iter().map(|other| usize::from(u64::from_le_bytes(*other) <= word)).sum();
+    };
+    // The last four are looked at with some before them. If one of them is not greater, none of those before is, as they are sorted.
+    let lanes = _mm256_movemask_pd(_mm256_castsi256_pd(greater(last))) as u32;
+    if lanes != 0b1111 {
+        return words.len() - lanes.count_ones() as usize;
+    }
+    let chunks = words.as_flattened().as_chunks().0;
+    let none = _mm256_setzero_si256();
+    let counts = chunks.iter().fold(none, |counts, words| _mm256_add_epi64(counts, greater(words)));
+    let counts = _mm_add_epi64(_mm256_castsi256_si128(counts), _mm256_extracti128_si256::<1>(counts));
+    let greater = _mm_cvtsi128_si64(counts) + _mm_extract_epi64::<1>(counts);
+    (chunks.len() * 4).wrapping_add_signed(greater as isize)
 }
 
-/// The bits of four signatures that are not among those given.
 #[inline]
-#[target_feature(enable = "avx2")]
-fn outside(first: &[u8; 32], second: &[u8; 32], [a, b]: [__m256i; 2]) -> __m256i {
-    _mm256_or_si256(_mm256_andnot_si256(a, load_bytes(first)), _mm256_andnot_si256(b, load_bytes(second)))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn in_all_lanes([a, b]: [u64; 2]) -> [__m256i; 2] {
-    [_mm256_set1_epi64x(a as i64), _mm256_set1_epi64x(b as i64)]
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn next_rooted(groups: &[[u8; ROOTED_LEN]], word: u64, signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
-    let (wanted, signature) = (_mm256_set1_epi64x(word as i64), in_all_lanes(signature));
-    for (i, group) in groups.get(from..)?.iter().enumerate() {
-        let [prefixes, masks, first, second] = group.as_chunks::<32>().0 else { return None };
-        let differing = _mm256_and_si256(_mm256_xor_si256(load_bytes(prefixes), wanted), load_bytes(masks));
-        let lanes = zero_lanes(_mm256_or_si256(differing, outside(first, second, signature)));
+#[target_feature(enable = "avx2,bmi1")]
+fn next_within(signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize> {
+    let [a, b] = signature.map(|word| word as i64);
+    let both = _mm256_set_epi64x(b, a, b, a);
+    let (chunks, rest) = signatures.as_chunks::<4>();
+    for (i, chunk) in chunks.iter().enumerate() {
+        let [first, second] = chunk.as_flattened().as_chunks::<32>().0 else { return None };
+        // The bits that are lacking, of two signatures each: put together so that each has a lane.
+        let (first, second) =
+            (_mm256_andnot_si256(both, load_bytes(first)), _mm256_andnot_si256(both, load_bytes(second)));
+        let lacking = _mm256_or_si256(_mm256_unpacklo_epi64(first, second), _mm256_unpackhi_epi64(first, second));
+        let none = _mm256_cmpeq_epi64(lacking, _mm256_setzero_si256());
+        let lanes = _mm256_movemask_pd(_mm256_castsi256_pd(none)) as u32;
         if lanes != 0 {
-            return Some((from + i, lanes));
+            // The lanes are those of the signatures 0, 2, 1 and 3.
+            let [zero, two, one, three] = [0, 1, 2, 3].map(|lane| lanes >> lane & 1);
+            return Some(i * 4 + (zero | one << 1 | two << 2 | three << 3).trailing_zeros() as usize);
         }
     }
-    None
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
-    let signature = in_all_lanes(signature);
-    for (i, group) in groups.get(from..)?.iter().enumerate() {
-        let [first, second] = group.as_chunks::<32>().0 else { return None };
-        let lanes = zero_lanes(outside(first, second, signature));
-        if lanes != 0 {
-            return Some((from + i, lanes));
-        }
-    }
-    None
+    plain::next_within(rest, signature).map(|i| chunks.len() * 4 + i)
 }
 
 /// Looks for the first two bytes of the needle at 32 places at once.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1")]
 fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    let (&[a, b, ..], 33..) = (needle, text.len()) else { return plain::find(text, needle) };
-    let (a, b) = (_mm256_set1_epi8(a as i8), _mm256_set1_epi8(b as i8));
-    let mut at = 0;
-    loop {
-        // The last places are looked at with some before them that were looked at already, and are found not to be it again.
-        let start = at.min(text.len() - 33);
-        let (first, second) = (text[start..].first_chunk()?, text[start + 1..].first_chunk()?);
-        let both = _mm256_and_si256(_mm256_cmpeq_epi8(load_bytes(first), a), _mm256_cmpeq_epi8(load_bytes(second), b));
-        let mut found = _mm256_movemask_epi8(both) as u32;
-        while found != 0 {
-            let place = start + found.trailing_zeros() as usize;
-            if text[place..].starts_with(needle) {
-                return Some(place);
-            }
-            found &= found - 1;
+    let &[first, second, ..] = needle else {
+        return needle.first().map_or(Some(0), |byte| find_byte(text, *byte));
+    };
+    let (first, second) = (_mm256_set1_epi8(first as i8), _mm256_set1_epi8(second as i8));
+    let places = |bytes, next| {
+        let both = _mm256_and_si256(_mm256_cmpeq_epi8(bytes, first), _mm256_cmpeq_epi8(next, second));
+        _mm256_movemask_epi8(both) as u32
+    };
+    let mut rest = text;
+    while let (Some(bytes), Some(next)) = (rest.first_chunk(), rest.get(1..).and_then(|next| next.first_chunk())) {
+        if let Some(at) = first_of(places(load_bytes(bytes), load_bytes(next)), rest, needle) {
+            return Some(text.len() - rest.len() + at);
         }
-        at += 32;
-        if at + 1 >= text.len() {
-            return None;
+        rest = &rest[32..];
+    }
+    let (bytes, before) = load_last(text, rest.len());
+    let at = first_of((u64::from(places(bytes, successors(bytes))) >> before) as u32, rest, needle)?;
+    Some(text.len() - rest.len() + at)
+}
+
+/// The first of these places where the needle stands.
+#[inline]
+#[target_feature(enable = "avx2,bmi1")]
+fn first_of(mut places: u32, text: &[u8], needle: &[u8]) -> Option<usize> {
+    while places != 0 {
+        let at = places.trailing_zeros() as usize;
+        if needle.len() == 2 || text.get(at..).is_some_and(|text| text.starts_with(needle)) {
+            return Some(at);
+        }
+        places &= places - 1;
+    }
+    None
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1")]
+fn find_byte(text: &[u8], byte: u8) -> Option<usize> {
+    let wanted = _mm256_set1_epi8(byte as i8);
+    let places = |bytes| _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, wanted)) as u32;
+    let (chunks, rest) = text.as_chunks();
+    for (i, chunk) in chunks.iter().enumerate() {
+        let found = places(load_bytes(chunk));
+        if found != 0 {
+            return Some(i * 32 + found.trailing_zeros() as usize);
         }
     }
+    let (bytes, before) = load_last(text, rest.len());
+    // The zeros behind a short text are none of it.
+    let found = u64::from(places(bytes)) >> before & ((1 << rest.len()) - 1);
+    (found != 0).then(|| chunks.len() * 32 + found.trailing_zeros() as usize)
 }

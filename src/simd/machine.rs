@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;
-use super::{FLOATING_LEN, Fingerprints, Found, Lanes, Nibbles, PairTables, ROOTED_LEN, Signs, Work, plain};
+use super::{Fingerprints, Found, Nibbles, PairTables, Signs, Work, plain};
 
 /// Instructions that may be used. Which they are is known when the work that uses them is compiled: to ask at every step took a
 /// twentieth of the time.
@@ -20,21 +20,17 @@ pub(crate) trait Machine: Copy {
     /// the end of the path is seen as fast as the rest.
     fn look_at_path(self, window: &[u8], len: usize) -> PathLook;
 
-    /// The first group from `from` on in which a prefix agrees with `word` in the bits of its mask, and the signature beside it has no bit
-    /// that `signature` lacks; and the lanes where that is so.
-    fn next_rooted(
-        self,
-        groups: &[[u8; ROOTED_LEN]],
-        word: u64,
-        signature: [u64; 2],
-        from: usize,
-    ) -> Option<(usize, Lanes)>;
+    /// How many of the words, little-endian and sorted, are not greater than `word`. Looks at all: they should be few.
+    fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
 
-    /// The same without prefixes.
-    fn next_floating(self, groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)>;
+    /// The first of the signatures, each of two little-endian words, that has no bit that `signature` lacks.
+    fn next_within(self, signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize>;
 
     /// The first place of `needle` in `text`.
     fn find(self, text: &[u8], needle: &[u8]) -> Option<usize>;
+
+    /// The first place of a byte in `text`, which is short: `memchr` is better with long ones.
+    fn find_byte(self, text: &[u8], byte: u8) -> Option<usize>;
 
     /// The bits of all pairs of neighbouring bytes.
     fn pair_bits(self, text: &[u8], tables: &PairTables) -> [u64; 2];
@@ -101,9 +97,10 @@ macro_rules! for_each_step {
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
             fn look_at_host(self, window: &[u8; 32]) -> Option<HostLook>;
             fn look_at_path(self, window: &[u8], len: usize) -> PathLook;
-            fn next_rooted(self, groups: &[[u8; ROOTED_LEN]], word: u64, signature: [u64; 2], from: usize) -> Option<(usize, Lanes)>;
-            fn next_floating(self, groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)>;
+            fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
+            fn next_within(self, signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize>;
             fn find(self, text: &[u8], needle: &[u8]) -> Option<usize>;
+            fn find_byte(self, text: &[u8], byte: u8) -> Option<usize>;
             fn pair_bits(self, text: &[u8], tables: &PairTables) -> [u64; 2];
             fn signs(self, text: &[u8], kinds: &Nibbles) -> Signs;
             fn look_for(self, fingerprints: &Fingerprints, text: &[u8]) -> Found;

@@ -14,15 +14,6 @@ mod tests;
 
 pub(crate) use machine::{AnyMachine, HostLook, Machine, PathLook};
 
-/// How many words are looked at side by side.
-pub(crate) const LANES: usize = 4;
-
-/// Four words of eight bytes, little-endian, not aligned: twice, for signatures of two words.
-pub(crate) const FLOATING_LEN: usize = 2 * 8 * LANES;
-
-/// Four prefixes, four masks, and then signatures.
-pub(crate) const ROOTED_LEN: usize = 4 * 8 * LANES;
-
 /// Lanes, one bit each.
 pub(crate) type Lanes = u32;
 

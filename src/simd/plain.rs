@@ -2,13 +2,11 @@
 //!
 //! Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 
-use super::{
-    FLOATING_LEN, Fingerprints, Found, HostLook, LANES, Lanes, Nibbles, PairTables, PathLook, ROOTED_LEN, Signs,
-};
+use super::{Fingerprints, Found, HostLook, Nibbles, PairTables, PathLook, Signs};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
-pub(super) fn equal_tags(tags: &[u8; super::TAGS_LEN], tag: u16) -> Lanes {
+pub(super) fn equal_tags(tags: &[u8; super::TAGS_LEN], tag: u16) -> super::Lanes {
     let tags = tags.as_chunks::<2>().0.iter().enumerate();
     tags.fold(0, |lanes, (lane, other)| lanes | u32::from(*other == tag.to_le_bytes()) << lane)
 }
@@ -77,43 +75,18 @@ pub(super) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
     found
 }
 
-fn lanes(is_wanted: impl Fn(usize) -> bool) -> Lanes {
-    (0..LANES).map(|lane| Lanes::from(is_wanted(lane)) << lane).sum()
-}
-
-/// The word at a place, counted in words.
-fn word(group: &[u8], place: usize) -> u64 {
-    group.as_chunks().0.get(place).map_or(0, |word| u64::from_le_bytes(*word))
-}
-
-fn has_all(group: &[u8], place: usize, signature: [u64; 2]) -> bool {
-    (word(group, place) & !signature[0]) | (word(group, LANES + place) & !signature[1]) == 0
-}
-
-/// The first group from `from` on that has lanes.
-fn first<T>(groups: &[T], from: usize, lanes: impl Fn(&T) -> Lanes) -> Option<(usize, Lanes)> {
-    let rest = groups.get(from..)?.iter();
-    rest.enumerate().map(|(i, group)| (from + i, lanes(group))).find(|(_, lanes)| *lanes != 0)
-}
-
 #[inline(never)]
-pub(super) fn next_rooted(
-    groups: &[[u8; ROOTED_LEN]],
-    wanted: u64,
-    signature: [u64; 2],
-    from: usize,
-) -> Option<(usize, Lanes)> {
-    first(groups, from, |group| {
-        let (heads, signatures) = group.split_at(ROOTED_LEN - FLOATING_LEN);
-        lanes(|lane| {
-            (word(heads, lane) ^ wanted) & word(heads, LANES + lane) == 0 && has_all(signatures, lane, signature)
-        })
+pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
+    words.iter().map(|other| usize::from(u64::from_le_bytes(*other) <= word)).sum()
+}
+
+/// Inlined, unlike the others: the vector code leaves the last few to it.
+#[inline]
+pub(super) fn next_within(signatures: &[[u8; 16]], [a, b]: [u64; 2]) -> Option<usize> {
+    signatures.iter().position(|other| {
+        let [first, second] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|i| other[at + i])));
+        first & !a | second & !b == 0
     })
-}
-
-#[inline(never)]
-pub(super) fn next_floating(groups: &[[u8; FLOATING_LEN]], signature: [u64; 2], from: usize) -> Option<(usize, Lanes)> {
-    first(groups, from, |group| lanes(|lane| has_all(group, lane, signature)))
 }
 
 #[inline(never)]
@@ -130,4 +103,9 @@ pub(super) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
         from += at + 1;
     }
     None
+}
+
+#[inline(never)]
+pub(super) fn find_byte(text: &[u8], byte: u8) -> Option<usize> {
+    memchr::memchr(byte, text)
 }

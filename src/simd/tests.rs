@@ -76,13 +76,23 @@ proptest! {
     }
 
     #[test]
-    fn the_twins_agree_on_groups(
-        words in vec(0u64..8, 0..200), word in 0u64..8, signature in [0u64..8, 0u64..8], from in 0usize..15,
-    ) {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let (rooted, floating) = (bytes.as_chunks().0, bytes.as_chunks().0);
-        prop_assert_eq!(AnyMachine::detect().next_rooted(rooted, word, signature, from), plain::next_rooted(rooted, word, signature, from));
-        prop_assert_eq!(AnyMachine::detect().next_floating(floating, signature, from), plain::next_floating(floating, signature, from));
+    fn the_twins_agree_on_signatures(words in vec([0u64..8, 0u64..8], 0..40), signature in [0u64..8, 0u64..8]) {
+        let signatures: Vec<[u8; 16]> = words
+            .iter()
+            .map(|[a, b]| u128::to_le_bytes(u128::from(*a) | u128::from(*b) << 64))
+            .collect();
+        let expected = words.iter().position(|[a, b]| a & !signature[0] == 0 && b & !signature[1] == 0);
+        prop_assert_eq!(AnyMachine::detect().next_within(&signatures, signature), expected);
+        prop_assert_eq!(plain::next_within(&signatures, signature), expected);
+    }
+
+    #[test]
+    fn the_twins_count_the_same(mut words in vec(prop_oneof![0u64..9, any::<u64>()], 0..40), word in prop_oneof![0u64..9, any::<u64>()]) {
+        words.sort_unstable();
+        let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
+        let expected = words.iter().filter(|other| **other <= word).count();
+        prop_assert_eq!(AnyMachine::detect().count_not_greater(&bytes, word), expected);
+        prop_assert_eq!(plain::count_not_greater(&bytes, word), expected);
     }
 
     #[test]
@@ -97,6 +107,13 @@ proptest! {
             let is_there = AnyMachine::detect().find(&text, piece).is_some();
             prop_assert!(!is_there || found.buckets >> bucket & 1 == 1, "{:?} in {:?}", piece, text);
         }
+    }
+
+    #[test]
+    fn the_twins_find_the_same_byte(text in vec(select(b"\0a".to_vec()), 0..120), byte in select(b"\0ab".to_vec())) {
+        let expected = text.iter().position(|other| *other == byte);
+        prop_assert_eq!(AnyMachine::detect().find_byte(&text, byte), expected);
+        prop_assert_eq!(plain::find_byte(&text, byte), expected);
     }
 
     #[test]

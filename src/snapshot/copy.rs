@@ -42,6 +42,11 @@ impl<'a> PackedSet<'a> {
         Ok(Self { bytes, set: RuleSet::decode(bytes, 0, patterns)?, patterns })
     }
 
+    /// Checks what look-ups rely on.
+    pub(super) fn verify(&self) -> Result<()> {
+        self.set.verify(self.bytes)
+    }
+
     /// The length of what [`copy`](Self::copy) appends.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
@@ -59,15 +64,13 @@ impl<'a> PackedSet<'a> {
 
     /// The rules whose patterns lie in the section `patterns`, and where the packed word of each stands in the set.
     fn stored(&self) -> impl Iterator<Item = (usize, PackedRule)> {
-        let (literal, wild) = (self.set.literals.packed, self.set.wild.packed);
-        let literal_start = HEAD_LEN + self.set.literals.words.len() * 8;
+        let (stems, wild) = (self.set.stems.packed, self.set.wild.packed);
+        let stems_start = HEAD_LEN + stems.len() * 8;
         let wild_start = self.bytes.len() - wild.len() * 8;
-        let places = (literal_start..).step_by(8).zip(literal).map(|place| (place, true));
-        let places = places.chain((wild_start..).step_by(8).zip(wild).map(|place| (place, false)));
-        places
-            .map(|((at, word), literal)| (at, PackedRule::decode(u64::from_le_bytes(*word)), literal))
-            .filter(|(_, rule, literal)| !literal || !rule.is_inline())
-            .map(|(at, rule, _)| (at, rule))
+        let decode = |(at, word): (usize, &[u8; 8])| (at, PackedRule::decode(u64::from_le_bytes(*word)));
+        let stems = (stems_start..).step_by(8).zip(stems).map(decode);
+        let stored = stems.filter(|(_, stem)| !stem.bare && !stem.is_inline());
+        stored.chain((wild_start..).step_by(8).zip(wild).map(decode))
     }
 
     /// Appends the set to `out`; `store` gives the place of a pattern there. What [`encode`](super::ruleset::encode) appends for

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(crate) const MAGIC: &[u8; 8] = b"RSIEVE\x1a\n";
 
 /// The version of the layout that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Stands for "none" in every field that refers to something.
 pub(crate) const NONE: u32 = u32::MAX;

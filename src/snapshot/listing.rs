@@ -1,8 +1,8 @@
 //! The rules of a packed set one after the other, for those who report on rules rather than match paths.
 
-use super::literal::prefix_word_bytes;
 use super::packed::PackedRule;
 use super::ruleset::{RuleSet, Rules};
+use super::stems::inline_text;
 use super::view::View;
 use crate::error::Result;
 
@@ -49,18 +49,12 @@ impl View<'_> {
 /// Whether `each` wants more.
 fn each_of_set(set: &RuleSet<'_>, each: &mut impl FnMut(ListedRule<'_>) -> Result<bool>) -> Result<bool> {
     let mut buffer = Vec::new();
-    for (word, packed) in set.literals.words.iter().zip(set.literals.packed) {
-        let rule = PackedRule::decode(u64::from_le_bytes(*packed));
-        let pattern = match rule.is_inline() {
-            true => prefix_word_bytes(u64::from_le_bytes(*word), rule.len, &mut buffer),
-            false => rule.pattern(set.literals.patterns)?,
+    for (word, rule) in set.packed_rules() {
+        let pattern = match word.filter(|_| rule.is_inline()) {
+            Some(word) => inline_text(word, rule.len, &mut buffer),
+            None => rule.pattern(set.wild.patterns)?,
         };
         if !each(ListedRule::new(pattern, &rule))? {
-            return Ok(false);
-        }
-    }
-    for rule in (0..set.wild.len()).filter_map(|number| set.wild.rule(number)) {
-        if !each(ListedRule::new(set.wild.pattern(&rule)?, &rule))? {
             return Ok(false);
         }
     }

@@ -1,21 +1,22 @@
 //! What is kept of a rule beside its words, in one more; encoder beside decoder.
 
-use super::literal::PREFIX_LEN;
+use super::stems::PREFIX_LEN;
 use super::wire::bytes;
 use crate::error::{ErrorKind, Result};
 
 /// Where a rule's pattern lies and what it is, in one word.
 ///
-/// From the lowest bit: place of the pattern (36 bits), its length (16), what its priority exceeds the length by (4),
-/// literal bytes in the prefix word (4), allow, anchored (1 each).
+/// From the lowest bit: place of the pattern (36 bits), its length (16), what its priority exceeds the length by (4), allow, anchored,
+/// bare (1 each).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackedRule {
     pub place: u64,
     pub len: usize,
     pub extra: usize,
-    pub prefix_len: usize,
     pub allow: bool,
     pub anchored: bool,
+    /// No rule, but a stem that only rules with wildcards begin with: its text is that of the rule of the number `place`.
+    pub bare: bool,
 }
 
 pub(super) const PLACE_BITS: u32 = 36;
@@ -34,9 +35,9 @@ impl PackedRule {
         self.place
             | (self.len as u64) << 36
             | (self.extra as u64) << 52
-            | (self.prefix_len as u64) << 56
-            | u64::from(self.allow) << 60
-            | u64::from(self.anchored) << 61
+            | u64::from(self.allow) << 56
+            | u64::from(self.anchored) << 57
+            | u64::from(self.bare) << 58
     }
 
     #[inline]
@@ -46,9 +47,9 @@ impl PackedRule {
             place: field(0, PLACE_BITS),
             len: field(36, 16) as usize,
             extra: field(52, 4) as usize,
-            prefix_len: (field(56, 4) as usize).min(PREFIX_LEN),
-            allow: field(60, 1) == 1,
-            anchored: field(61, 1) == 1,
+            allow: field(56, 1) == 1,
+            anchored: field(57, 1) == 1,
+            bare: field(58, 1) == 1,
         }
     }
 
@@ -75,7 +76,7 @@ impl PackedRule {
         rank & 1 == 1
     }
 
-    /// Whether the prefix word of a literal rule holds the whole pattern, so that nothing is stored elsewhere.
+    /// Whether the prefix word of a stem holds the whole of it, so that nothing is stored elsewhere.
     #[inline]
     pub(crate) fn is_inline(&self) -> bool {
         self.len <= 1 + PREFIX_LEN

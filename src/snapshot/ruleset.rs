@@ -1,20 +1,19 @@
 //! A rule set in the file: packed so that the matcher runs over it where it lies; encoder beside decoder.
 //!
-//! *Literal* rules, without wildcards, are sorted by their paths and linked to their prefixes: one binary search finds all that
-//! match, so the cost hardly grows with their number. Rules with wildcards stand by priority (longest first, allow before
-//! disallow), so that the first hit decides. *Rooted* ones begin with literal bytes behind the first `/`; the first eight lie
-//! side by side, and comparing them dismisses nearly every rule without touching its pattern. *Floating* ones begin with `*` or
-//! `/*`; for them, and for the rooted ones that are left, signatures are compared.
+//! All rules hang on *stems*, the literal bytes that they begin with. These are sorted and linked to their prefixes: one search
+//! finds all that a path begins with, so the cost hardly grows with their number. *Literal* rules, without wildcards, are stems as a whole. Rules with
+//! wildcards stand on the branch of their stem, by priority (longest first, allow before disallow), so that the first hit decides; those that begin
+//! with `*` or `/*` on the root. Of those on a path's branches most are dismissed by comparing signatures.
 
-use super::literal::{self, Literal, Literals, PREFIX_LEN, Starts, prefix_word};
 use super::packed::{PackedRule, checked_place};
-use super::wild::{self, Wild};
+use super::stems::{self, Starts, Stem, Stems, inline_text};
+use super::wild::{self, BRANCH_LEN, Branch, ROOT, SIGNATURE_LEN, Wild};
 use super::wire::{Fields, array, bytes, u32_at};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::robots::RuleKind;
-use crate::simd::LANES;
 use std::borrow::Cow;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::ops::Range;
 
 /// One rule of a canonical rule set, before it is packed.
 #[derive(Clone, Debug)]
@@ -73,114 +72,132 @@ impl FlatRules {
 pub(super) const HEAD_LEN: usize = 32;
 
 /// A rule on its way into the file.
-pub(super) struct Draft<'a> {
+struct Draft<'a> {
     /// The pattern without redundant stars at its end.
-    pub text: &'a [u8],
+    text: &'a [u8],
+    /// What it has before its first wildcard; nothing if that is no more than the `/`. Of a literal rule all of it.
+    stem: &'a [u8],
     packed: PackedRule,
-    run: Run,
+    literal: bool,
 }
 
-/// The runs of a rule set, in the order of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Run {
-    /// Without wildcards.
-    Literal,
-    /// With wildcards, behind a literal beginning.
-    Rooted,
-    /// Beginning with `*` or `/*`.
-    Floating,
-}
+/// More stars at the end than these stay in the pattern: there are four bits for what they add to the priority.
+const MAX_STARS: usize = 14;
 
 impl<'a> Draft<'a> {
     fn new(rule: &'a SetRule<'_>) -> Self {
         // Stars at the end change nothing but the priority, and `…*$` is `…`; what they add is kept in 4 bits.
         let bare = rule.text.iter().rposition(|&b| b != b'*').map_or(0, |i| i + 1);
         let stars = rule.text.len() - bare;
-        let stars = if stars > 14 { 0 } else { stars };
+        let stars = if stars > MAX_STARS { 0 } else { stars };
         let text = &rule.text[..rule.text.len() - stars];
-        let literal = memchr::memchr(b'*', text).unwrap_or(text.len());
+        let stem = memchr::memchr(b'*', text).map_or(text, |star| &text[..star]);
         // `*` alone is kept as the empty text, which matches everything.
-        let run = match literal {
-            len if len == text.len() && len > 0 => Run::Literal,
-            0 | 1 => Run::Floating,
-            _ => Run::Rooted,
-        };
+        let literal = stem.len() == text.len() && !text.is_empty();
         let packed = PackedRule {
             place: 0,
             len: text.len(),
             extra: stars + usize::from(rule.anchored),
-            prefix_len: literal.saturating_sub(1).min(PREFIX_LEN),
             allow: rule.kind == RuleKind::Allow,
             anchored: rule.anchored && stars == 0,
+            bare: false,
         };
-        Self { text, packed, run }
-    }
-
-    /// A rule with wildcards as it came out of a file.
-    pub(super) fn of_packed(text: &'a [u8], packed: PackedRule) -> Self {
-        Self { text, packed, run: if packed.prefix_len > 0 { Run::Rooted } else { Run::Floating } }
-    }
-
-    pub(super) fn rank(&self) -> u32 {
-        self.packed.rank()
-    }
-
-    /// The first literal bytes behind the `/`, and which bits of them count.
-    pub(super) fn prefix(&self) -> (u64, u64) {
-        let mask = prefix_mask(self.packed.prefix_len);
-        (prefix_word(self.tail()) & mask, mask)
+        Self { text, stem: if literal || stem.len() > 1 { stem } else { b"" }, packed, literal }
     }
 
     /// Whether the pattern lies in the section `patterns`: that of a short literal rule is whole in its word.
     fn is_stored(&self) -> bool {
-        self.run != Run::Literal || !self.packed.is_inline()
+        !self.literal || !self.packed.is_inline()
     }
 
-    /// What follows the first `/`.
-    fn tail(&self) -> &'a [u8] {
-        self.text.get(1..).unwrap_or_default()
+    fn as_stem(&self) -> Stem<'a> {
+        Stem { text: self.text, packed: self.packed, branch: None }
     }
 
-    fn literal(&self) -> Literal<'a> {
-        (self.text, self.packed)
-    }
-
-    /// Literal rules by text, so that they are found by searching; the others by rank, so that the first hit decides.
+    /// Literal rules by text; then those with wildcards by stem, and on each by rank.
     fn order(&self, other: &Self) -> Ordering {
-        self.run.cmp(&other.run).then_with(|| match self.run {
-            Run::Literal => literal::order(&self.literal(), &other.literal()),
-            _ => other.packed.rank().cmp(&self.packed.rank()),
+        other.literal.cmp(&self.literal).then_with(|| match self.literal {
+            true => self.as_stem().order(&other.as_stem()),
+            false => (self.stem, Reverse(self.packed.rank())).cmp(&(other.stem, Reverse(other.packed.rank()))),
         })
     }
 }
 
-/// The bits of a prefix word that `len` bytes fill.
-fn prefix_mask(len: usize) -> u64 {
-    if len == 0 { 0 } else { u64::MAX << (64 - 8 * len.min(PREFIX_LEN)) }
+/// A rule set on its way into the file: its rules as they will lie there, and how many of them are literal.
+struct Drafts<'a> {
+    rules: Vec<Draft<'a>>,
+    literal: usize,
 }
 
-/// The rules as they will lie in the file, and how many of them are literal, and literal or rooted.
-fn drafts<'a>(rules: &'a [SetRule<'_>]) -> (Vec<Draft<'a>>, usize, usize) {
-    let mut drafts: Vec<Draft<'_>> = rules.iter().map(Draft::new).collect();
-    drafts.sort_by(Draft::order);
-    // Of literal rules that match the same paths (`/a` and `/a*`) the highest decides.
-    drafts.dedup_by(|later, first| {
-        let same = first.run == Run::Literal && later.run == Run::Literal && first.order(later) == Ordering::Equal;
-        if same && later.packed.rank() > first.packed.rank() {
-            first.packed = later.packed;
+impl<'a> Drafts<'a> {
+    fn new(rules: &'a [SetRule<'_>]) -> Self {
+        let mut rules: Vec<Draft<'_>> = rules.iter().map(Draft::new).collect();
+        rules.sort_by(Draft::order);
+        // Of literal rules that match the same paths (`/a` and `/a*`) the highest decides.
+        rules.dedup_by(|later, first| {
+            let same = first.literal && later.literal && first.order(later) == Ordering::Equal;
+            if same && later.packed.rank() > first.packed.rank() {
+                first.packed = later.packed;
+            }
+            same
+        });
+        let literal = rules.partition_point(|draft| draft.literal);
+        Self { rules, literal }
+    }
+
+    fn wild(&self) -> &[Draft<'a>] {
+        &self.rules[self.literal..]
+    }
+
+    /// The rules with wildcards stem by stem; those without a stem first, though there be none.
+    fn branches(&self) -> Vec<(&'a [u8], Range<usize>)> {
+        let mut branches: Vec<(&[u8], Range<usize>)> = Vec::new();
+        if !self.wild().is_empty() {
+            branches.push((b"", 0..0));
         }
-        same
-    });
-    let literal_end = drafts.partition_point(|draft| draft.run == Run::Literal);
-    let rooted_end = drafts.partition_point(|draft| draft.run <= Run::Rooted);
-    (drafts, literal_end, rooted_end)
+        for (number, rule) in self.wild().iter().enumerate() {
+            match branches.last_mut() {
+                Some((stem, rules)) if *stem == rule.stem => rules.end += 1,
+                _ => branches.push((rule.stem, number..number + 1)),
+            }
+        }
+        branches
+    }
+
+    /// The stems, sorted.
+    fn stems(&self, branches: &[(&'a [u8], Range<usize>)]) -> Vec<Stem<'a>> {
+        let literal = self.rules[..self.literal].iter().map(Draft::as_stem);
+        let bare = branches.iter().zip(0..).skip(1).map(|((text, rules), number)| Stem {
+            text,
+            packed: PackedRule {
+                place: rules.start as u64,
+                len: text.len(),
+                extra: 0,
+                allow: false,
+                anchored: false,
+                bare: true,
+            },
+            branch: Some(number),
+        });
+        let mut stems: Vec<Stem<'_>> = literal.chain(bare).collect();
+        // Stable: the literal rule stands before the bare stem of the same text, and takes its branch.
+        stems.sort_by(Stem::order);
+        stems.dedup_by(|later, first| {
+            let same = first.order(later) == Ordering::Equal;
+            if same {
+                first.branch = later.branch;
+            }
+            same
+        });
+        stems
+    }
 }
 
 /// How many of the rules of a canonical set [`encode`] stores: of literal ones that match the same paths, one.
 pub(crate) fn stored_count(rules: &FlatRules) -> usize {
     // Only stars at their ends make two different paths one pattern.
     if rules.iter().any(|rule| rule.text.ends_with(b"*")) {
-        drafts(&rules.iter().collect::<Vec<_>>()).0.len()
+        Drafts::new(&rules.iter().collect::<Vec<_>>()).rules.len()
     } else {
         rules.iter().count()
     }
@@ -188,15 +205,19 @@ pub(crate) fn stored_count(rules: &FlatRules) -> usize {
 
 /// The length of what [`encode`] appends, and of the patterns that it stores.
 pub(super) fn encoded_len(rules: &[SetRule<'_>]) -> (usize, usize) {
-    let (drafts, literal_end, rooted_end) = drafts(rules);
-    let stored = drafts.iter().filter(|draft| draft.is_stored()).map(|draft| draft.text.len());
-    (packed_len(literal_end, rooted_end - literal_end, drafts.len() - rooted_end), stored.sum())
+    let drafts = Drafts::new(rules);
+    let branches = drafts.branches();
+    let stored = drafts.rules.iter().filter(|draft| draft.is_stored()).map(|draft| draft.text.len());
+    (packed_len(drafts.stems(&branches).len(), branches.len(), drafts.wild().len()), stored.sum())
 }
 
-/// The length of a set of so many literal, rooted and floating rules.
-fn packed_len(literal: usize, rooted: usize, floating: usize) -> usize {
-    HEAD_LEN + literal * 24 + wild::groups_len(rooted, floating) + (rooted + floating) * 8
+/// The length of a set of so many stems, branches, and rules with wildcards.
+fn packed_len(stems: usize, branches: usize, wild: usize) -> usize {
+    HEAD_LEN + stems * STEM_LEN + branches * BRANCH_LEN + wild * (SIGNATURE_LEN + 8)
 }
+
+/// What a stem takes: its word, its packed word, its link.
+const STEM_LEN: usize = 24;
 
 /// The length of what [`encode_union`] appends.
 pub(super) fn union_len(places: usize) -> usize {
@@ -208,32 +229,39 @@ pub(super) fn union_len(places: usize) -> usize {
 /// # Errors
 /// [`TooLarge`](crate::ErrorKind::TooLarge) if the patterns outgrow their 64 GiB.
 pub(crate) fn encode(rules: &[SetRule<'_>], out: &mut Vec<u8>, mut store: impl FnMut(&[u8]) -> u64) -> Result<()> {
-    let (mut drafts, literal_end, rooted_end) = drafts(rules);
-    for draft in &mut drafts {
+    let mut drafts = Drafts::new(rules);
+    for draft in &mut drafts.rules {
         if draft.is_stored() {
             draft.packed.place = checked_place(store(draft.text))?;
         }
     }
-    let (literal, rooted) = (&drafts[..literal_end], &drafts[literal_end..rooted_end]);
-    let literals: Vec<Literal<'_>> = literal.iter().map(Draft::literal).collect();
-    let starts = Starts::of(&literals);
-    for number in [literal.len() as u32, rooted.len() as u32, (drafts.len() - rooted_end) as u32, starts.root] {
+    let (wild, branches) = (drafts.wild(), drafts.branches());
+    let stems = drafts.stems(&branches);
+    let links = stems::links(&stems);
+    let starts = Starts::of(&stems);
+    for number in [stems.len() as u32, branches.len() as u32, wild.len() as u32, starts.root] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     out.extend([starts.firsts, starts.seconds].into_iter().flat_map(u64::to_le_bytes));
-    put(out, literal, |draft| prefix_word(draft.tail()));
-    put(out, literal, |draft| draft.packed.encode());
-    out.extend(literal::links(&literals).into_iter().flat_map(u64::to_le_bytes));
-    wild::encode_groups(rooted, &drafts[rooted_end..], out);
-    put(out, &drafts[literal_end..], |draft| draft.packed.encode());
+    stems::encode(&stems, &links, out)?;
+    let branch = |(_, rules): &(&[u8], Range<usize>)| Branch {
+        first: rules.start as u32,
+        count: rules.len() as u32,
+        best: wild[rules.clone()].first().map_or(0, |rule| rule.packed.rank()),
+        parent: ROOT,
+    };
+    let mut branches: Vec<Branch> = branches.iter().map(branch).collect();
+    for (stem, link) in stems.iter().zip(&links) {
+        if let Some(branch) = stem.branch.and_then(|number| branches.get_mut(number as usize)) {
+            branch.parent = link.parent.map_or(ROOT, |parent| links[parent as usize].branch);
+        }
+    }
+    wild::encode(&branches, wild.iter().map(|draft| draft.text), out);
+    out.extend(wild.iter().flat_map(|draft| draft.packed.encode().to_le_bytes()));
     Ok(())
 }
 
-fn put(out: &mut Vec<u8>, drafts: &[Draft<'_>], word: impl Fn(&Draft<'_>) -> u64) {
-    out.extend(drafts.iter().flat_map(|draft| word(draft).to_le_bytes()));
-}
-
-/// Stands where a rule set has its count of literal rules: several rule sets follow that are judged together.
+/// Stands where a rule set has its count of stems: several rule sets follow that are judged together.
 const UNION: u32 = u32::MAX;
 const UNION_HEAD_LEN: usize = 8;
 
@@ -259,7 +287,7 @@ impl<'a> Rules<'a> {
     #[inline]
     pub(super) fn decode(sets: &'a [u8], place: u32, patterns: &'a [u8]) -> Result<Self> {
         let at = place as usize * 8;
-        if u32_at(sets, at, "a rule set's count of literal rules")? != UNION {
+        if u32_at(sets, at, "a rule set's count of stems")? != UNION {
             return RuleSet::decode(sets, place, patterns).map(Self::Set);
         }
         let count = u32_at(sets, at + 4, "a union's count of rule sets")? as usize;
@@ -270,10 +298,7 @@ impl<'a> Rules<'a> {
     /// The length that it takes in the file.
     pub(super) fn encoded_len(&self) -> usize {
         match self {
-            Self::Set(set) => {
-                let rooted = set.wild.first_floating();
-                packed_len(set.literals.words.len(), rooted, set.wild.len() - rooted)
-            }
+            Self::Set(set) => packed_len(set.stems.words.len(), set.wild.branches.len(), set.wild.len()),
             Self::Union(places) => union_len(places.len()),
         }
     }
@@ -282,7 +307,7 @@ impl<'a> Rules<'a> {
 /// A rule set where it lies in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleSet<'a> {
-    pub literals: Literals<'a>,
+    pub stems: Stems<'a>,
     pub wild: Wild<'a>,
 }
 
@@ -293,38 +318,60 @@ impl<'a> RuleSet<'a> {
         let at = place as usize * 8;
         let head: [u8; HEAD_LEN] = array(sets, at, "a rule set's head")?;
         let mut head = Fields(&head);
-        let (literal, rooted, floating) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
+        let (stems, branches, wild) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
         let starts = Starts { root: head.u32(), firsts: head.u64(), seconds: head.u64() };
-        let len = packed_len(literal, rooted, floating) - HEAD_LEN;
+        let len = packed_len(stems, branches, wild) - HEAD_LEN;
         let mut rest = bytes(sets, at + HEAD_LEN, len, "a rule set's rules")?;
-        let literals = Literals {
-            starts,
-            words: run(&mut rest, literal),
-            packed: run(&mut rest, literal),
-            links: run(&mut rest, literal),
-            patterns,
-        };
+        let (words, packed, links) = (run(&mut rest, stems), run(&mut rest, stems), run(&mut rest, stems));
         let wild = Wild {
-            rooted: run(&mut rest, rooted.div_ceil(LANES)),
-            floating: run(&mut rest, floating.div_ceil(LANES)),
-            rooted_count: rooted,
-            packed: run(&mut rest, rooted + floating),
+            branches: run(&mut rest, branches),
+            signatures: run(&mut rest, wild),
+            packed: run(&mut rest, wild),
             patterns,
         };
-        Ok(Self { literals, wild })
+        Ok(Self { stems: Stems { starts, words, packed, links, wild: wild.packed, patterns }, wild })
     }
 
     /// The number of rules.
     pub(crate) fn len(&self) -> usize {
-        self.literals.words.len() + self.wild.len()
+        self.stems.literal().count() + self.wild.len()
     }
 
-    /// Checks what look-ups rely on: the order of the rules, patterns within bounds, words, links and signatures that belong
-    /// to their patterns.
-    pub(crate) fn verify(&self) -> Result<()> {
-        self.literals.verify()?;
-        self.wild.verify()
+    /// The packed rules in the order in which they are stored, and the words of the literal ones, which come first.
+    pub(super) fn packed_rules(&self) -> impl Iterator<Item = (Option<u64>, PackedRule)> {
+        let wild = (0..self.wild.len()).filter_map(|number| self.wild.rule(number));
+        self.stems.literal().map(|(word, rule)| (Some(word), rule)).chain(wild.map(|rule| (None, rule)))
     }
+
+    /// Checks what look-ups rely on: that it is byte for byte what its rules are packed as, and patterns are within bounds.
+    pub(crate) fn verify(&self, bytes: &[u8]) -> Result<()> {
+        let (mut rules, mut places) = (Vec::new(), Vec::new());
+        for (word, rule) in self.packed_rules() {
+            let text = match word.filter(|_| rule.is_inline()) {
+                Some(word) => inline_text(word, rule.len, &mut Vec::new()).to_vec(),
+                None => {
+                    places.push(rule.place);
+                    rule.pattern(self.wild.patterns)?.to_vec()
+                }
+            };
+            rules.push(unpacked(text, &rule));
+        }
+        let (mut again, mut places) = (Vec::with_capacity(bytes.len()), places.into_iter());
+        encode(&rules, &mut again, |_| places.next().unwrap_or_default())?;
+        if again == bytes { Ok(()) } else { Err(Error::corrupt("a rule set that is not what its rules are packed as")) }
+    }
+}
+
+/// The rule of this pattern that is packed so.
+fn unpacked(mut text: Vec<u8>, rule: &PackedRule) -> SetRule<'static> {
+    // What the stars and the anchor added, if they were cut off.
+    let (stars, anchored) = match rule.extra {
+        extra if rule.anchored => (extra.saturating_sub(1), true),
+        extra if extra > MAX_STARS => (MAX_STARS, true),
+        extra => (extra, false),
+    };
+    text.resize(text.len() + stars, b'*');
+    SetRule { text: text.into(), anchored, kind: if rule.allow { RuleKind::Allow } else { RuleKind::Disallow } }
 }
 
 /// Takes so many items of a length from the front; none if there are fewer.

@@ -1,5 +1,6 @@
 //! Checks a whole snapshot: every checksum, and every reference from one part to another.
 
+use super::copy::PackedSet;
 use super::format::{NONE, NamedRow, SECTION_ALIGN, Section, head_len};
 use super::outcome::OutcomeClass;
 use super::read::Snapshot;
@@ -98,7 +99,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
         for place in self.rule_places()? {
             match self.view().rules(place)? {
                 Rules::Set(set) => {
-                    set.verify()?;
+                    PackedSet::new(&self.view(), place, set)?.verify()?;
                     count += set.len() as u64;
                     sets.insert(place);
                 }

@@ -1,92 +1,63 @@
-//! Rules with wildcards: four side by side, by rank, so that most are dismissed at a glance and the first that matches decides.
+//! Rules with wildcards: on the branches that their stems lead to, by rank, each beside its signature.
 
 use super::packed::PackedRule;
-use super::ruleset::Draft;
-use super::signature::{Signature, signature};
-use crate::error::{Error, Result};
-use crate::simd::{FLOATING_LEN, LANES, ROOTED_LEN};
+use super::signature::signature;
+use super::wire::Fields;
+use crate::error::Result;
+use std::ops::Range;
 
-/// The signature that stands in the places of a group behind the last rule: no path has all its bits but for chance, and then
-/// there is no rule to look at.
-const NO_RULE: Signature = [u64::MAX; 2];
+/// The branch of the rules that begin with `*` or `/*`, which every path meets.
+pub(crate) const ROOT: u32 = 0;
+
+pub(super) const BRANCH_LEN: usize = 16;
+pub(super) const SIGNATURE_LEN: usize = 16;
 
 /// The rules with wildcards of a rule set where they lie in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wild<'a> {
-    /// Four rooted rules a group: their prefixes, which bits of those count, and both words of their signatures.
-    pub rooted: &'a [[u8; ROOTED_LEN]],
-    /// Four floating rules a group: both words of their signatures.
-    pub floating: &'a [[u8; FLOATING_LEN]],
-    /// How many rules are rooted; those come first among the packed ones.
-    pub(super) rooted_count: usize,
+    /// The root, and then a branch for each stem that rules with wildcards have.
+    pub(super) branches: &'a [[u8; BRANCH_LEN]],
+    /// Both words of the signature of each rule.
+    pub signatures: &'a [[u8; SIGNATURE_LEN]],
     pub(super) packed: &'a [[u8; 8]],
     pub(super) patterns: &'a [u8],
 }
 
-/// The length of the groups of so many rooted and floating rules.
-pub(super) fn groups_len(rooted: usize, floating: usize) -> usize {
-    rooted.div_ceil(LANES) * ROOTED_LEN + floating.div_ceil(LANES) * FLOATING_LEN
+/// Rules with wildcards that have the same stem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Branch {
+    pub first: u32,
+    pub count: u32,
+    /// The rank of the first, which is the highest; 0 if there is none.
+    pub best: u32,
+    /// The branch of the next shorter stem; the root is its own.
+    pub parent: u32,
 }
 
-/// Appends the groups of rules that are sorted by rank.
-pub(super) fn encode_groups(rooted: &[Draft<'_>], floating: &[Draft<'_>], out: &mut Vec<u8>) {
-    for group in rooted.chunks(LANES) {
-        out.extend_from_slice(&rooted_group(group));
-    }
-    for group in floating.chunks(LANES) {
-        out.extend_from_slice(&floating_group(group));
+impl Branch {
+    #[inline]
+    fn decode(row: &[u8; BRANCH_LEN]) -> Self {
+        let mut row = Fields(row);
+        Self { first: row.u32(), count: row.u32(), best: row.u32(), parent: row.u32() }
     }
 }
 
-fn rooted_group(rules: &[Draft<'_>]) -> [u8; ROOTED_LEN] {
-    let mut group = [0; ROOTED_LEN];
-    let (heads, signatures) = group.split_at_mut(ROOTED_LEN - FLOATING_LEN);
-    for (lane, rule) in rules.iter().enumerate() {
-        let (prefix, mask) = rule.prefix();
-        put(heads, lane, prefix);
-        put(heads, LANES + lane, mask);
+/// Appends branches, and the signatures of their rules.
+pub(super) fn encode<'t>(branches: &[Branch], patterns: impl Iterator<Item = &'t [u8]>, out: &mut Vec<u8>) {
+    for Branch { first, count, best, parent } in branches {
+        out.extend([first, count, best, parent].into_iter().flat_map(|number| number.to_le_bytes()));
     }
-    signatures.copy_from_slice(&floating_group(rules));
-    group
-}
-
-fn floating_group(rules: &[Draft<'_>]) -> [u8; FLOATING_LEN] {
-    let mut group = [0; FLOATING_LEN];
-    for lane in 0..LANES {
-        let [first, second] = rules.get(lane).map_or(NO_RULE, |rule| signature(rule.text));
-        put(&mut group, lane, first);
-        put(&mut group, LANES + lane, second);
-    }
-    group
-}
-
-/// Puts a word at its place, counted in words.
-fn put(group: &mut [u8], place: usize, word: u64) {
-    if let Some(bytes) = group.as_chunks_mut().0.get_mut(place) {
-        *bytes = word.to_le_bytes();
-    }
+    out.extend(patterns.flat_map(signature).flat_map(u64::to_le_bytes));
 }
 
 impl<'a> Wild<'a> {
-    /// Whether there are none.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.packed.is_empty()
-    }
-
     /// How many there are.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.packed.len()
     }
 
-    /// The number of the first floating rule.
-    #[inline]
-    pub(crate) fn first_floating(&self) -> usize {
-        self.rooted_count
-    }
-
-    /// The packed rule of a number, rooted rules before floating ones.
+    /// The packed rule of a number.
     #[inline]
     pub(crate) fn rule(&self, number: usize) -> Option<PackedRule> {
         self.packed.get(number).map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
@@ -98,23 +69,35 @@ impl<'a> Wild<'a> {
         rule.pattern(self.patterns)
     }
 
-    /// Checks that the rules stand by rank, and that the groups belong to their patterns.
-    pub(super) fn verify(&self) -> Result<()> {
-        let mut drafts = Vec::with_capacity(self.packed.len());
-        for number in 0..self.packed.len() {
-            let packed = self.rule(number).ok_or_else(|| Error::corrupt("a rule"))?;
-            drafts.push(Draft::of_packed(self.pattern(&packed)?, packed));
-        }
-        let (rooted, floating) = drafts.split_at(self.rooted_count.min(drafts.len()));
-        let sorted = |rules: &[Draft<'_>]| rules.is_sorted_by_key(|rule| std::cmp::Reverse(rule.rank()));
-        if !sorted(rooted) || !sorted(floating) {
-            return Err(Error::corrupt("a rule set whose rules are out of order"));
-        }
-        let mut groups = Vec::new();
-        encode_groups(rooted, floating, &mut groups);
-        if groups != [self.rooted.as_flattened(), self.floating.as_flattened()].concat() {
-            return Err(Error::corrupt("a rule whose prefix or signature is not that of its pattern"));
-        }
-        Ok(())
+    /// The rules of a branch and of those that it grows from, a run each, down to the root; left out are runs without a rule of a rank
+    /// above `rank`. In each run they stand by rank, longest first, allow before disallow, so that the first that matches decides. In a
+    /// damaged file a run may reach beyond the rules.
+    #[inline]
+    pub(crate) fn runs_above(&self, branch: u32, rank: u32) -> impl Iterator<Item = Range<usize>> {
+        let branches = Branches { rows: self.branches, next: Some(branch) };
+        branches.filter(move |branch| branch.best > rank).map(|branch| {
+            let first = branch.first as usize;
+            first..first + branch.count as usize
+        })
+    }
+}
+
+/// A branch, and those that it grows from.
+#[derive(Clone, Debug)]
+struct Branches<'a> {
+    rows: &'a [[u8; BRANCH_LEN]],
+    next: Option<u32>,
+}
+
+impl Iterator for Branches<'_> {
+    type Item = Branch;
+
+    #[inline]
+    fn next(&mut self) -> Option<Branch> {
+        let own = self.next?;
+        let branch = Branch::decode(self.rows.get(own as usize)?);
+        // Parents have lower numbers, so this ends in a damaged file too.
+        self.next = (branch.parent < own).then_some(branch.parent);
+        Some(branch)
     }
 }

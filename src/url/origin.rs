@@ -1,6 +1,5 @@
 //! The canonical key of an origin: `scheme://host[:port]`, as a robots.txt's scope has it.
 
-use crate::simd::AnyMachine;
 use std::fmt;
 
 /// An origin in canonical form: lower-case scheme, `://`, canonical host, and `:port` unless it is the default.
@@ -21,7 +20,7 @@ impl Origin {
     /// The origin of a URL; `None` if the text is not a URL with an authority. Never panics.
     pub fn of(url: &[u8]) -> Option<Self> {
         let mut key = Vec::new();
-        let parts = super::split(url, &mut key, AnyMachine::detect())?;
+        let parts = super::split(url, &mut key)?;
         Some(Self(String::from_utf8_lossy(parts.origin).into_owned()))
     }
 

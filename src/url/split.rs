@@ -2,7 +2,7 @@
 
 use super::authority;
 use crate::agent::trim;
-use crate::simd::{HostLook, Machine};
+use crate::simd::{AnyMachine, HostLook, Machine};
 
 /// A URL cut in two, as far as robots.txt is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,21 +19,26 @@ pub(crate) struct Parts<'a> {
 ///
 /// White space around the URL is ignored. Path and query are those of the reference's `GetPathParamsQuery`:
 /// they start at the first `/`, `?` or `;` after the authority and end before `#`.
-#[inline(always)]
-pub(crate) fn split<'a>(url: &'a [u8], key: &'a mut Vec<u8>, machine: impl Machine) -> Option<Parts<'a>> {
-    split_plain(url, machine).or_else(|| split_slow(trim_fast(url), key))
+pub(crate) fn split<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+    match split_plain(url, AnyMachine::detect()) {
+        Some((origin, rest)) => {
+            let (path, slash) = path_from(rest);
+            Some(Parts { origin, path, slash })
+        }
+        None => split_slow(trim_fast(url), key),
+    }
 }
 
-/// Cuts a URL whose origin is canonical as it stands, as nearly all are; `None` for any other text.
+/// Cuts a URL whose origin is canonical as it stands, as nearly all are, into that and what follows it, the fragment too: nothing, or
+/// what begins with `/`. `None` for any other text.
 #[inline(always)]
-fn split_plain(url: &[u8], machine: impl Machine) -> Option<Parts<'_>> {
+pub(crate) fn split_plain(url: &[u8], machine: impl Machine) -> Option<(&[u8], &[u8])> {
     let url = trim_fast(url);
     let PlainOrigin { len: end, has_path } = plain_origin(url, machine)?;
     if !has_path && end < url.len() {
         return None;
     }
-    let (path, slash) = path_from(&url[end..]);
-    Some(Parts { origin: &url[..end], path, slash })
+    url.split_at_checked(end)
 }
 
 /// An origin that is canonical as it stands.
