@@ -22,12 +22,14 @@ pub(crate) struct Subject<'p> {
     /// Made when first needed: most paths meet no rule that asks for them.
     signs: Option<Signature>,
     signature: Option<Signature>,
+    /// Patterns that were compared in full, and did not match.
+    missed: usize,
 }
 
 impl<'p> Subject<'p> {
     #[inline]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signs: None, signature: None }
+        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signs: None, signature: None, missed: 0 }
     }
 
     /// What follows the `/`.
@@ -136,18 +138,19 @@ fn first_match(
     floor: u32,
     machine: impl Machine,
 ) -> Result<u32> {
-    let (mut next, few) = (run.start, run.len() <= FEW);
+    let mut next = run.start;
     let mut signature = subject.signs_or_signature(machine);
     while let Some(skipped) = machine.next_within(wild.signatures.get(next..run.end).unwrap_or_default(), signature) {
         next += skipped;
         let Some(rule) = wild.rule(next).filter(|rule| rule.rank() > floor) else { break };
-        if !few && subject.signature.is_none() {
+        if (run.len() > FEW || subject.missed >= FEW) && subject.signature.is_none() {
             signature = subject.signature(machine);
             continue;
         }
         if glob_matches_behind(wild.pattern(&rule)?, rule.anchored, subject.path, machine) {
             return Ok(rule.rank());
         }
+        subject.missed += 1;
         next += 1;
     }
     Ok(floor)

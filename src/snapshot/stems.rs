@@ -75,9 +75,10 @@ const NO_STEM: u64 = (1 << NUMBER_BITS) - 1;
 
 impl Link {
     fn encode(self) -> Option<u64> {
+        let fits = |number: u32| u64::from(number) < NO_STEM;
+        let all_fit = self.parent.is_none_or(fits) && fits(self.branch) && self.best >> RANK_BITS == 0;
         let parent = self.parent.map_or(NO_STEM, u64::from);
-        let fits = parent <= NO_STEM && u64::from(self.branch) < NO_STEM && self.best >> RANK_BITS == 0;
-        fits.then_some(parent | u64::from(self.branch) << NUMBER_BITS | u64::from(self.best) << (2 * NUMBER_BITS))
+        all_fit.then_some(parent | u64::from(self.branch) << NUMBER_BITS | u64::from(self.best) << (2 * NUMBER_BITS))
     }
 
     #[inline]
