@@ -19,17 +19,31 @@ pub(crate) struct Subject<'p> {
     path: &'p [u8],
     /// The first bytes behind the `/`.
     word: u64,
-    /// Made when first needed: most paths meet no rule that asks for them.
-    signs: Option<Signature>,
-    signature: Option<Signature>,
+    /// As far as it is known: most paths meet no rule that asks for it.
+    signature: Signature,
+    known: Known,
     /// Patterns that were compared in full, and did not match.
     missed: usize,
+}
+
+/// How much of a path's signature is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    Signs,
+    Whole,
 }
 
 impl<'p> Subject<'p> {
     #[inline]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        Self { path, word: prefix_word(path.get(1..).unwrap_or_default()), signs: None, signature: None, missed: 0 }
+        Self {
+            path,
+            word: prefix_word(path.get(1..).unwrap_or_default()),
+            signature: [0; 2],
+            known: Known::Nothing,
+            missed: 0,
+        }
     }
 
     /// What follows the `/`.
@@ -38,24 +52,22 @@ impl<'p> Subject<'p> {
         self.path.get(1..).unwrap_or_default()
     }
 
+    /// The signature as far as it is known, but at least that of the signs.
     #[inline(always)]
     fn signs(&mut self, machine: impl Machine) -> Signature {
-        *self.signs.get_or_insert_with(|| path_signs(self.path, machine))
-    }
-
-    /// The signature if it was made, else the signs.
-    #[inline(always)]
-    fn signs_or_signature(&mut self, machine: impl Machine) -> Signature {
-        match self.signature {
-            Some(signature) => signature,
-            None => self.signs(machine),
+        if self.known == Known::Nothing {
+            self.signature = path_signs(self.path, machine);
+            self.known = Known::Signs;
         }
+        self.signature
     }
 
+    /// The whole signature, of one whose signs are known.
     #[inline(always)]
-    fn signature(&mut self, machine: impl Machine) -> Signature {
-        let signs = self.signs(machine);
-        *self.signature.get_or_insert_with(|| path_signature(self.path, signs, machine))
+    fn whole_signature(&mut self, machine: impl Machine) -> Signature {
+        self.signature = path_signature(self.path, self.signature, machine);
+        self.known = Known::Whole;
+        self.signature
     }
 }
 
@@ -139,12 +151,12 @@ fn first_match(
     machine: impl Machine,
 ) -> Result<u32> {
     let mut next = run.start;
-    let mut signature = subject.signs_or_signature(machine);
+    let mut signature = subject.signs(machine);
     while let Some(skipped) = machine.next_within(wild.signatures.get(next..run.end).unwrap_or_default(), signature) {
         next += skipped;
         let Some(rule) = wild.rule(next).filter(|rule| rule.rank() > floor) else { break };
-        if (run.len() > FEW || subject.missed >= FEW) && subject.signature.is_none() {
-            signature = subject.signature(machine);
+        if (run.len() > FEW || subject.missed >= FEW) && subject.known != Known::Whole {
+            signature = subject.whole_signature(machine);
             continue;
         }
         if glob_matches_behind(wild.pattern(&rule)?, rule.anchored, subject.path, machine) {

@@ -272,7 +272,7 @@ fn or_bytes(bytes: __m256i) -> u8 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
-    // A flag for each bit, and as many that stay unset, so that any byte is a place. Setting flags one by one takes two
+    // A flag for each bit, and as many that are not looked at, so that any byte is a place. Setting flags one by one takes two
     // instructions each; vectors of bits to be or-ed together were tried and took twice as many.
     let mut flags = [0; 256];
     let mut numbers = [0; 32];
@@ -282,11 +282,18 @@ fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
         numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
         rest = &rest[32..];
     }
+    // The last byte begins no pair. What is none, or was taken already, goes to flags that are not looked at: so the loop has a fixed length.
     let (bytes, before) = load_last(text, rest.len());
-    store_bytes(&mut numbers, pair_numbers(bytes, successors(bytes), tables));
-    let before = before as usize;
-    // The last byte begins no pair.
-    set(&mut flags, numbers.get(before..before + rest.len().saturating_sub(1)).unwrap_or_default());
+    let end = before as i8 + rest.len() as i8 - 1;
+    let lanes = _mm256_setr_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+        30, 31,
+    );
+    let is_new = _mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(before as i8 - 1));
+    let is_pair = _mm256_cmpgt_epi8(_mm256_set1_epi8(end), lanes);
+    let nowhere = _mm256_andnot_si256(_mm256_and_si256(is_new, is_pair), _mm256_set1_epi8(i8::MIN));
+    store_bytes(&mut numbers, _mm256_or_si256(pair_numbers(bytes, successors(bytes), tables), nowhere));
+    numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
     flag_bits(&flags)
 }
 
