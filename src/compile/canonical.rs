@@ -3,7 +3,7 @@
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Robots, Rule, RuleKind};
-use crate::snapshot::ruleset::SetRule;
+use crate::snapshot::draft::SetRule;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 

@@ -273,7 +273,8 @@ fn code(piece: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use crate::robots::RuleKind;
-    use crate::snapshot::ruleset::{RuleSet, SetRule, encode};
+    use crate::snapshot::draft::SetRule;
+    use crate::snapshot::ruleset::{RuleSet, encode};
 
     #[test]
     fn a_set_is_told_when_many_paths_met_it_and_makes_room_when_they_stay_away() {

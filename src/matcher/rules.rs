@@ -173,7 +173,8 @@ mod tests {
     use super::*;
     use crate::robots::RuleKind;
     use crate::simd::AnyMachine;
-    use crate::snapshot::ruleset::{SetRule, encode};
+    use crate::snapshot::draft::SetRule;
+    use crate::snapshot::ruleset::encode;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;

@@ -5,9 +5,10 @@
 //! all threads. Where patterns lie is found behind that, set by set, as it depends on those before.
 
 use super::copy::PackedSet;
+use super::draft::SetRule;
 use super::format::NONE;
 use super::packed::PLACE_BITS;
-use super::ruleset::{self, SetRule};
+use super::ruleset;
 use super::write::{Rows, RuleSetContents};
 use crate::error::{ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_64;

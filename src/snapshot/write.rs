@@ -1,13 +1,13 @@
 //! Streams a snapshot out: section after section, checksummed on the way, the header last.
 
 use super::copy::PackedSet;
+use super::draft::FlatRules;
 use super::format::{
     Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, SECTION_ALIGN, Section, Table, encode_head,
     hash_key, head_len,
 };
 use super::index;
 use super::outcome::Outcome;
-use super::ruleset::FlatRules;
 use super::store;
 use super::text::DICTIONARY;
 use crate::error::{ErrorKind, Result};
