@@ -107,6 +107,7 @@ macro_rules! for_each_step {
         }
     };
 }
+#[cfg(target_arch = "x86_64")]
 pub(super) use for_each_step;
 
 /// Passes each step on to the best that can do it.
