@@ -110,7 +110,7 @@ fn highest<'h>(
     machine: impl Machine,
 ) -> Result<u32> {
     let Found { rank, branch } = set.stems.find(subject.tail(), subject.word, machine)?;
-    let mut runs = set.wild.runs_above(branch, rank).peekable();
+    let mut runs = set.wild.runs_above(branch, rank)?.peekable();
     if runs.peek().is_none() {
         return Ok(rank);
     }
@@ -152,7 +152,7 @@ fn first_match(
 ) -> Result<u32> {
     let mut next = run.start;
     let mut signature = subject.signs(machine);
-    while let Some(skipped) = machine.next_within(wild.signatures.get(next..run.end).unwrap_or_default(), signature) {
+    while let Some(skipped) = machine.next_within(wild.signatures(next, run.end)?, signature) {
         next += skipped;
         let Some(rule) = wild.rule(next).filter(|rule| rule.rank() > floor) else { break };
         if (run.len() > FEW || subject.missed >= FEW) && subject.known != Known::Whole {
@@ -274,6 +274,19 @@ mod tests {
             .is_err()
         );
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
+        // A head of 32 bytes, then the branches: root and `/a/`, each its first rule, how many, rank of the first, parent; behind the
+        // stem, whose link has the branch's number in its bits from 22 on.
+        let (sets, patterns) = set(&[("/a/*b", RuleKind::Disallow)]);
+        let answer = |at: usize, byte: u8| {
+            let mut sets = sets.clone();
+            sets[at] = byte;
+            let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
+            highest(&set, &mut Subject::new(b"/a/b"), |_, _| Ok(None), AnyMachine::detect())
+        };
+        let (link, branch) = (32 + 16, 32 + 24 + 16);
+        assert!(answer(branch + 4, sets[branch + 4]).unwrap() > 0);
+        assert!(answer(branch + 4, 200).is_err(), "a branch of rules that are not there");
+        assert!(answer(link + 3, 0xff).is_err(), "a branch that is not there");
         assert!(RuleSet::decode(&sets, u32::MAX, &patterns).is_err());
     }
 
@@ -297,7 +310,8 @@ mod tests {
             let mut hot = HotSets::after(20);
             for path in &paths {
                 let slow = highest(&set, &mut Subject::new(path), |_, _| Ok(None), AnyMachine::detect()).unwrap();
-                let told = highest(&set, &mut Subject::new(path), |wild, path| hot.meet(8, wild, path), AnyMachine::detect()).unwrap();
+                let mut subject = Subject::new(path);
+                let told = highest(&set, &mut subject, |wild, path| hot.meet(8, wild, path), AnyMachine::detect()).unwrap();
                 prop_assert_eq!(told, slow, "{}", path.escape_ascii());
             }
         }

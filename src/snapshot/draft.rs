@@ -78,8 +78,8 @@ pub(super) const MAX_STARS: usize = 14;
 impl<'a> Draft<'a> {
     fn new(rule: &'a SetRule<'_>) -> Self {
         // Stars at the end change nothing but the priority, and `…*$` is `…`; what they add is kept in 4 bits.
-        let bare = rule.text.iter().rposition(|&b| b != b'*').map_or(0, |i| i + 1);
-        let stars = rule.text.len() - bare;
+        let end = rule.text.iter().rposition(|&b| b != b'*').map_or(0, |i| i + 1);
+        let stars = rule.text.len() - end;
         let stars = if stars > MAX_STARS { 0 } else { stars };
         let text = &rule.text[..rule.text.len() - stars];
         let stem = memchr::memchr(b'*', text).map_or(text, |star| &text[..star]);

@@ -1,9 +1,9 @@
 //! A rule set in the file: packed so that the matcher runs over it where it lies; encoder beside decoder.
 //!
-//! All rules hang on *stems*, the literal bytes that they begin with. These are sorted and linked to their prefixes: one search
-//! finds all that a path begins with, so the cost hardly grows with their number. *Literal* rules, without wildcards, are stems as a whole. Rules with
-//! wildcards stand on the branch of their stem, by priority (longest first, allow before disallow), so that the first hit decides; those that begin
-//! with `*` or `/*` on the root. Of those on a path's branches most are dismissed by comparing signatures.
+//! All rules hang on *stems*, the literal bytes that they begin with. These are sorted and linked to their prefixes: one search finds
+//! all that a path begins with, so the cost hardly grows with their number. *Literal* rules, without wildcards, are stems as a whole.
+//! Rules with wildcards stand on the branch of their stem, by priority (longest first, allow before disallow), so that the first hit
+//! decides; those that begin with `*` or `/*` on the root. Of those on a path's branches most are dismissed by comparing signatures.
 
 use super::draft::{Drafts, FlatRules, MAX_STARS, SetRule};
 use super::packed::{PackedRule, checked_place};

@@ -3,7 +3,7 @@
 use super::packed::PackedRule;
 use super::signature::signature;
 use super::wire::Fields;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// The branch of the rules that begin with `*` or `/*`, which every path meets.
@@ -18,7 +18,7 @@ pub(crate) struct Wild<'a> {
     /// The root, and then a branch for each stem that rules with wildcards have.
     pub(super) branches: &'a [[u8; BRANCH_LEN]],
     /// Both words of the signature of each rule.
-    pub signatures: &'a [[u8; SIGNATURE_LEN]],
+    pub(super) signatures: &'a [[u8; SIGNATURE_LEN]],
     pub(super) packed: &'a [[u8; 8]],
     pub(super) patterns: &'a [u8],
 }
@@ -70,15 +70,30 @@ impl<'a> Wild<'a> {
     }
 
     /// The rules of a branch and of those that it grows from, a run each, down to the root; left out are runs without a rule of a rank
-    /// above `rank`. In each run they stand by rank, longest first, allow before disallow, so that the first that matches decides. In a
-    /// damaged file a run may reach beyond the rules.
-    #[inline]
-    pub(crate) fn runs_above(&self, branch: u32, rank: u32) -> impl Iterator<Item = Range<usize>> {
+    /// above `rank`. In each run they stand by rank, longest first, allow before disallow, so that the first that matches decides.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the branch is not there. In a damaged file a run may still reach beyond the rules.
+    #[inline(always)]
+    pub(crate) fn runs_above(&self, branch: u32, rank: u32) -> Result<impl Iterator<Item = Range<usize>>> {
+        // Parents have lower numbers, so they are there if the branch is. Only a set without rules with wildcards has not even the root.
+        if branch as usize >= self.branches.len() && !(branch == ROOT && self.packed.is_empty()) {
+            return Err(Error::corrupt("a branch of a rule set that is not there"));
+        }
         let branches = Branches { rows: self.branches, next: Some(branch) };
-        branches.filter(move |branch| branch.best > rank).map(|branch| {
+        Ok(branches.filter(move |branch| branch.best > rank).map(|branch| {
             let first = branch.first as usize;
             first..first + branch.count as usize
-        })
+        }))
+    }
+
+    /// The signatures of the rules from `next` to the end of a run.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if there are not as many rules.
+    #[inline(always)]
+    pub(crate) fn signatures(&self, next: usize, end: usize) -> Result<&'a [[u8; SIGNATURE_LEN]]> {
+        self.signatures.get(next..end).ok_or_else(|| Error::corrupt("a branch of rules that are not there"))
     }
 }
 
