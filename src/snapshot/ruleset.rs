@@ -25,14 +25,6 @@ pub(crate) fn stored_count(rules: &FlatRules) -> usize {
     }
 }
 
-/// The length of what [`encode`] appends, and of the patterns that it stores.
-pub(super) fn encoded_len(rules: &[SetRule<'_>]) -> (usize, usize) {
-    let drafts = Drafts::new(rules);
-    let branches = drafts.branches();
-    let stored = drafts.rules.iter().filter(|draft| draft.is_stored()).map(|draft| draft.text.len());
-    (packed_len(drafts.stems(&branches).len(), branches.len(), drafts.wild().len()), stored.sum())
-}
-
 /// The length of a set of so many stems, branches, and rules with wildcards.
 fn packed_len(stems: usize, branches: usize, wild: usize) -> usize {
     HEAD_LEN + stems * STEM_LEN + branches * BRANCH_LEN + wild * (SIGNATURE_LEN + 8)
@@ -42,7 +34,7 @@ fn packed_len(stems: usize, branches: usize, wild: usize) -> usize {
 const STEM_LEN: usize = 24;
 
 /// The length of what [`encode_union`] appends.
-pub(super) fn union_len(places: usize) -> usize {
+fn union_len(places: usize) -> usize {
     UNION_HEAD_LEN + (places * 4).next_multiple_of(8)
 }
 

@@ -1,8 +1,4 @@
-//! Rule sets on their way into the file: where each will lie, then its bytes, and the patterns that they share.
-//!
-//! Files refer to rule sets that are written behind them, so all places are found first, by packing every set to see how long it becomes,
-//! and the bytes are made a second time when they are written: keeping them would take as much memory as the section. Both is done on
-//! all threads. Where patterns lie is found behind that, set by set, as it depends on those before.
+//! Rule sets on their way into the file: packed on all threads, then put one behind the other with the patterns that they share.
 
 use super::copy::PackedSet;
 use super::draft::SetRule;
@@ -13,61 +9,78 @@ use super::write::{Rows, RuleSetContents};
 use crate::error::{ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The place of each rule set, in units of 8 bytes, and room for all patterns.
+/// So many rule sets are packed on all threads at a time.
+const AT_ONCE: usize = 1 << 10;
+
+/// Puts out all rule sets; gives the place of each, in units of 8 bytes, and their patterns.
+///
+/// Where a set and its patterns lie depends on those before, so they are put one behind the other, while the next are packed.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`] for over 32 GiB.
-pub(super) fn places(rule_sets: &Rows<'_, RuleSetContents<'_>>) -> Result<(Vec<u32>, Patterns)> {
-    let lens = rule_sets.par_map(0..rule_sets.len(), |contents| match contents {
-        RuleSetContents::Set(flat) => Ok(ruleset::encoded_len(&flat.iter().collect::<Vec<_>>())),
-        RuleSetContents::Packed(set) => Ok((set.len(), set.stored_len())),
-        RuleSetContents::Union(parts) => Ok((ruleset::union_len(parts.len()), 0)),
-    })?;
-    let patterns = Patterns::with_room(lens.iter().map(|(_, stored)| stored).sum());
-    let mut at = 0;
-    let place = |(len, _): (usize, usize)| -> Result<u32> {
-        let place = u32::try_from(at / 8).ok().filter(|&place| place != NONE);
-        at += len as u64;
-        place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()).into())
-    };
-    Ok((lens.into_iter().map(place).collect::<Result<_>>()?, patterns))
-}
-
-/// So many rule sets are packed on all threads before they are put out.
-const AT_ONCE: usize = 1 << 10;
-
-/// Puts out all rule sets, some at a time.
 pub(super) fn encode(
     rule_sets: &Rows<'_, RuleSetContents<'_>>,
-    places: &[u32],
-    patterns: &mut Patterns,
     mut put: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
-    let mut out = Vec::new();
-    for start in (0..places.len()).step_by(AT_ONCE) {
-        let some = start..places.len().min(start + AT_ONCE);
-        for ready in rule_sets.par_map(some, |contents| Ready::new(contents, places))? {
-            ready.append(patterns, &mut out)?;
-        }
-        put(&out)?;
+) -> Result<(Vec<u32>, Patterns)> {
+    let most = rule_sets.par_map(0..rule_sets.len(), |contents| Ok(most_patterns(&contents)))?;
+    let mut line =
+        Line { places: Vec::with_capacity(most.len()), at: 0, patterns: Patterns::with_room(most.iter().sum()) };
+    let pack = |start: usize| rule_sets.par_map(start..most.len().min(start + AT_ONCE), Ready::new);
+    let (mut ready, mut out) = (pack(0)?, Vec::new());
+    for next in (AT_ONCE..most.len() + AT_ONCE).step_by(AT_ONCE) {
         out.clear();
+        let (appended, packed) = rayon::join(|| line.append(&ready, &mut out), || pack(next.min(most.len())));
+        appended?;
+        ready = packed?;
+        put(&out)?;
     }
-    Ok(())
+    Ok((line.places, line.patterns))
 }
 
-/// A rule set of which all is known but where its patterns will lie.
+/// How many bytes of patterns a rule set stores at most.
+fn most_patterns(contents: &RuleSetContents<'_>) -> usize {
+    match contents {
+        RuleSetContents::Set(flat) => flat.bytes().len(),
+        RuleSetContents::Packed(set) => set.stored_len(),
+        RuleSetContents::Union(_) => 0,
+    }
+}
+
+/// The rule sets that were put out so far.
+struct Line {
+    places: Vec<u32>,
+    /// Their length.
+    at: u64,
+    patterns: Patterns,
+}
+
+impl Line {
+    /// Puts some more behind them; `out` is where these begin.
+    fn append(&mut self, some: &[Ready<'_>], out: &mut Vec<u8>) -> Result<()> {
+        for ready in some {
+            let place = u32::try_from((self.at + out.len() as u64) / 8).ok().filter(|&place| place != NONE);
+            self.places.push(place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?);
+            ready.append(&self.places, &mut self.patterns, out)?;
+        }
+        self.at += out.len() as u64;
+        Ok(())
+    }
+}
+
+/// A rule set of which all is known but what depends on those before.
 enum Ready<'a> {
     /// Packed, with patterns of its own.
     Set(Vec<u8>, Vec<u8>),
     Packed(PackedSet<'a>),
-    Union(Vec<u8>),
+    /// The rule sets that are judged together.
+    Union(Vec<u32>),
 }
 
 impl<'a> Ready<'a> {
-    fn new(contents: RuleSetContents<'a>, places: &[u32]) -> Result<Self> {
-        let (mut set, mut patterns) = (Vec::new(), Vec::new());
+    fn new(contents: RuleSetContents<'a>) -> Result<Self> {
         match contents {
             RuleSetContents::Set(flat) => {
+                let (mut set, mut patterns) = (Vec::new(), Vec::new());
                 let rules: Vec<SetRule<'_>> = flat.iter().collect();
                 ruleset::encode(&rules, &mut set, |text| {
                     patterns.extend_from_slice(text);
@@ -76,28 +89,26 @@ impl<'a> Ready<'a> {
                 Ok(Self::Set(set, patterns))
             }
             RuleSetContents::Packed(set) => Ok(Self::Packed(set)),
-            RuleSetContents::Union(parts) => {
-                let parts: Vec<u32> = parts.iter().map(|&part| places[part as usize]).collect();
-                ruleset::encode_union(&parts, &mut set);
-                Ok(Self::Union(set))
-            }
+            RuleSetContents::Union(parts) => Ok(Self::Union(parts)),
         }
     }
 
-    fn append(&self, patterns: &mut Patterns, out: &mut Vec<u8>) -> Result<()> {
+    fn append(&self, places: &[u32], patterns: &mut Patterns, out: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::Set(set, own) => PackedSet::of_bytes(set, own)?.copy(out, |text| patterns.place(text)),
             Self::Packed(set) => set.copy(out, |text| patterns.place(text)),
-            Self::Union(set) => {
-                out.extend_from_slice(set);
+            Self::Union(parts) => {
+                let parts: Vec<u32> = parts.iter().map(|&part| places[part as usize]).collect();
+                ruleset::encode_union(&parts, out);
                 Ok(())
             }
         }
     }
 }
 
-/// How many patterns are remembered at most, each at the place that its hash gives.
-const MAX_KNOWN: usize = 1 << 20;
+/// How many patterns are remembered at most, each at the place that its hash gives. Always as many, so that equal rule sets give equal
+/// sections.
+const KNOWN: usize = 1 << 20;
 
 /// The section `patterns`, in which a pattern that was stored before is found again: not every one, but those that come often. To know
 /// all of them took more memory than any other part of writing, and spares another few per cent of the section.
@@ -113,8 +124,7 @@ impl Patterns {
     fn with_room(len: usize) -> Self {
         let mut bytes = Vec::new();
         let _ = bytes.try_reserve_exact(len);
-        // By the bytes alone, so that equal rule sets give equal sections.
-        Self { bytes, known: vec![0; (len / 8 + 1).next_power_of_two().min(MAX_KNOWN)] }
+        Self { bytes, known: vec![0; KNOWN] }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -123,7 +133,7 @@ impl Patterns {
 
     /// The place of a pattern, which is stored if it is not known.
     fn place(&mut self, text: &[u8]) -> u64 {
-        let place = xxh3_64(text) as usize % self.known.len();
+        let place = xxh3_64(text) as usize % KNOWN;
         let known = self.known[place];
         let (start, len) = (known & ((1 << PLACE_BITS) - 1), (known >> PLACE_BITS) as usize);
         if len == text.len() && self.bytes.get(start as usize..start as usize + len) == Some(text) {

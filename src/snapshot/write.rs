@@ -3,14 +3,14 @@
 use super::copy::PackedSet;
 use super::draft::FlatRules;
 use super::format::{
-    Counts, Entry, Extent, Facts, FileRow, MAGIC, Metadata, NONE, NamedRow, SECTION_ALIGN, Section, Table, encode_head,
-    hash_key, head_len,
+    Counts, Entry, Extent, FILE_LEN, Facts, FileRow, MAGIC, Metadata, NAMED_LEN, NONE, NamedRow, SECTION_ALIGN,
+    Section, Table, encode_head, hash_key, head_len,
 };
 use super::index;
 use super::outcome::Outcome;
 use super::store;
 use super::text::DICTIONARY;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -97,7 +97,6 @@ pub(crate) struct OriginContents<'a> {
 /// # Errors
 /// What the output refuses, and [`ErrorKind::TooLarge`].
 pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u64> {
-    let (sets, mut patterns) = store::places(&contents.rule_sets)?;
     let mut writer = Writer::new(out)?;
     writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
     let places = entry_places(&contents.origins)?;
@@ -120,25 +119,36 @@ pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u
             Ok(())
         })
     })?;
-    write_files(&mut writer, &contents.files, &sets)?;
-    writer.section(Section::RuleSets, |out| {
-        store::encode(&contents.rule_sets, &sets, &mut patterns, |bytes| out.put(bytes))
-    })?;
+    // Files refer to rule sets, which lie behind them.
+    let rooms = leave_for_files(&mut writer, &contents.files)?;
+    let (sets, patterns) =
+        writer.section(Section::RuleSets, |out| store::encode(&contents.rule_sets, |bytes| out.put(bytes)))?;
     writer.section(Section::Patterns, |out| out.put(patterns.bytes()))?;
     writer.section(Section::Tokens, |out| out.put(&tokens(&contents.tokens)))?;
     writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file?.frame)))?;
     writer.section(Section::Dictionary, |out| out.put(DICTIONARY))?;
     writer.section(Section::Notes, |out| out.put(&notes.bytes))?;
+    write_files(&mut writer, rooms, &contents.files, &sets)?;
     writer.finish()
+}
+
+/// Leaves room for the sections `files` and `named`.
+fn leave_for_files<W: Write + Seek>(writer: &mut Writer<W>, files: &Rows<'_, FileContents<'_>>) -> Result<[Room; 2]> {
+    let named = files.iter().try_fold(0, |named, file| Ok::<_, Error>(named + u64::from(file?.named_len)))?;
+    Ok([
+        writer.leave(Section::Files, (files.len() * FILE_LEN) as u64)?,
+        writer.leave(Section::Named, named * NAMED_LEN as u64)?,
+    ])
 }
 
 fn write_files<W: Write + Seek>(
     writer: &mut Writer<W>,
+    [files_room, named_room]: [Room; 2],
     files: &Rows<'_, FileContents<'_>>,
     sets: &[u32],
 ) -> Result<()> {
     let (mut named_start, mut text_start) = (0, 0);
-    writer.section(Section::Files, |out| {
+    writer.fill(files_room, |out| {
         out.put_rows(files.iter(), |file, bytes| {
             let file = file?;
             let row = FileRow {
@@ -155,7 +165,7 @@ fn write_files<W: Write + Seek>(
             Ok(())
         })
     })?;
-    writer.section(Section::Named, |out| {
+    writer.fill(named_room, |out| {
         out.put_rows_of(files, |_, file, bytes| {
             let rows = (file.named)()?.into_iter();
             rows.for_each(|(token, set)| NamedRow { token, rule_set: sets[set as usize] }.encode(bytes));
@@ -250,15 +260,49 @@ impl<W: Write + Seek> Writer<W> {
         Ok(Self { out, at: head_len() as u64, table: Table::default() })
     }
 
-    fn section(&mut self, section: Section, fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<()>) -> Result<()> {
+    /// The next section; gives what `fill` gives.
+    fn section<T>(&mut self, section: Section, fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>) -> Result<T> {
+        let offset = self.align()?;
+        let (extent, filled) = self.write(offset, fill)?;
+        self.at = offset + extent.len;
+        self.table[section as usize - 1] = extent;
+        Ok(filled)
+    }
+
+    /// Leaves room for the next section, which is so long, to [`fill`](Self::fill) it later.
+    fn leave(&mut self, section: Section, len: u64) -> Result<Room> {
+        let offset = self.align()?;
+        self.at = offset + len;
+        self.out.seek(SeekFrom::Start(self.at))?;
+        Ok(Room { section, offset, len })
+    }
+
+    /// Fills a section for which room was left, when all others are written.
+    fn fill(&mut self, room: Room, fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<()>) -> Result<()> {
+        self.out.seek(SeekFrom::Start(room.offset))?;
+        let (extent, ()) = self.write(room.offset, fill)?;
+        if extent.len != room.len {
+            return Err(Error::corrupt(format!("the length of the section \"{}\"", room.section.name())));
+        }
+        self.table[room.section as usize - 1] = extent;
+        Ok(())
+    }
+
+    /// Zeros up to where a section may begin.
+    fn align(&mut self) -> Result<u64> {
         let offset = self.at.next_multiple_of(SECTION_ALIGN);
         self.out.write_all(&vec![0; (offset - self.at) as usize])?;
+        Ok(offset)
+    }
+
+    fn write<T>(
+        &mut self,
+        offset: u64,
+        fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>,
+    ) -> Result<(Extent, T)> {
         let mut writer = SectionWriter { out: &mut self.out, len: 0, hasher: Xxh3Default::new() };
-        fill(&mut writer)?;
-        let (len, checksum) = (writer.len, writer.hasher.digest());
-        self.at = offset + len;
-        self.table[section as usize - 1] = Extent { offset, len, checksum };
-        Ok(())
+        let filled = fill(&mut writer)?;
+        Ok((Extent { offset, len: writer.len, checksum: writer.hasher.digest() }, filled))
     }
 
     fn finish(mut self) -> Result<u64> {
@@ -269,6 +313,13 @@ impl<W: Write + Seek> Writer<W> {
         self.out.flush()?;
         Ok(self.at)
     }
+}
+
+/// Room that was left for a section.
+struct Room {
+    section: Section,
+    offset: u64,
+    len: u64,
 }
 
 /// Rows that are encoded before any is put out, and how many of them one thread takes at a time.
