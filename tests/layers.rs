@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("preferences", &["profile", "agent", "url", "robots"]),
     ("snapshot", &["error", "profile", "agent", "simd", "url", "robots"]),
     ("source", &["error", "decode", "agent", "url", "robots", "snapshot"]),
-    ("compile", &["error", "profile", "atomic", "url", "robots", "snapshot", "source"]),
+    ("compile", &["error", "profile", "atomic", "decode", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "url", "robots", "snapshot"]),
     ("census", &["error", "profile", "agent", "robots", "snapshot", "matcher"]),
     ("diff", &["error", "profile", "agent", "robots", "snapshot", "matcher", "census"]),

@@ -3,6 +3,7 @@
 use super::fetch::Fetch;
 use super::report::Tally;
 use super::{CompileProgress, Compiler};
+use crate::decode::{Helpers, Span};
 use crate::error::{Error, Result};
 use crate::snapshot::text::Packer;
 use crate::source::{self, Capture, Entry, Input, ReadStats};
@@ -10,8 +11,8 @@ use crossbeam_channel::{Receiver, Sender};
 use rayon::prelude::*;
 use std::iter::Enumerate;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Appends captures, without a copy where there were none.
 pub(super) fn append(fetches: &mut Vec<Fetch>, more: Vec<Fetch>) {
@@ -62,8 +63,35 @@ pub(super) struct Reading<'c> {
     pub failures: Mutex<Vec<(usize, Error)>>,
 }
 
-/// Entries on their way from a reader to the pool: the input's number, and the entries.
-type Parcel = (usize, Vec<Entry>);
+/// What readers give to the pool.
+enum Work {
+    /// Entries, and the number of their input.
+    Parcel(usize, Vec<Entry>),
+    /// What a reader will come to, to be inflated until then.
+    Span(Arc<Span>),
+}
+
+/// The pool, as a reader of archives sees it.
+#[derive(Clone)]
+struct Pool {
+    sender: Sender<Work>,
+    /// How many spans a reader has on the way at most.
+    spans: usize,
+}
+
+impl Helpers for Pool {
+    fn have_time(&self) -> bool {
+        !self.sender.is_full()
+    }
+
+    fn post(&self, span: Arc<Span>) -> bool {
+        self.sender.try_send(Work::Span(span)).is_ok()
+    }
+
+    fn most(&self) -> usize {
+        self.spans
+    }
+}
 
 /// A parcel goes off when it holds so many entries or bytes.
 const PARCEL_ENTRIES: usize = 256;
@@ -73,15 +101,17 @@ impl Reading<'_> {
     pub(super) fn run(self) -> Result<(Batch, ReadStats)> {
         let threads = rayon::current_num_threads();
         let readers = (threads / 2).clamp(1, self.names.len().max(1));
-        let (sender, receiver) = crossbeam_channel::bounded::<Parcel>(threads * 2 + 2);
+        let (sender, receiver) = crossbeam_channel::bounded(threads * 4 + 2);
+        let pool = Pool { sender, spans: threads * 4 / readers };
+        let reading = &self;
         let (batch, stats) = std::thread::scope(|scope| {
             let readers: Vec<_> = (0..readers)
                 .map(|_| {
-                    let sender = sender.clone();
-                    scope.spawn(|| self.read_inputs(sender))
+                    let pool = pool.clone();
+                    scope.spawn(move || reading.read_inputs(&pool))
                 })
                 .collect();
-            drop(sender);
+            drop(pool);
             let batch = self.parse_all(receiver);
             let stats =
                 readers.into_iter().filter_map(|reader| reader.join().ok()).fold(ReadStats::default(), add_stats);
@@ -105,13 +135,13 @@ impl Reading<'_> {
     }
 
     /// Reads inputs until none is left, or one failed, or nobody listens any more.
-    fn read_inputs(&self, sender: Sender<Parcel>) -> ReadStats {
+    fn read_inputs(&self, pool: &Pool) -> ReadStats {
         let mut stats = ReadStats::default();
         loop {
             let Some((number, input)) = self.inputs.lock().ok().and_then(|mut inputs| inputs.next()) else {
                 return stats;
             };
-            match read_input(input, number, self.compiler.skip_damaged, &sender) {
+            match read_input(input, number, self.compiler.skip_damaged, pool) {
                 Ok(read) => stats = add_stats(stats, read),
                 Err(err) => self.fail(number, err),
             }
@@ -119,9 +149,16 @@ impl Reading<'_> {
         }
     }
 
-    fn parse_all(&self, receiver: Receiver<Parcel>) -> Result<Batch> {
+    fn parse_all(&self, receiver: Receiver<Work>) -> Result<Batch> {
         let entries = AtomicU64::new(0);
-        let parse = |batch: Option<Batch>, (input, parcel): Parcel| -> Result<Option<Batch>> {
+        let parse = |batch: Option<Batch>, work: Work| -> Result<Option<Batch>> {
+            let (input, parcel) = match work {
+                Work::Parcel(input, parcel) => (input, parcel),
+                Work::Span(span) => {
+                    span.inflate();
+                    return Ok(batch);
+                }
+            };
             let mut batch = batch.map_or_else(Batch::new, Ok)?;
             let count = parcel.len() as u64;
             self.parse(&mut batch, parcel).map_err(|err| err.at(self.names[input]))?;
@@ -152,19 +189,19 @@ impl Reading<'_> {
 }
 
 /// Sends the entries of one input in parcels; ends early, without an error, if the receiver is gone.
-fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, sender: &Sender<Parcel>) -> Result<ReadStats> {
+fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, pool: &Pool) -> Result<ReadStats> {
     let (mut parcel, mut weight) = (Vec::new(), 0);
-    let stats = source::read(input, skip_damaged, &mut |entry| {
+    let stats = source::read(input, skip_damaged, Box::new(pool.clone()), &mut |entry| {
         weight += entry.weight();
         parcel.push(entry);
         if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {
             return true;
         }
         weight = 0;
-        sender.send((number, std::mem::take(&mut parcel))).is_ok()
+        pool.sender.send(Work::Parcel(number, std::mem::take(&mut parcel))).is_ok()
     })?;
     // A receiver that is gone has met an error, which it reports itself.
-    let _ = sender.send((number, parcel));
+    let _ = pool.sender.send(Work::Parcel(number, parcel));
     Ok(stats)
 }
 

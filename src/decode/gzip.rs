@@ -1,6 +1,7 @@
 //! A gzip file of many members, with the offset of each, that can go on behind a damaged one.
 
-use super::member::{MAGIC, MAX_MEMBER, WholeMembers};
+use super::member::{MAGIC, MAX_MEMBER, WholeMembers, header_len};
+use super::span::{Ahead, Helpers};
 use crate::error::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::{self, Read};
@@ -9,6 +10,9 @@ use std::io::{self, Read};
 /// A damaged stream may decode garbage past its own end, so the search begins right behind the damaged header.
 const MAX_KEPT: usize = 16 << 20;
 const READ_SIZE: usize = 1 << 17;
+
+/// After so many short members it is worth it to let others inflate those that follow.
+const SOME: u32 = 8;
 
 /// Reads the members one after the other, checking each one's length and CRC (RFC 1952): at once those that are short, and piece by piece
 /// those that are long or damaged.
@@ -22,6 +26,10 @@ pub(crate) struct GzipReader<R> {
     at: usize,
     member: usize,
     whole: WholeMembers,
+    /// How many members were inflated at once, since the last that was not.
+    short: u32,
+    /// What others inflate meanwhile.
+    ahead: Option<Ahead>,
     inflate: Decompress,
     crc: Crc,
     state: State,
@@ -46,10 +54,17 @@ impl<R: Read> GzipReader<R> {
             at: 0,
             member: 0,
             whole: WholeMembers::new(),
+            short: 0,
+            ahead: None,
             inflate: Decompress::new(false),
             crc: Crc::new(),
             state: State::Header,
         }
+    }
+
+    /// Lets others inflate members ahead.
+    pub(super) fn help(&mut self, helpers: Box<dyn Helpers>) {
+        self.ahead = Some(Ahead::new(helpers));
     }
 
     /// The file offset at which the current member begins.
@@ -95,43 +110,56 @@ impl<R: Read> GzipReader<R> {
         Ok(u32::from_le_bytes([self.byte()?, self.byte()?, self.byte()?, self.byte()?]))
     }
 
-    /// Reads a member's header; `false` at the end of the file. Zero bytes between members are padding.
-    fn header(&mut self) -> io::Result<bool> {
+    /// Goes to where the next member begins; `false` at the end of the file. Zero bytes between members are padding.
+    fn begin(&mut self) -> io::Result<bool> {
         loop {
             self.member = self.at;
             if self.at == self.buf.len() && !self.fill()? {
                 return Ok(false);
             }
             if self.buf.get(self.at) != Some(&0) {
-                break;
+                return Ok(true);
             }
             self.at += 1;
         }
-        let fixed: [u8; 10] = {
-            let mut fixed = [0; 10];
-            for b in &mut fixed {
-                *b = self.byte()?;
-            }
-            fixed
-        };
-        let flags = fixed[3];
-        if fixed[..3] != *MAGIC || flags & 0xe0 != 0 {
-            return Err(self.damaged("no gzip header here"));
-        }
-        if flags & 4 != 0 {
-            let len = u16::from_le_bytes([self.byte()?, self.byte()?]);
-            for _ in 0..len {
-                self.byte()?;
+    }
+
+    /// Reads a member's header.
+    fn header(&mut self) -> io::Result<()> {
+        loop {
+            match header_len(&self.buf[self.at..]).map_err(|what| self.damaged(what))? {
+                Some(len) => {
+                    self.at += len;
+                    return Ok(());
+                }
+                None if self.fill()? => {}
+                None => return Err(self.damaged("the file ends inside it")),
             }
         }
-        for flag in [8, 16] {
-            while flags & flag != 0 && self.byte()? != 0 {}
+    }
+
+    /// Hands over what lies ahead, and takes the member that begins here if it was inflated already and `out` has room for it: its length.
+    fn ahead(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
+        let Some(mut ahead) = self.ahead.take() else { return Ok(None) };
+        // Not before some members were short: ahead of others there is nothing to be found.
+        while self.short > SOME && ahead.wants_more() {
+            let behind = self.buf.len() - self.at;
+            if !ahead.cut(&self.buf, self.base, self.member_offset(), &self.whole)
+                && (behind > ahead.reach() || !self.fill()?)
+            {
+                break;
+            }
         }
-        if flags & 2 != 0 {
-            self.byte()?;
-            self.byte()?;
-        }
-        Ok(true)
+        let (start, base) = (self.member_offset(), self.base);
+        let taken = ahead.member(start).and_then(|(text, end)| {
+            out.get_mut(..text.len())?.copy_from_slice(text);
+            Some((text.len(), (end - base) as usize))
+        });
+        self.ahead = Some(ahead);
+        Ok(taken.map(|(len, end)| {
+            self.at = end;
+            len
+        }))
     }
 
     /// Inflates a member at once, if its end is near and `out` has room for all of it: the length.
@@ -223,15 +251,28 @@ impl<R: Read> Read for GzipReader<R> {
         }
         loop {
             match self.state {
-                State::Header => self.state = if self.header()? { State::Start } else { State::Done },
+                State::Header => {
+                    if !self.begin()? {
+                        self.state = State::Done;
+                    } else if let Some(n) = self.ahead(out)? {
+                        if n > 0 {
+                            return Ok(n);
+                        }
+                    } else {
+                        self.header()?;
+                        self.state = State::Start;
+                    }
+                }
                 State::Start => match self.at_once(out)? {
                     Some(n) => {
                         self.state = State::Header;
+                        self.short += 1;
                         if n > 0 {
                             return Ok(n);
                         }
                     }
                     None => {
+                        self.short = 0;
                         self.inflate.reset(false);
                         self.crc.reset();
                         self.state = State::Body;

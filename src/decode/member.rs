@@ -12,6 +12,42 @@ pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
 
 const TRAILER_LEN: usize = 8;
 
+/// A longer header is none: names and comments are all that may make it long.
+const MAX_HEADER: usize = 1 << 20;
+
+/// The length of the header that `bytes` begin with (RFC 1952 §2.3.1); `None` if they end inside it.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn header_len(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
+    let Some(fixed) = bytes.first_chunk::<10>() else { return Ok(None) };
+    let flags = fixed[3];
+    if fixed[..3] != *MAGIC || flags & 0xe0 != 0 {
+        return Err("no gzip header here");
+    }
+    let len = fields_end(bytes, flags).filter(|len| *len <= bytes.len());
+    if len.is_none() && bytes.len() > MAX_HEADER { Err("a gzip header without end") } else { Ok(len) }
+}
+
+/// Where the fields that the flags tell of end, behind the fixed part of a header.
+fn fields_end(bytes: &[u8], flags: u8) -> Option<usize> {
+    let mut at = 10;
+    if flags & 4 != 0 {
+        at += 2 + usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    }
+    for text in [8, 16] {
+        if flags & text != 0 {
+            at += 1 + memchr::memchr(0, bytes.get(at..)?)?;
+        }
+    }
+    Some(if flags & 2 != 0 { at + 2 } else { at })
+}
+
+/// How long a member says that its text is.
+pub(super) fn claimed_len(member: &[u8]) -> Option<usize> {
+    member.last_chunk().map(|len| u32::from_le_bytes(*len) as usize)
+}
+
 /// Inflates whole members.
 pub(super) struct WholeMembers {
     inflate: Decompressor,

@@ -2,9 +2,11 @@
 
 mod gzip;
 mod member;
+mod span;
 
 use crate::error::{Error, Result};
 use gzip::GzipReader;
+pub(crate) use span::{Helpers, Span};
 use std::io::{self, BufReader, Cursor, Read};
 
 /// Reads gzip, zstd or plain bytes, told apart by content.
@@ -47,6 +49,13 @@ impl<R: Read> Decoder<R> {
             Form::Plain { inner, offset: 0 }
         };
         Ok(Self { form, peeked: Vec::new() })
+    }
+
+    /// Lets others inflate what lies ahead, if it is gzip of many members. What is read is the same.
+    pub(crate) fn help(&mut self, helpers: Box<dyn Helpers>) {
+        if let Form::Gzip(reader) = &mut self.form {
+            reader.help(helpers);
+        }
     }
 
     /// The decoded bytes looked at so far, which will be read again.

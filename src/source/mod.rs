@@ -5,7 +5,7 @@ mod http;
 mod jsonl;
 mod warc;
 
-use crate::decode::Decoder;
+use crate::decode::{Decoder, Helpers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use bytes::Bytes;
@@ -103,28 +103,39 @@ pub(crate) enum Input<'r> {
     Reader(&'r Path, Box<dyn Read + Send + 'r>),
 }
 
-/// Reads every entry of `input`: WARC or JSONL, compressed or not, or a directory.
+/// Reads every entry of `input`: WARC or JSONL, compressed or not, or a directory. `helpers` may be asked to inflate what lies ahead.
 ///
 /// # Errors
 /// What cannot be opened or read, is of no known form, or is damaged (unless `skip_damaged`), naming the file.
-pub(crate) fn read(input: Input<'_>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
+pub(crate) fn read(
+    input: Input<'_>,
+    skip_damaged: bool,
+    helpers: Box<dyn Helpers>,
+    sink: &mut Sink<'_>,
+) -> Result<ReadStats> {
     let name = match input {
         Input::Path(path) if path.as_os_str() == "-" => Path::new("standard input"),
         Input::Path(name) | Input::Reader(name, _) => name,
     };
     let read = match input {
-        Input::Reader(_, reader) => read_stream(reader, skip_damaged, sink),
-        Input::Path(path) if path.as_os_str() == "-" => read_stream(std::io::stdin(), skip_damaged, sink),
+        Input::Reader(_, reader) => read_stream(reader, skip_damaged, helpers, sink),
+        Input::Path(path) if path.as_os_str() == "-" => read_stream(std::io::stdin(), skip_damaged, helpers, sink),
         Input::Path(path) if path.is_dir() => dir::read(path, sink),
         Input::Path(path) => {
-            File::open(path).map_err(Error::from).and_then(|file| read_stream(file, skip_damaged, sink))
+            File::open(path).map_err(Error::from).and_then(|file| read_stream(file, skip_damaged, helpers, sink))
         }
     };
     read.map_err(|err| err.at(name))
 }
 
-fn read_stream(input: impl Read, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<ReadStats> {
+fn read_stream(
+    input: impl Read,
+    skip_damaged: bool,
+    helpers: Box<dyn Helpers>,
+    sink: &mut Sink<'_>,
+) -> Result<ReadStats> {
     let mut decoder = Decoder::new(input)?;
+    decoder.help(helpers);
     let mut damaged = 0;
     let form = loop {
         match tell_form(&mut decoder) {
