@@ -3,6 +3,7 @@
 use crate::command::robosieve;
 use serde_json::json;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -206,4 +207,65 @@ fn threads_do_not_matter_to_verdicts() {
     let one = with_threads("1");
     assert!(one.iter().all(|output| output.len() > 10_000), "each output has its share");
     assert!(one == with_threads("2") && one == with_threads("7"));
+}
+
+/// The list divided at line ends into files of every compression; their names.
+fn divided_list(dir: &Path) -> Vec<&'static str> {
+    let gzip = |part: &[u8]| {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(part).unwrap();
+        out.finish().unwrap()
+    };
+    let text = list();
+    let lines: Vec<&[u8]> = text.as_bytes().split_inclusive(|byte| *byte == b'\n').collect();
+    let mut parts = lines.chunks(lines.len() / 6 + 1).map(<[_]>::concat);
+    let mut next = || parts.next().unwrap();
+    let members = |text: Vec<u8>| text.chunks(9_001).flat_map(gzip).collect();
+    let files = [
+        ("0.gz", gzip(&next())),
+        ("1.gz", members(next())),
+        ("2.zst", zstd::encode_all(&*next(), 1).unwrap()),
+        ("3.gz", gzip(b"")),
+        ("4.gz", gzip(&next())),
+        ("5.txt", next()),
+        ("6.txt", Vec::new()),
+        ("7.gz", members(next())),
+    ];
+    files.iter().for_each(|(name, bytes)| fs::write(dir.join(name), bytes).unwrap());
+    files.map(|(name, _)| name).to_vec()
+}
+
+#[test]
+fn division_and_compression_of_the_lists_do_not_matter_to_verdicts() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("all.jsonl"), archive().concat()).unwrap();
+    fs::write(dir.path().join("list.txt"), list()).unwrap();
+    run(dir.path(), &["compile", "-q", "all.jsonl", "-o", "web.rsieve"]);
+    let annotate = |threads, lists: &[&str]| {
+        let args = ["annotate", "-q", "-s", "web.rsieve", "-a", "FooBot,BarBot:FooBot", "-j", threads];
+        run(dir.path(), &[&args, lists].concat())
+    };
+    let whole = annotate("1", &["list.txt"]);
+    let parts = divided_list(dir.path());
+    for threads in ["1", "2", "3", "16"] {
+        assert!(annotate(threads, &parts) == whole, "{threads} threads");
+    }
+}
+
+#[test]
+fn of_two_damaged_lists_the_first_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("all.jsonl"), archive()[..100].concat()).unwrap();
+    run(dir.path(), &["compile", "-q", "all.jsonl", "-o", "web.rsieve"]);
+    let parts = divided_list(dir.path());
+    for name in ["4.gz", "7.gz"] {
+        let bytes = fs::read(dir.path().join(name)).unwrap();
+        fs::write(dir.path().join(name), &bytes[..bytes.len() - 5]).unwrap();
+    }
+    for threads in ["1", "2", "16"] {
+        let args = ["annotate", "-q", "-s", "web.rsieve", "-a", "FooBot", "-o", "out", "-j", threads];
+        let ran = robosieve(dir.path(), &[&args[..], &parts].concat());
+        assert!(ran.code == Some(2) && ran.stderr.contains("4.gz") && !ran.stderr.contains("7.gz"), "{}", ran.stderr);
+        assert!(!dir.path().join("out").exists());
+    }
 }

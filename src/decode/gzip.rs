@@ -26,7 +26,7 @@ pub(crate) struct GzipReader<R> {
     at: usize,
     member: usize,
     whole: WholeMembers,
-    /// How many members were inflated at once, since the last that was not.
+    /// How many members seemed to end soon, since the last that did not.
     short: u32,
     /// What others inflate meanwhile.
     ahead: Option<Ahead>,
@@ -38,6 +38,8 @@ pub(crate) struct GzipReader<R> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Header,
+    /// Behind a member that was inflated ahead, of which not all was read.
+    Ahead,
     /// Behind a header.
     Start,
     /// Within a member that is read piece by piece.
@@ -138,9 +140,9 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
-    /// Hands over what lies ahead, and takes the member that begins here if it was inflated already and `out` has room for it: its length.
-    fn ahead(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
-        let Some(mut ahead) = self.ahead.take() else { return Ok(None) };
+    /// Hands over what lies ahead, and takes the member that begins here if it was inflated already: whether it was.
+    fn skip_ahead(&mut self) -> io::Result<bool> {
+        let Some(mut ahead) = self.ahead.take() else { return Ok(false) };
         // Not before some members were short: ahead of others there is nothing to be found.
         while self.short > SOME && ahead.wants_more() {
             let behind = self.buf.len() - self.at;
@@ -150,21 +152,21 @@ impl<R: Read> GzipReader<R> {
                 break;
             }
         }
-        let (start, base) = (self.member_offset(), self.base);
-        let taken = ahead.member(start).and_then(|(text, end)| {
-            out.get_mut(..text.len())?.copy_from_slice(text);
-            Some((text.len(), (end - base) as usize))
-        });
+        let end = ahead.take_member(self.member_offset());
         self.ahead = Some(ahead);
-        Ok(taken.map(|(len, end)| {
-            self.at = end;
-            len
-        }))
+        if let Some(end) = end {
+            self.at = (end - self.base) as usize;
+        }
+        Ok(end.is_some())
     }
 
     /// Inflates a member at once, if its end is near and `out` has room for all of it: the length.
     fn at_once(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
-        let Some(end) = self.near_end()? else { return Ok(None) };
+        let Some(end) = self.near_end()? else {
+            self.short = 0;
+            return Ok(None);
+        };
+        self.short += 1;
         let len = self.whole.inflate(&self.buf[self.at..end], out);
         if len.is_some() {
             self.at = end;
@@ -254,25 +256,25 @@ impl<R: Read> Read for GzipReader<R> {
                 State::Header => {
                     if !self.begin()? {
                         self.state = State::Done;
-                    } else if let Some(n) = self.ahead(out)? {
-                        if n > 0 {
-                            return Ok(n);
-                        }
+                    } else if self.skip_ahead()? {
+                        self.state = State::Ahead;
                     } else {
                         self.header()?;
                         self.state = State::Start;
                     }
                 }
+                State::Ahead => match self.ahead.as_mut().map_or(0, |ahead| ahead.read(out)) {
+                    0 => self.state = State::Header,
+                    n => return Ok(n),
+                },
                 State::Start => match self.at_once(out)? {
                     Some(n) => {
                         self.state = State::Header;
-                        self.short += 1;
                         if n > 0 {
                             return Ok(n);
                         }
                     }
                     None => {
-                        self.short = 0;
                         self.inflate.reset(false);
                         self.crc.reset();
                         self.state = State::Body;

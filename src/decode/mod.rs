@@ -80,6 +80,11 @@ impl<R: Read> Decoder<R> {
         }
     }
 
+    /// Whether it has anything to decode.
+    pub(crate) fn is_compressed(&self) -> bool {
+        !matches!(self.form, Form::Plain { .. })
+    }
+
     /// Whether errors have the offset of a gzip member, and decoding can go on at the next.
     pub(crate) fn is_gzip(&self) -> bool {
         matches!(self.form, Form::Gzip(_))

@@ -136,8 +136,16 @@ pub(super) struct Ahead {
     cut: u64,
     /// Up to where the end of the next was looked for.
     searched: u64,
-    /// What was made of the first span, from the member on that was asked for last; once it was fetched.
-    ready: Option<(Members, usize)>,
+    /// What was made of the first span, once it was fetched.
+    ready: Option<Ready>,
+}
+
+/// What was made of a span.
+struct Ready {
+    members: Members,
+    /// The number of the member that was asked for last, and what was not read of its text.
+    next: usize,
+    text: Range<usize>,
 }
 
 impl Ahead {
@@ -176,17 +184,29 @@ impl Ahead {
         posted
     }
 
-    /// What the member that begins at `start` was inflated to, and where it ends; if anyone came to it.
-    pub(super) fn member(&mut self, start: u64) -> Option<(&[u8], u64)> {
+    /// Takes the member that begins at `start`, to be [read](Self::read), if anyone came to it: where it ends.
+    pub(super) fn take_member(&mut self, start: u64) -> Option<u64> {
         while self.spans.front()?.place.end <= start {
             self.spans.pop_front();
             self.ready = None;
         }
         let span = self.spans.front().filter(|span| span.place.start <= start)?;
-        let (members, next) = self.ready.get_or_insert_with(|| (span.fetch(), 0));
-        *next += members.places[*next..].iter().take_while(|(place, _)| place.start < start).count();
-        let (place, text) = members.places.get(*next).filter(|(place, _)| place.start == start)?;
-        Some((&members.text[text.clone()], place.end))
+        let ready = self.ready.get_or_insert_with(|| Ready { members: span.fetch(), next: 0, text: 0..0 });
+        let places = &ready.members.places[ready.next..];
+        ready.next += places.iter().take_while(|(place, _)| place.start < start).count();
+        let (place, text) = ready.members.places.get(ready.next).filter(|(place, _)| place.start == start)?;
+        ready.text = text.clone();
+        Some(place.end)
+    }
+
+    /// Reads of the member that was taken; nothing behind its end.
+    pub(super) fn read(&mut self, out: &mut [u8]) -> usize {
+        let Some(ready) = &mut self.ready else { return 0 };
+        let text = &ready.members.text[ready.text.clone()];
+        let len = text.len().min(out.len());
+        out[..len].copy_from_slice(&text[..len]);
+        ready.text.start += len;
+        len
     }
 }
 
@@ -257,7 +277,7 @@ mod tests {
         if let Some(way) = way {
             reader.help(Box::new(Crew { way, posted: posted.clone() }));
         }
-        let mut out = vec![0; 1 << 17];
+        let mut out = vec![0; 1 << 14];
         let mut begin = (0, 0);
         loop {
             let result = reader.read(&mut out);

@@ -2,7 +2,7 @@
 
 use super::output::Run;
 use super::ranges::{Range, RangedFile};
-use crate::decode::Decoder;
+use crate::decode::{Decoder, Helpers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::records::{Head, RecordOptions, Records};
 use std::fs::File;
@@ -163,6 +163,16 @@ impl Blocks {
             in_long: false,
             ended: false,
         })
+    }
+
+    /// Lets others inflate what lies ahead.
+    pub(super) fn help(&mut self, helpers: Box<dyn Helpers>) {
+        self.decoder.help(helpers);
+    }
+
+    /// Whether reading takes more than a copy.
+    pub(super) fn are_compressed(&self) -> bool {
+        self.decoder.is_compressed()
     }
 
     /// The input's name.

@@ -4,8 +4,10 @@ mod annotate;
 mod basis;
 mod batch;
 mod block;
+mod board;
 mod held;
 mod judge;
+mod lanes;
 mod output;
 mod parquet;
 mod pipeline;
@@ -17,6 +19,7 @@ mod site;
 mod standing;
 mod stats;
 mod tally;
+mod turns;
 mod verdicts;
 
 pub use basis::Basis;
