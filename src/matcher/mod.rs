@@ -1,7 +1,8 @@
 //! One path against one robots.txt: the verdict, fast, or the explanation, in full.
 
 mod explain;
-pub(crate) mod hot;
+mod hot;
+pub(crate) mod memory;
 mod policy;
 mod reach;
 pub(crate) mod rules;
