@@ -11,8 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// So many bytes a span has at least. It ends where the next member seems to begin.
 const SPAN: usize = 1 << 17;
 
-/// What is inflated of a span at most; real ones come to an eighth of this. More is left to the reader, who holds one member at a time.
-const MAX_TEXT: usize = 4 << 20;
+/// What is inflated of a span at most; real ones come to a quarter of this. More is left to the reader, who holds one member at a time.
+const MAX_TEXT: usize = 2 << 20;
 
 /// Whoever inflates spans when there is time.
 pub(crate) trait Helpers: Send {

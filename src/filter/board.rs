@@ -51,6 +51,9 @@ impl Board {
     }
 }
 
+/// Spans of one list that are on the way at most: with more threads more lists are read at once, and each has its own.
+const MOST: usize = 16;
+
 /// The workers, as a reader of gzip sees them.
 pub(super) struct Workers {
     pub board: Arc<Board>,
@@ -69,6 +72,6 @@ impl Helpers for Workers {
     }
 
     fn most(&self) -> usize {
-        self.threads * 2
+        (self.threads * 2).min(MOST)
     }
 }
