@@ -6,7 +6,7 @@
 
 use crate::agent::is_token_byte;
 use crate::error::Result;
-use crate::matcher::memory::Memory;
+use crate::matcher::hot::HotSets;
 use crate::matcher::{Reach, reach};
 use crate::profile::Profile;
 use crate::robots::Robots;
@@ -45,7 +45,7 @@ pub(crate) struct Reader<'n, 's, D> {
     names: &'n Names<'s, D>,
     unpacker: Option<Unpacker>,
     reaches: HashMap<u32, Reach>,
-    memory: Memory,
+    hot: HotSets,
 }
 
 /// Rule sets that are remembered: most files refer to few others.
@@ -53,7 +53,7 @@ const KNOWN: usize = 1 << 14;
 
 impl<'n, 's, D: AsRef<[u8]>> Reader<'n, 's, D> {
     pub(crate) fn new(names: &'n Names<'s, D>) -> Self {
-        Self { names, unpacker: None, reaches: HashMap::new(), memory: Memory::default() }
+        Self { names, unpacker: None, reaches: HashMap::new(), hot: HotSets::default() }
     }
 
     /// What a robots.txt says to the names that it was meant to name, sorted by number. Its text is read only where a name may be
@@ -94,7 +94,7 @@ impl<'n, 's, D: AsRef<[u8]>> Reader<'n, 's, D> {
             return Ok(*known);
         }
         let view = self.names.snapshot.view();
-        let reach = reach(&view, self.names.profile, (place, &view.rules(place)?), &mut self.memory)?;
+        let reach = reach(&view, self.names.profile, (place, &view.rules(place)?), &mut self.hot)?;
         if self.reaches.len() >= KNOWN {
             self.reaches.clear();
         }

@@ -4,7 +4,7 @@ use super::standing::{ObeyedRules, OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
-use crate::matcher::memory::Memory;
+use crate::matcher::hot::HotSets;
 use crate::matcher::rules::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
@@ -91,7 +91,7 @@ pub struct Scratch<'s> {
     pub(super) path: Vec<u8>,
     pub(super) extracted: Extracted,
     pub(super) states: States<'s>,
-    pub(super) memory: Memory,
+    pub(super) hot: HotSets,
     pub(super) allowed: Vec<u64>,
 }
 
@@ -136,7 +136,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             path: Vec::new(),
             extracted: Extracted::default(),
             states: States::new(self.unknown()),
-            memory: Memory::default(),
+            hot: HotSets::default(),
             allowed: vec![0; self.words()],
         }
     }
@@ -174,8 +174,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         scratch: &'a mut Scratch<'s>,
         machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
-        let (origin, memory) = (scratch.states.current(), &mut scratch.memory);
-        self.judge_normal(&self.normal_rest(window, len, machine), origin, (memory, &mut scratch.allowed), machine)
+        let (origin, hot) = (scratch.states.current(), &mut scratch.hot);
+        self.judge_normal(&self.normal_rest(window, len, machine), origin, (hot, &mut scratch.allowed), machine)
     }
 
     /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
@@ -214,7 +214,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         &self,
         path: &[u8],
         origin: &OriginState<'s>,
-        (memory, allowed): (&mut Memory, &'a mut [u64]),
+        (hot, allowed): (&mut HotSets, &'a mut [u64]),
         machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
         let answer = if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
@@ -222,7 +222,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         } else if origin.standing == Standing::AllButRobots {
             Answer::Same(Verdict::Disallowed)
         } else {
-            self.match_rules(path, origin, (memory, allowed), machine)?;
+            self.match_rules(path, origin, (hot, allowed), machine)?;
             Answer::Bits(allowed)
         };
         Ok(self.verdicts(answer, origin))
@@ -264,11 +264,11 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         &self,
         path: &[u8],
         origin: &OriginState<'s>,
-        (memory, allowed): (&mut Memory, &mut [u64]),
+        (hot, allowed): (&mut HotSets, &mut [u64]),
         machine: impl Machine,
     ) -> Result<()> {
         let mut allows = |group: &ObeyedRules<'s>, subject: &mut Subject<'_>| {
-            self.view.allows((group.place, &group.rules), subject, memory, machine)
+            self.view.allows((group.place, &group.rules), subject, hot, machine)
         };
         let mut subject = Subject::new(path);
         // The usual case: up to 64 agents, who all obey the same rules.
@@ -360,7 +360,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
             return Ok(verdicts);
         }
         let path = judge.normal_path((rest, slash), &mut scratch.path, machine);
-        judge.judge_normal(&path, state, (&mut scratch.memory, &mut scratch.allowed), machine)
+        judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 }
 

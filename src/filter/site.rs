@@ -91,6 +91,6 @@ impl<'a, D: AsRef<[u8]>> Work for OnePath<'_, 'a, '_, '_, D> {
         // What is wrong with a path that begins otherwise, or ends early, is seen by the way where it begins as it should.
         let path = if path.first().is_none_or(|&b| b == b'/') { (path, false) } else { url::path_from(path) };
         let path = judge.normal_path(path, &mut scratch.path, machine);
-        judge.judge_normal(&path, state, (&mut scratch.memory, &mut scratch.allowed), machine)
+        judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 }

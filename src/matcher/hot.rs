@@ -8,7 +8,7 @@
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
 use crate::simd::{BUCKETS, Fingerprints, Machine};
-use crate::snapshot::wild::{Wild, bits};
+use crate::snapshot::wild::Wild;
 use std::ops::Range;
 
 /// URLs that meet a rule set before its fingerprints are taken, which costs as much as matching about a thousand.
@@ -31,7 +31,7 @@ const FREQUENT: usize = SAMPLES / 16;
 
 /// The rule sets that many URLs of one thread met.
 #[derive(Debug)]
-pub(super) struct HotSets {
+pub(crate) struct HotSets {
     sets: Vec<HotSet>,
     many: u32,
 }
@@ -58,18 +58,9 @@ impl HotSets {
         Self { sets: std::iter::repeat_with(HotSet::default).take(KEPT).collect(), many }
     }
 
-    /// The rule set at a place, if it is told by fingerprints.
-    #[inline]
-    pub(super) fn told(&mut self, place: u32) -> Option<&Told> {
-        let set = self.sets.get_mut(place as usize % KEPT).filter(|set| set.place == place)?;
-        let told = set.told.as_ref()?;
-        set.met = self.many * 2;
-        Some(told)
-    }
-
     /// Counts that a path meets the rules at a place; gives them as they are told by fingerprints, if it is time.
     #[inline]
-    pub(super) fn meet(&mut self, place: u32, wild: &Wild<'_>, path: &[u8]) -> Result<Option<&Told>> {
+    pub(crate) fn meet(&mut self, place: u32, wild: &Wild<'_>, path: &[u8]) -> Result<Option<&Told>> {
         if !COUNTS.contains(&wild.len()) {
             return Ok(None);
         }
@@ -108,7 +99,7 @@ impl HotSet {
 
 /// Up to 64 rules, told by fingerprints.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(crate) struct Told {
     fingerprints: Fingerprints,
     /// The rules of each bucket, a bit for each rule's number.
     rules: [u64; BUCKETS],
@@ -150,52 +141,20 @@ impl Told {
         floor: u32,
         machine: impl Machine,
     ) -> Result<u32> {
-        let (rules, slashes) = self.look(path, machine);
-        let mut rank = floor;
-        for run in runs {
-            rank = self.first(rules & bits(run), wild, (path, slashes), rank, machine)?;
-        }
-        Ok(rank)
-    }
-
-    /// The rank of the highest of these rules, a bit for each number, that matches, if it is higher than `floor`, else `floor`.
-    #[inline(always)]
-    pub(super) fn highest_of(
-        &self,
-        wild: &Wild<'_>,
-        numbers: u64,
-        path: &[u8],
-        floor: u32,
-        machine: impl Machine,
-    ) -> Result<u32> {
-        if numbers == 0 {
-            return Ok(floor);
-        }
-        let (rules, slashes) = self.look(path, machine);
-        let mut rules = rules & numbers;
-        let mut rank = floor;
-        while rules != 0 {
-            // Of one run the first that matches is the highest, but these may be of several.
-            let first = rules & rules.wrapping_neg();
-            rules ^= first;
-            rank = self.first(first, wild, (path, slashes), rank, machine)?;
-        }
-        Ok(rank)
-    }
-
-    /// The rules that a path may match, a bit for each number, and its slashes.
-    #[inline(always)]
-    fn look(&self, path: &[u8], machine: impl Machine) -> (u64, u8) {
         let found = machine.look_for(&self.fingerprints, path);
         let (mut left, mut rules) = (found.buckets, self.bare);
         while left != 0 {
             rules |= self.rules[left.trailing_zeros() as usize % BUCKETS];
             left &= left - 1;
         }
-        (rules, found.slashes)
+        let mut rank = floor;
+        for run in runs {
+            let own = rules & bits(run);
+            rank = self.first(own, wild, (path, found.slashes), rank, machine)?;
+        }
+        Ok(rank)
     }
 
-    /// The rank of the first of these rules that matches, if it is higher than `floor`, else `floor`.
     #[inline(always)]
     fn first(
         &self,
@@ -218,6 +177,12 @@ impl Told {
         }
         Ok(floor)
     }
+}
+
+/// A bit for each number of a range, which is not empty and does not reach beyond 64.
+#[inline]
+fn bits(range: Range<usize>) -> u64 {
+    u64::MAX >> (64 - range.len().clamp(1, 64)) << (range.start & 63)
 }
 
 /// Pieces that are looked for together, and their rules.

@@ -1,8 +1,7 @@
 //! One path against one robots.txt: the verdict, fast, or the explanation, in full.
 
 mod explain;
-mod hot;
-pub(crate) mod memory;
+pub(crate) mod hot;
 mod policy;
 mod reach;
 pub(crate) mod rules;

@@ -5,7 +5,7 @@
 //! rule matches. So if the path is not refused, no path that the rule matches is refused by this rule; if it is, one is known. The same holds for allows. What is
 //! decided here is exact, then, and takes one judgement a rule at most; the first ones nearly always settle it.
 
-use super::memory::Memory;
+use super::hot::HotSets;
 use super::rules::Subject;
 use crate::error::Result;
 use crate::profile::Profile;
@@ -52,11 +52,11 @@ pub(crate) fn reach(
     view: &View<'_>,
     profile: Profile,
     (place, rules): (u32, &Rules<'_>),
-    memory: &mut Memory,
+    hot: &mut HotSets,
 ) -> Result<Reach> {
     let mut search = Search { view, profile, place, rules, refused: false, allowed: false };
     // A path that no rule spells out: refused only by a rule that matches all paths.
-    search.look(&[b'/', ANY], memory)?;
+    search.look(&[b'/', ANY], hot)?;
     let mut tried = 0;
     view.each_rule(rules, |rule| {
         // A rule can only show what it says.
@@ -65,7 +65,7 @@ pub(crate) fn reach(
         }
         tried += 1;
         for path in witnesses(&rule) {
-            search.look(&path, memory)?;
+            search.look(&path, hot)?;
         }
         Ok(!search.is_settled() && tried < MAX_TRIED)
     })?;
@@ -91,12 +91,12 @@ impl Search<'_, '_> {
         self.refused && self.allowed
     }
 
-    fn look(&mut self, path: &[u8], memory: &mut Memory) -> Result<()> {
+    fn look(&mut self, path: &[u8], hot: &mut HotSets) -> Result<()> {
         let is_robots_txt = path == b"/robots.txt";
         if is_robots_txt && self.profile == Profile::Rfc9309 {
             return Ok(());
         }
-        if self.view.allows((self.place, self.rules), &mut Subject::new(path), memory, AnyMachine::detect())? {
+        if self.view.allows((self.place, self.rules), &mut Subject::new(path), hot, AnyMachine::detect())? {
             self.allowed |= !is_robots_txt;
         } else {
             self.refused = true;

@@ -1,10 +1,9 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
-use super::hot::Told;
-use super::memory::{Memo, Memory};
+use super::hot::{HotSets, Told};
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
-use crate::simd::{Machine, Work};
+use crate::simd::Machine;
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature, path_signs};
@@ -79,11 +78,11 @@ impl View<'_> {
         &self,
         (place, rules): (u32, &Rules<'_>),
         subject: &mut Subject<'_>,
-        memory: &mut Memory,
+        hot: &mut HotSets,
         machine: impl Machine,
     ) -> Result<bool> {
         let rank = match rules {
-            Rules::Set(set) => highest(set, subject, Some((place, memory)), machine)?,
+            Rules::Set(set) => highest(set, subject, |wild, path| hot.meet(place, wild, path), machine)?,
             Rules::Union(places) => self.highest_of_union(places, subject, machine)?,
         };
         Ok(rank == 0 || PackedRule::rank_allows(rank))
@@ -93,66 +92,31 @@ impl View<'_> {
     fn highest_of_union(&self, places: &[[u8; 4]], subject: &mut Subject<'_>, machine: impl Machine) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(highest(&set, subject, None, machine)?))
+            Ok(rank.max(highest(&set, subject, |_, _| Ok(None), machine)?))
         })
     }
 }
 
-/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does. `memory` is what is kept
-/// of the rule set at that place.
+/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does. `told` says how
+/// rules with wildcards are told, if not by signatures.
 ///
 /// # Errors
 /// `Corrupt` if a rule's pattern lies outside the file.
 #[inline(always)]
-fn highest(
+fn highest<'h>(
     set: &RuleSet<'_>,
     subject: &mut Subject<'_>,
-    mut memory: Option<(u32, &mut Memory)>,
+    told: impl FnOnce(&Wild<'_>, &[u8]) -> Result<Option<&'h Told>>,
     machine: impl Machine,
 ) -> Result<u32> {
-    let mut recalled = None;
-    if let Some((place, kept)) = &mut memory {
-        match kept.memos.recall(*place, subject.word) {
-            Some(memo) if memo.numbers == 0 => return Ok(memo.found().rank),
-            Some(memo) => match kept.hot.told(*place) {
-                Some(told) => return machine.apart(Remembered { told, memo, wild: &set.wild, path: subject.path }),
-                None => recalled = Some(memo.found()),
-            },
-            None => kept.memos.note(*place, set, (subject.tail(), subject.word), machine)?,
-        }
-    }
-    let Found { rank, branch } = match recalled {
-        Some(found) => found,
-        None => set.stems.find(subject.tail(), subject.word, machine)?,
-    };
+    let Found { rank, branch } = set.stems.find(subject.tail(), subject.word, machine)?;
     let mut runs = set.wild.runs_above(branch, rank)?.peekable();
     if runs.peek().is_none() {
         return Ok(rank);
     }
-    let told = match memory {
-        Some((place, kept)) => kept.hot.meet(place, &set.wild, subject.path)?,
-        None => None,
-    };
-    match told {
+    match told(&set.wild, subject.path)? {
         Some(told) => told.highest(&set.wild, runs, subject.path, rank, machine),
         None => highest_wild(&set.wild, runs, subject, rank, machine),
-    }
-}
-
-/// A path that a memo holds for. To be matched in a function of its own: as a part of that for all others it made these slower.
-struct Remembered<'w, 'a, 'p> {
-    told: &'w Told,
-    memo: &'w Memo,
-    wild: &'w Wild<'a>,
-    path: &'p [u8],
-}
-
-impl Work for Remembered<'_, '_, '_> {
-    type Output = Result<u32>;
-
-    #[inline(always)]
-    fn run(self, machine: impl Machine) -> Result<u32> {
-        self.told.highest_of(self.wild, self.memo.numbers, self.path, self.memo.found().rank, machine)
     }
 }
 
@@ -207,7 +171,6 @@ fn first_match(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::hot::HotSets;
     use crate::robots::RuleKind;
     use crate::simd::AnyMachine;
     use crate::snapshot::draft::SetRule;
@@ -242,7 +205,8 @@ mod tests {
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         set.verify(&sets).unwrap();
         {
-            let rank = highest(&set, &mut Subject::new(path.as_bytes()), None, AnyMachine::detect()).unwrap();
+            let rank =
+                highest(&set, &mut Subject::new(path.as_bytes()), |_, _| Ok(None), AnyMachine::detect()).unwrap();
             rank == 0 || PackedRule::rank_allows(rank)
         }
     }
@@ -301,8 +265,13 @@ mod tests {
         let (sets, patterns) = set(&[("/a/long/pattern/of/more/than/eight", RuleKind::Disallow)]);
         let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
         assert!(
-            highest(&cut, &mut Subject::new(b"/a/long/pattern/of/more/than/eight"), None, AnyMachine::detect())
-                .is_err()
+            highest(
+                &cut,
+                &mut Subject::new(b"/a/long/pattern/of/more/than/eight"),
+                |_, _| Ok(None),
+                AnyMachine::detect()
+            )
+            .is_err()
         );
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
         // A head of 32 bytes, then the branches: root and `/a/`, each its first rule, how many, rank of the first, parent; behind the
@@ -312,7 +281,7 @@ mod tests {
             let mut sets = sets.clone();
             sets[at] = byte;
             let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-            highest(&set, &mut Subject::new(b"/a/b"), None, AnyMachine::detect())
+            highest(&set, &mut Subject::new(b"/a/b"), |_, _| Ok(None), AnyMachine::detect())
         };
         let (link, branch) = (32 + 16, 32 + 24 + 16);
         assert!(answer(branch + 4, sets[branch + 4]).unwrap() > 0);
@@ -338,11 +307,11 @@ mod tests {
             let (sets, patterns) = packed(&rules);
             let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
             let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
-            let mut memory = Memory { hot: HotSets::after(20), ..Memory::default() };
+            let mut hot = HotSets::after(20);
             for path in &paths {
-                let slow = highest(&set, &mut Subject::new(path), None, AnyMachine::detect()).unwrap();
+                let slow = highest(&set, &mut Subject::new(path), |_, _| Ok(None), AnyMachine::detect()).unwrap();
                 let mut subject = Subject::new(path);
-                let told = highest(&set, &mut subject, Some((8, &mut memory)), AnyMachine::detect()).unwrap();
+                let told = highest(&set, &mut subject, |wild, path| hot.meet(8, wild, path), AnyMachine::detect()).unwrap();
                 prop_assert_eq!(told, slow, "{}", path.escape_ascii());
             }
         }

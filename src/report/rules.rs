@@ -5,7 +5,7 @@ use super::survey::{ByAgent, Sum, sum};
 use super::text;
 use crate::error::Result;
 use crate::filter::Judge;
-use crate::matcher::memory::Memory;
+use crate::matcher::hot::HotSets;
 use crate::matcher::{Reach, reach};
 use crate::snapshot::listing::ListedRule;
 use rayon::prelude::*;
@@ -52,9 +52,9 @@ impl RuleSets {
         let (view, profile) = (judge.snapshot().view(), judge.profile());
         let places = self.places();
         let found = places.par_chunks(PARCEL).map(|places| {
-            let mut memory = Memory::default();
+            let mut hot = HotSets::default();
             let of = |(place, _): &(u32, u64)| {
-                Ok((*place, reach(&view, profile, (*place, &view.rules(*place)?), &mut memory)?))
+                Ok((*place, reach(&view, profile, (*place, &view.rules(*place)?), &mut hot)?))
             };
             places.iter().map(of).collect::<Result<Vec<_>>>()
         });

@@ -30,7 +30,6 @@ impl Avx2 {
     }
 }
 
-#[inline(never)]
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
 fn run<W: Work>(machine: Avx2, work: W) -> W::Output {
     work.run(machine)
@@ -40,11 +39,6 @@ fn run<W: Work>(machine: Avx2, work: W) -> W::Output {
 macro_rules! pass_on {
     ($(fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Machine for Avx2 {
-            #[inline(always)]
-            fn apart<W: Work>(self, work: W) -> W::Output {
-                self.run(work)
-            }
-
             $(
                 #[inline(always)]
                 fn $name(self, $($argument: $type),*) -> $output {

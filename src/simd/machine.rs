@@ -7,9 +7,6 @@ use super::{Fingerprints, Found, Nibbles, PairTables, Signs, Work, plain};
 /// Instructions that may be used. Which they are is known when the work that uses them is compiled: to ask at every step took a
 /// twentieth of the time.
 pub(crate) trait Machine: Copy {
-    /// Does work in a function of its own that is compiled for the same instructions.
-    fn apart<W: Work>(self, work: W) -> W::Output;
-
     /// Where lines end in a piece of text, one bit each.
     fn newlines(self, text: &[u8; 64]) -> u64;
 
@@ -117,11 +114,6 @@ pub(super) use for_each_step;
 macro_rules! pass_on {
     ($(fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Machine for AnyMachine {
-            #[inline]
-            fn apart<W: Work>(self, work: W) -> W::Output {
-                self.run(work)
-            }
-
             $(
                 #[inline]
                 fn $name(self, $($argument: $type),*) -> $output {

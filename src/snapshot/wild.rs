@@ -87,20 +87,6 @@ impl<'a> Wild<'a> {
         }))
     }
 
-    /// The numbers of the rules in [these runs](Self::runs_above), a bit for each; of a set of more than 64 rules all or none.
-    ///
-    /// # Errors
-    /// As `runs_above`.
-    #[inline(always)]
-    pub(crate) fn numbers_above(&self, branch: u32, rank: u32) -> Result<u64> {
-        let runs = self.runs_above(branch, rank)?;
-        Ok(if self.len() <= 64 {
-            runs.map(bits).fold(0, |all, run| all | run)
-        } else {
-            u64::from(runs.count() > 0).wrapping_neg()
-        })
-    }
-
     /// The signatures of the rules from `next` to the end of a run.
     ///
     /// # Errors
@@ -109,12 +95,6 @@ impl<'a> Wild<'a> {
     pub(crate) fn signatures(&self, next: usize, end: usize) -> Result<&'a [[u8; SIGNATURE_LEN]]> {
         self.signatures.get(next..end).ok_or_else(|| Error::corrupt("a branch of rules that are not there"))
     }
-}
-
-/// A bit for each number of a range, which is not empty and does not reach beyond 64.
-#[inline]
-pub(crate) fn bits(range: Range<usize>) -> u64 {
-    u64::MAX >> (64 - range.len().clamp(1, 64)) << (range.start & 63)
 }
 
 /// A branch, and those that it grows from.
