@@ -12,11 +12,14 @@ const PIECE: usize = 2 << 20;
 pub(crate) struct Pieces<W> {
     out: W,
     piece: Vec<u8>,
+    /// Where the piece begins.
+    start: u64,
 }
 
 impl<W: Write> Pieces<W> {
+    /// Begins at the beginning of `out`.
     pub(crate) fn new(out: W) -> Self {
-        Self { out, piece: Vec::new() }
+        Self { out, piece: Vec::new(), start: 0 }
     }
 
     /// Writes the last piece; gives what was written to.
@@ -27,6 +30,7 @@ impl<W: Write> Pieces<W> {
 
     fn put(&mut self) -> io::Result<()> {
         self.out.write_all(&self.piece)?;
+        self.start += self.piece.len() as u64;
         self.piece.clear();
         Ok(())
     }
@@ -34,9 +38,11 @@ impl<W: Write> Pieces<W> {
 
 impl<W: Write> Write for Pieces<W> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let part = &buf[..buf.len().min(PIECE - self.piece.len())];
+        // One that begins elsewhere, behind a seek, ends where the next can begin as it should.
+        let len = PIECE - self.start as usize % PIECE;
+        let part = &buf[..buf.len().min(len - self.piece.len())];
         self.piece.extend_from_slice(part);
-        if self.piece.len() == PIECE {
+        if self.piece.len() == len {
             self.put()?;
         }
         Ok(part.len())
@@ -51,7 +57,8 @@ impl<W: Write> Write for Pieces<W> {
 impl<W: Write + Seek> Seek for Pieces<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.put()?;
-        self.out.seek(to)
+        self.start = self.out.seek(to)?;
+        Ok(self.start)
     }
 }
 
@@ -95,6 +102,21 @@ mod tests {
         );
         let mut expected = parts.concat();
         expected[..4].copy_from_slice(b"head");
+        assert!(bytes.into_inner() == expected);
+    }
+
+    #[test]
+    fn behind_a_seek_pieces_begin_at_multiples_again() {
+        let mut pieces = Pieces::new(Noted::default());
+        pieces.write_all(b"head").unwrap();
+        pieces.seek(SeekFrom::Start(PIECE as u64 + 10)).unwrap();
+        pieces.write_all(&vec![1; 2 * PIECE]).unwrap();
+        pieces.seek(SeekFrom::Start(4)).unwrap();
+        pieces.write_all(&vec![2; PIECE + 6]).unwrap();
+        let Noted(bytes, lengths) = pieces.finish().unwrap();
+        let lengths: Vec<usize> = lengths.into_iter().filter(|len| *len > 0).collect();
+        assert_eq!(lengths, [4, PIECE - 10, PIECE, 10, PIECE - 4, 10]);
+        let expected = [&b"head"[..], &vec![2; PIECE + 6], &vec![1; 2 * PIECE]].concat();
         assert!(bytes.into_inner() == expected);
     }
 }

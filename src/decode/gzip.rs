@@ -166,7 +166,7 @@ impl<R: Read> GzipReader<R> {
             self.short = 0;
             return Ok(None);
         };
-        self.short += 1;
+        self.short = self.short.saturating_add(1);
         let len = self.whole.inflate(&self.buf[self.at..end], out);
         if len.is_some() {
             self.at = end;

@@ -72,8 +72,8 @@ impl WholeMembers {
     /// stream and trailer go unnoticed. What came out is right all the same.)
     pub(super) fn inflate(&mut self, member: &[u8], out: &mut [u8]) -> Option<usize> {
         let (stream, trailer) = member.split_last_chunk::<TRAILER_LEN>()?;
-        let [a, b, c, d, len @ ..] = *trailer;
-        let out = out.get_mut(..u32::from_le_bytes(len) as usize)?;
+        let [a, b, c, d, ..] = *trailer;
+        let out = out.get_mut(..claimed_len(member)?)?;
         let inflated = self.inflate.deflate_decompress(stream, out).ok()?;
         let is_whole = inflated == out.len() && crc32(out) == u32::from_le_bytes([a, b, c, d]);
         (is_whole && memmem::find(member, trailer) == Some(stream.len())).then_some(inflated)

@@ -59,13 +59,10 @@ impl Span {
     /// The bytes, if nobody has begun with them.
     fn take(&self) -> Option<Vec<u8>> {
         let mut state = self.state();
-        if !matches!(*state, State::Waiting(_)) {
-            return None;
-        }
-        match std::mem::replace(&mut *state, State::Taken) {
-            State::Waiting(bytes) => Some(bytes),
-            _ => None,
-        }
+        let State::Waiting(bytes) = &mut *state else { return None };
+        let bytes = std::mem::take(bytes);
+        *state = State::Taken;
+        Some(bytes)
     }
 
     /// Inflates its members, if nobody has begun with that.
