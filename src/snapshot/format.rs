@@ -324,16 +324,21 @@ impl FileRow {
 
     #[inline]
     pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
-        let row: [u8; FILE_LEN] = array(data, row as usize * FILE_LEN, "a robots.txt's row")?;
-        let mut f = Fields(&row);
-        Ok(Self {
+        array(data, row as usize * FILE_LEN, "a robots.txt's row").map(|row| Self::of(&row))
+    }
+
+    /// The row that these bytes are.
+    #[inline]
+    pub(super) fn of(row: &[u8; FILE_LEN]) -> Self {
+        let mut f = Fields(row);
+        Self {
             global: f.u32(),
             named_len: f.u32(),
             named_start: f.u64(),
             text_start: f.u64(),
             text_len: f.u32(),
             raw_len: f.u32(),
-        })
+        }
     }
 }
 

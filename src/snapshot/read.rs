@@ -163,6 +163,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         View {
             index: self.section(Section::Index).as_chunks().0,
             origins: self.section(Section::Origins),
+            facts: self.section(Section::Facts),
             files: self.section(Section::Files),
             named: self.section(Section::Named),
             rule_sets: self.section(Section::RuleSets),

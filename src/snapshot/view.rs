@@ -1,16 +1,18 @@
 //! The sections that judging URLs looks at, at hand: from a key to an entry, a robots.txt, rules.
 
-use super::format::{Entry, FileRow, NAMED_LEN, NONE, NamedRow, hash_key};
+use super::format::{Entry, FACTS_LEN, FileRow, NAMED_LEN, NONE, NamedRow, hash_key};
 use super::index::{self, BUCKET_LEN, Glance};
 use super::ruleset::{RuleSet, Rules};
 use super::wire::bytes;
 use crate::error::{Error, Result};
+use crate::simd;
 
 /// Sections of a snapshot; every access is bounds-checked.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(super) index: &'a [[u8; BUCKET_LEN]],
     pub(super) origins: &'a [u8],
+    pub(super) facts: &'a [u8],
     pub(super) files: &'a [u8],
     pub(super) named: &'a [u8],
     pub(super) rule_sets: &'a [u8],
@@ -58,21 +60,37 @@ impl<'a> View<'a> {
         Ok(Some(Entry::decode(self.origins, place)?).filter(|entry| entry.key == key))
     }
 
-    /// The robots.txt of the entry at a place that may be no entry's; [`NONE`] for none.
+    /// The robots.txt of the entry at a place that may be no entry's; [`NONE`] for none. Asks the memory for what is read besides: the
+    /// end of its key, and, where there is no robots.txt, its facts.
     #[inline]
     pub(crate) fn likely_file(&self, place: u32) -> u32 {
-        word(self.origins, place).map_or(NONE, |word| word as u32)
+        let Some(word) = word(self.origins, place) else { return NONE };
+        let (file, row) = (word as u32, (word >> 32) as usize);
+        prefetch::<8>(self.origins, place as usize + 5);
+        if file == NONE {
+            prefetch::<FACTS_LEN>(self.facts, row);
+        }
+        file
     }
 
-    /// The place of the global rules of a robots.txt that may be none; [`NONE`] for none.
+    /// The place of the global rules of a robots.txt that may be none; [`NONE`] for none. Asks the memory for the agents it names.
     #[inline]
     pub(crate) fn likely_rules(&self, file: u32) -> u32 {
-        self.file(file).map_or(NONE, |row| row.global)
+        let Some(row) = self.files.as_chunks().0.get(file as usize).map(FileRow::of) else { return NONE };
+        if row.named_len > 0 {
+            let first = row.named_start as usize;
+            prefetch::<NAMED_LEN>(self.named, first);
+            prefetch::<NAMED_LEN>(self.named, first.wrapping_add(row.named_len as usize / 2));
+        }
+        row.global
     }
 
-    /// The first word of the rules at a place that may be none.
+    /// The first word of the rules at a place that may be none. Asks the memory for those behind it: most rule sets are short.
     #[inline]
     pub(crate) fn likely_head(&self, place: u32) -> u64 {
+        for line in 1..=RULES_AHEAD {
+            prefetch::<8>(self.rule_sets, place as usize + line * 8);
+        }
         word(self.rule_sets, place).unwrap_or_default()
     }
 
@@ -109,6 +127,17 @@ impl<'a> View<'a> {
     /// The rule set at `place`, which is not a union.
     pub(crate) fn rule_set(&self, place: u32) -> Result<RuleSet<'a>> {
         RuleSet::decode(self.rule_sets, place, self.patterns)
+    }
+}
+
+/// Cache lines behind the first of a rule set that are asked for with it: most rule sets are shorter.
+const RULES_AHEAD: usize = 4;
+
+/// Asks the memory for a row of a section whose rows have this length, if it is there.
+#[inline]
+fn prefetch<const LEN: usize>(section: &[u8], row: usize) {
+    if let Some(row) = section.as_chunks::<LEN>().0.get(row) {
+        simd::prefetch(row);
     }
 }
 
