@@ -10,7 +10,8 @@
 //! functions took a tenth of the time.
 
 use super::Stage;
-use super::judge::{Judge, Scratch};
+use super::ends::{BATCH, LineEnds};
+use super::judge::{Judge, Scratch, or_root};
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::records::without_end;
@@ -18,11 +19,9 @@ use crate::simd::{self, Machine};
 use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Glance;
 use crate::url::{self, PlainOrigin};
+use std::borrow::Cow;
 use std::hint::black_box;
 use std::ops::Range;
-
-/// Lines in a batch: enough to keep the memory busy, few enough that what was fetched for the first is still there for the last.
-const BATCH: usize = 64;
 
 /// Neighbouring lines of a batch with the same plain origin, or ones that are odd. Plain numbers: moved as slices and enums it would be
 /// put together from its parts at every step.
@@ -117,20 +116,21 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> simd::Work for Work<
         let mut stretches = Stretches::new();
         let mut start = 0;
         loop {
-            let count = line_ends.next(&mut ends, machine);
+            let (count, odd) = line_ends.next(&mut ends, machine);
             let Some((lines, end)) = ends.get(..count).and_then(|ends| Some((Lines { start, ends }, *ends.last()?)))
             else {
                 return Ok(());
             };
-            self.batch(lines, &mut stretches, machine)?;
+            self.batch(lines, odd, &mut stretches, machine)?;
             start = end;
         }
     }
 }
 
 impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
+    /// Judges the lines of a batch; `odd` has a bit for each that may not be plain.
     #[inline(always)]
-    fn batch(&mut self, lines: Lines<'_>, stretches: &mut Stretches, machine: impl Machine) -> Result<()> {
+    fn batch(&mut self, lines: Lines<'_>, odd: u64, stretches: &mut Stretches, machine: impl Machine) -> Result<()> {
         self.split(lines, stretches, machine);
         if self.until == Stage::Split {
             black_box(&stretches.all);
@@ -146,7 +146,7 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
             let (unknown, behind) = rest.split_at(stretch.first as usize + rest.ends.len() - lines.ends.len());
             self.put_unknown(unknown);
             let (lines, behind) = behind.split_at((next.first - stretch.first) as usize);
-            self.judge(stretch, lines, machine)?;
+            self.judge(stretch, lines, odd.unbounded_shr(stretch.first), machine)?;
             rest = behind;
         }
         self.put_unknown(rest);
@@ -207,8 +207,9 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
         }
     }
 
+    /// Judges the lines of a stretch; `odd` has a bit for each that may not be plain.
     #[inline(always)]
-    fn judge(&mut self, stretch: &Stretch, lines: Lines<'_>, machine: impl Machine) -> Result<()> {
+    fn judge(&mut self, stretch: &Stretch, lines: Lines<'_>, odd: u64, machine: impl Machine) -> Result<()> {
         let (judge, data) = (self.judge, self.data);
         let len = stretch.origin as usize;
         if len == 0 {
@@ -223,15 +224,21 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
             (self.each)(lines, verdicts);
             return Ok(());
         }
-        for line in lines.ranges() {
-            let (rest, end) = (line.start + len, line.end);
-            let url = without_end(&data[line.clone()]);
-            // A blank at the end has to be cut off.
-            let verdicts = match url.last() {
-                Some(..=b' ') => judge.judge(url, self.scratch)?,
-                _ => judge.judge_rest(&data[rest..], url.len().saturating_sub(len), self.scratch, machine)?,
+        for (number, line) in (0..).zip(lines.ranges()) {
+            let (start, rest, end) = (line.start, line.start + len, line.end);
+            let path = if odd.unbounded_shr(number) & 1 == 0 {
+                Cow::Borrowed(or_root(data.get(rest..end - 1).unwrap_or_default()))
+            } else {
+                let url = without_end(&data[line]);
+                // A blank at the end has to be cut off.
+                if matches!(url.last(), Some(..=b' ')) {
+                    (self.each)(Lines { start, ends: &[end] }, judge.judge(url, self.scratch)?);
+                    continue;
+                }
+                judge.normal_rest(&data[rest..], url.len().saturating_sub(len), machine)
             };
-            (self.each)(Lines { start: line.start, ends: &[end] }, verdicts);
+            let verdicts = judge.judge_path(&path, self.scratch, machine)?;
+            (self.each)(Lines { start, ends: &[end] }, verdicts);
         }
         Ok(())
     }
@@ -259,70 +266,6 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         each: impl FnMut(Lines<'_>, Verdicts<'_>),
     ) -> Result<()> {
         self.machine.run(Work { judge: self, data, until, scratch, each })
-    }
-}
-
-/// Where lines end, found a piece of text at a time.
-struct LineEnds<'b> {
-    data: &'b [u8],
-    /// The ends in the piece looked at that were not given yet, one bit each; where it begins; and where the next one begins.
-    found: u64,
-    base: usize,
-    next: usize,
-    /// The last one that was given.
-    last: usize,
-}
-
-impl<'b> LineEnds<'b> {
-    fn new(data: &'b [u8]) -> Self {
-        Self { data, found: 0, base: 0, next: 0, last: 0 }
-    }
-
-    /// Fills `ends` with the places behind the next line ends, and behind a last line without one; how many there are.
-    #[inline(always)]
-    fn next(&mut self, ends: &mut [usize; BATCH], machine: impl Machine) -> usize {
-        let mut count = 0;
-        while let Some(free) = ends.get_mut(count) {
-            if self.found == 0 && !self.look(machine) {
-                break;
-            }
-            self.last = self.base + self.found.trailing_zeros() as usize + 1;
-            self.found &= self.found - 1;
-            *free = self.last;
-            count += 1;
-        }
-        match ends.get_mut(count) {
-            Some(free) if self.last < self.data.len() => {
-                *free = self.data.len();
-                self.last = self.data.len();
-                count + 1
-            }
-            _ => count,
-        }
-    }
-
-    /// Looks for the next piece with line ends; `false` if there are no more.
-    #[inline(always)]
-    fn look(&mut self, machine: impl Machine) -> bool {
-        while let Some(piece) = self.data[self.next..].first_chunk::<64>() {
-            self.base = self.next;
-            self.next += piece.len();
-            self.found = machine.newlines(piece);
-            if self.found != 0 {
-                return true;
-            }
-        }
-        self.look_at_last(machine)
-    }
-
-    #[inline(never)]
-    fn look_at_last(&mut self, machine: impl Machine) -> bool {
-        let rest = &self.data[self.next..];
-        let mut piece = [0; 64];
-        piece[..rest.len()].copy_from_slice(rest);
-        (self.base, self.next) = (self.next, self.data.len());
-        self.found = machine.newlines(&piece);
-        self.found != 0
     }
 }
 

@@ -164,28 +164,24 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         self.machine.run(OneUrl { judge: self, url, scratch })
     }
 
-    /// The verdicts on a URL of the origin entered last, whose verdicts depend on the path, given what follows the origin in it: nothing, or a
-    /// path. That are the first `len` bytes of `window`, which may go on behind.
+    /// The verdicts on a path in normal form, of the origin entered last, whose verdicts depend on the path.
     #[inline(always)]
-    pub(super) fn judge_rest<'a>(
+    pub(super) fn judge_path<'a>(
         &self,
-        window: &[u8],
-        len: usize,
+        path: &[u8],
         scratch: &'a mut Scratch<'s>,
         machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
-        let (origin, hot) = (scratch.states.current(), &mut scratch.hot);
-        self.judge_normal(&self.normal_rest(window, len, machine), origin, (hot, &mut scratch.allowed), machine)
+        self.judge_normal(path, scratch.states.current(), (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 
     /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
     #[inline(always)]
     pub(super) fn normal_rest<'w>(&self, window: &'w [u8], len: usize, machine: impl Machine) -> Cow<'w, [u8]> {
         let look = machine.look_at_path(window, len);
-        match window.get(..look.len) {
-            None | Some([]) => Cow::Borrowed(b"/"),
-            Some(path) if look.plain => Cow::Borrowed(path),
-            Some(path) => normalize_path(path, self.profile),
+        match or_root(window.get(..look.len).unwrap_or_default()) {
+            path if look.plain => Cow::Borrowed(path),
+            path => normalize_path(path, self.profile),
         }
     }
 
@@ -331,6 +327,12 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         }
         Ok(out)
     }
+}
+
+/// A path, or `/` where there is none.
+#[inline]
+pub(super) fn or_root(path: &[u8]) -> &[u8] {
+    if path.is_empty() { b"/" } else { path }
 }
 
 /// A URL to be judged.

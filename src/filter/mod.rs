@@ -5,6 +5,7 @@ mod basis;
 mod batch;
 mod block;
 mod board;
+mod ends;
 mod held;
 mod judge;
 mod lanes;

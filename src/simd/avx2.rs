@@ -1,6 +1,8 @@
 //! The vector code for x86-64 with AVX2.
 
-use super::{Fingerprints, Found, HostLook, Machine, Nibbles, PairTables, PathLook, Signs, Work, machine, plain};
+use super::{
+    Fingerprints, Found, HostLook, LinesLook, Machine, Nibbles, PairTables, PathLook, Signs, Work, machine, plain,
+};
 use std::arch::x86_64::*;
 
 /// A machine that has all that this module asks for: there is none but by looking.
@@ -138,11 +140,18 @@ fn store_bytes(bytes: &mut [u8; 32], vector: __m256i) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn newlines(text: &[u8; 64]) -> u64 {
-    let wanted = _mm256_set1_epi8(b'\n' as i8);
-    let of_half = |half: &[u8; 32]| _mm256_movemask_epi8(_mm256_cmpeq_epi8(load_bytes(half), wanted)) as u32;
+fn look_at_lines(text: &[u8; 64]) -> LinesLook {
     let halves = text.as_chunks().0;
-    u64::from(of_half(&halves[0])) | u64::from(of_half(&halves[1])) << 32
+    let [first, second] = [0, 1].map(|half| {
+        let bytes = load_bytes(&halves[half]);
+        let is = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+        // Bytes from 0x80 on are negative here.
+        let low = _mm256_cmpgt_epi8(_mm256_set1_epi8(b'%' as i8 + 1), bytes);
+        let odd = _mm256_or_si256(low, is(b'*'));
+        [is(b'\n'), odd].map(|lanes| u64::from(_mm256_movemask_epi8(lanes) as u32))
+    });
+    let [ends, odd] = [0, 1].map(|kind| first[kind] | second[kind] << 32);
+    LinesLook { ends, odd: odd & !ends }
 }
 
 #[inline]

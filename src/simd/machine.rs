@@ -7,8 +7,8 @@ use super::{Fingerprints, Found, Nibbles, PairTables, Signs, Work, plain};
 /// Instructions that may be used. Which they are is known when the work that uses them is compiled: to ask at every step took a
 /// twentieth of the time.
 pub(crate) trait Machine: Copy {
-    /// Where lines end in a piece of text, one bit each.
-    fn newlines(self, text: &[u8; 64]) -> u64;
+    /// Looks for line ends in a piece of text, and for bytes that are not plain.
+    fn look_at_lines(self, text: &[u8; 64]) -> LinesLook;
 
     /// The bytes that are the same in two texts, one bit each.
     fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
@@ -40,6 +40,16 @@ pub(crate) trait Machine: Copy {
 
     /// Looks for all fingerprints in a text.
     fn look_for(self, fingerprints: &Fingerprints, text: &[u8]) -> Found;
+}
+
+/// What a look at a piece of text tells of its lines, one bit for each byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LinesLook {
+    /// The line ends.
+    pub ends: u64,
+    /// Bytes that may not stand in a plain URL as it is: `%`, `*`, `#`, those up to the blank and from 0x80 on; and `!`, `"` and `$`,
+    /// which are rare, so that one comparison tells most of them.
+    pub odd: u64,
 }
 
 /// What a look at the beginning of a text tells of the host name there.
@@ -93,7 +103,7 @@ impl AnyMachine {
 macro_rules! for_each_step {
     ($pass_on:ident) => {
         $pass_on! {
-            fn newlines(self, text: &[u8; 64]) -> u64;
+            fn look_at_lines(self, text: &[u8; 64]) -> LinesLook;
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
             fn look_at_host(self, window: &[u8; 32]) -> Option<HostLook>;
             fn look_at_path(self, window: &[u8], len: usize) -> PathLook;

@@ -2,7 +2,7 @@
 //!
 //! Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 
-use super::{Fingerprints, Found, HostLook, Nibbles, PairTables, PathLook, Signs};
+use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, PathLook, Signs};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
@@ -46,8 +46,10 @@ pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
 }
 
 #[inline(never)]
-pub(super) fn newlines(text: &[u8; 64]) -> u64 {
-    text.iter().rev().fold(0, |bits, b| bits << 1 | u64::from(*b == b'\n'))
+pub(super) fn look_at_lines(text: &[u8; 64]) -> LinesLook {
+    let bits = |is: fn(u8) -> bool| text.iter().rev().fold(0, |bits, b| bits << 1 | u64::from(is(*b)));
+    let ends = bits(|b| b == b'\n');
+    LinesLook { ends, odd: bits(|b| b <= b'%' || b == b'*' || b >= 0x80) & !ends }
 }
 
 #[inline(never)]
