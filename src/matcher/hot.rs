@@ -5,11 +5,12 @@
 //! the few sites that make up much of a list, it pays to look at some of these paths first: of each rule the three bytes are taken
 //! that the fewest of them hold. One pass over a path finds all of them, at half the cost of a signature and of comparing it.
 
+use super::memo::Memo;
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
 use crate::simd::{BUCKETS, Fingerprints, Machine};
+use crate::snapshot::ruleset::RuleSet;
 use crate::snapshot::wild::Wild;
-use std::ops::Range;
 
 /// URLs that meet a rule set before its fingerprints are taken, which costs as much as matching about a thousand.
 const MANY: u32 = 4096;
@@ -42,6 +43,8 @@ struct HotSet {
     place: u32,
     /// URLs that met it, less those that met others which would stand here.
     met: u32,
+    /// Only of one that is told by fingerprints.
+    memo: Memo,
     samples: Vec<Vec<u8>>,
     told: Option<Told>,
 }
@@ -58,17 +61,38 @@ impl HotSets {
         Self { sets: std::iter::repeat_with(HotSet::default).take(KEPT).collect(), many }
     }
 
-    /// Counts that a path meets the rules at a place; gives them as they are told by fingerprints, if it is time.
+    /// The rules at a place as they are told by fingerprints, and the memo of them, if it holds for paths with this word.
     #[inline]
-    pub(crate) fn meet(&mut self, place: u32, wild: &Wild<'_>, path: &[u8]) -> Result<Option<&Told>> {
+    pub(super) fn recall(&mut self, place: u32, wild: &Wild<'_>, word: u64) -> Option<(&Told, &Memo)> {
         if !COUNTS.contains(&wild.len()) {
+            return None;
+        }
+        let set = &mut self.sets[place as usize % KEPT];
+        if set.place != place || !set.memo.recall(word) {
+            return None;
+        }
+        set.met = self.many * 2;
+        set.told.as_ref().map(|told| (told, &set.memo))
+    }
+
+    /// Counts that a path, given with its word, meets the rules at a place; gives them as they are told by fingerprints, if it is time.
+    #[inline]
+    pub(super) fn meet(
+        &mut self,
+        place: u32,
+        rules: &RuleSet<'_>,
+        (path, word): (&[u8], u64),
+        machine: impl Machine,
+    ) -> Result<Option<&Told>> {
+        if !COUNTS.contains(&rules.wild.len()) {
             return Ok(None);
         }
         let set = &mut self.sets[place as usize % KEPT];
-        if set.place == place && set.told.is_some() {
-            set.met = self.many * 2;
+        if set.place != place || set.told.is_none() {
+            set.count(place, &rules.wild, path, self.many)?;
         } else {
-            set.count(place, wild, path, self.many)?;
+            set.met = self.many * 2;
+            set.memo.note(rules, (path, word), machine)?;
         }
         Ok(set.told.as_ref().filter(|_| set.place == place))
     }
@@ -131,58 +155,48 @@ impl Told {
         Ok(told)
     }
 
-    /// The rank of the highest rule in these runs that matches, if it is higher than `floor`, else `floor`.
+    /// The rank of the highest of these rules, a bit for each number, that matches, if it is higher than `floor`, else `floor`.
     #[inline(always)]
-    pub(crate) fn highest(
+    pub(super) fn highest(
         &self,
         wild: &Wild<'_>,
-        runs: impl Iterator<Item = Range<usize>>,
+        numbers: u64,
         path: &[u8],
         floor: u32,
         machine: impl Machine,
     ) -> Result<u32> {
-        let found = machine.look_for(&self.fingerprints, path);
-        let (mut left, mut rules) = (found.buckets, self.bare);
-        while left != 0 {
-            rules |= self.rules[left.trailing_zeros() as usize % BUCKETS];
-            left &= left - 1;
+        if numbers == 0 {
+            return Ok(floor);
         }
+        let (rules, slashes) = self.look(path, machine);
+        let mut rules = rules & numbers;
         let mut rank = floor;
-        for run in runs {
-            let own = rules & bits(run);
-            rank = self.first(own, wild, (path, found.slashes), rank, machine)?;
-        }
-        Ok(rank)
-    }
-
-    #[inline(always)]
-    fn first(
-        &self,
-        mut rules: u64,
-        wild: &Wild<'_>,
-        (path, slashes): (&[u8], u8),
-        floor: u32,
-        machine: impl Machine,
-    ) -> Result<u32> {
         while rules != 0 {
             let number = rules.trailing_zeros() as usize;
             rules &= rules - 1;
             if self.slashes[number] > slashes {
                 continue;
             }
-            let Some(rule) = wild.rule(number).filter(|rule| rule.rank() > floor) else { break };
+            // Those of one branch stand by rank, but these may be of several.
+            let Some(rule) = wild.rule(number).filter(|rule| rule.rank() > rank) else { continue };
             if glob_matches_behind(wild.pattern(&rule)?, rule.anchored, path, machine) {
-                return Ok(rule.rank());
+                rank = rule.rank();
             }
         }
-        Ok(floor)
+        Ok(rank)
     }
-}
 
-/// A bit for each number of a range, which is not empty and does not reach beyond 64.
-#[inline]
-fn bits(range: Range<usize>) -> u64 {
-    u64::MAX >> (64 - range.len().clamp(1, 64)) << (range.start & 63)
+    /// The rules that a path may match, a bit for each number, and its slashes.
+    #[inline(always)]
+    fn look(&self, path: &[u8], machine: impl Machine) -> (u64, u8) {
+        let found = machine.look_for(&self.fingerprints, path);
+        let (mut left, mut rules) = (found.buckets, self.bare);
+        while left != 0 {
+            rules |= self.rules[left.trailing_zeros() as usize % BUCKETS];
+            left &= left - 1;
+        }
+        (rules, found.slashes)
+    }
 }
 
 /// Pieces that are looked for together, and their rules.
@@ -273,8 +287,10 @@ fn code(piece: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use crate::robots::RuleKind;
+    use crate::simd::AnyMachine;
     use crate::snapshot::draft::SetRule;
-    use crate::snapshot::ruleset::{RuleSet, encode};
+    use crate::snapshot::ruleset::encode;
+    use crate::snapshot::stems::prefix_word;
 
     #[test]
     fn a_set_is_told_when_many_paths_met_it_and_makes_room_when_they_stay_away() {
@@ -287,17 +303,20 @@ mod tests {
             (patterns.len() - text.len()) as u64
         })
         .unwrap();
-        let wild = RuleSet::decode(&sets, 0, &patterns).unwrap().wild;
+        let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
+        let meets = |hot: &mut HotSets, place, path: &[u8]| {
+            hot.meet(place, &set, (path, prefix_word(&path[1..])), AnyMachine::detect()).unwrap().is_some()
+        };
         let mut turns = HotSets::after(1000);
         let long = [b"/".as_slice(), &[b'x'; 5000]].concat();
         for turn in 0..5000 {
             let place = 7 + if turn < 30 || turn % 2 == 1 { 0 } else { KEPT as u32 };
-            assert!(turns.meet(place, &wild, &long).unwrap().is_none());
+            assert!(!meets(&mut turns, place, &long));
         }
         let kept: Vec<usize> = turns.sets[7].samples.iter().map(Vec::len).collect();
         assert!(kept.len() <= SAMPLES && kept.iter().all(|len| *len <= SAMPLE_LEN), "{} samples", kept.len());
         let mut hot = HotSets::after(10);
-        let mut meet = |place| hot.meet(place, &wild, b"/x/a.html").unwrap().is_some();
+        let mut meet = |place| meets(&mut hot, place, b"/x/a.html");
         assert!((0..9).all(|_| !meet(7)) && meet(7) && meet(7));
         let other = 7 + KEPT as u32;
         assert!(!meet(other) && meet(7), "it takes more than one to drive it out");

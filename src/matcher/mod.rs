@@ -2,6 +2,7 @@
 
 mod explain;
 pub(crate) mod hot;
+mod memo;
 mod policy;
 mod reach;
 pub(crate) mod rules;

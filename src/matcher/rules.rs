@@ -1,6 +1,6 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
-use super::hot::{HotSets, Told};
+use super::hot::HotSets;
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
 use crate::simd::Machine;
@@ -9,7 +9,7 @@ use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature, path_signs};
 use crate::snapshot::stems::{Found, prefix_word};
 use crate::snapshot::view::View;
-use crate::snapshot::wild::Wild;
+use crate::snapshot::wild::{self, Wild};
 use std::ops::Range;
 
 /// A path made ready to be compared with many rules.
@@ -82,7 +82,7 @@ impl View<'_> {
         machine: impl Machine,
     ) -> Result<bool> {
         let rank = match rules {
-            Rules::Set(set) => highest(set, subject, |wild, path| hot.meet(place, wild, path), machine)?,
+            Rules::Set(set) => highest(set, subject, Some((place, hot)), machine)?,
             Rules::Union(places) => self.highest_of_union(places, subject, machine)?,
         };
         Ok(rank == 0 || PackedRule::rank_allows(rank))
@@ -92,32 +92,41 @@ impl View<'_> {
     fn highest_of_union(&self, places: &[[u8; 4]], subject: &mut Subject<'_>, machine: impl Machine) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(highest(&set, subject, |_, _| Ok(None), machine)?))
+            Ok(rank.max(highest(&set, subject, None, machine)?))
         })
     }
 }
 
-/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does. `told` says how
-/// rules with wildcards are told, if not by signatures.
+/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does. `hot` is what is known
+/// of the rule set at that place, if many paths met it.
 ///
 /// # Errors
 /// `Corrupt` if a rule's pattern lies outside the file.
 #[inline(always)]
-fn highest<'h>(
+fn highest(
     set: &RuleSet<'_>,
     subject: &mut Subject<'_>,
-    told: impl FnOnce(&Wild<'_>, &[u8]) -> Result<Option<&'h Told>>,
+    mut hot: Option<(u32, &mut HotSets)>,
     machine: impl Machine,
 ) -> Result<u32> {
-    let Found { rank, branch } = set.stems.find(subject.tail(), subject.word, machine)?;
-    let mut runs = set.wild.runs_above(branch, rank)?.peekable();
-    if runs.peek().is_none() {
-        return Ok(rank);
-    }
-    match told(&set.wild, subject.path)? {
-        Some(told) => told.highest(&set.wild, runs, subject.path, rank, machine),
-        None => highest_wild(&set.wild, runs, subject, rank, machine),
-    }
+    let recalled = hot.as_mut().and_then(|(place, hot)| hot.recall(*place, &set.wild, subject.word));
+    let (told, numbers, rank) = match recalled {
+        Some((told, memo)) => (told, memo.numbers(), memo.rank()),
+        None => {
+            let Found { rank, branch } = set.stems.find(subject.tail(), subject.word, machine)?;
+            let mut runs = set.wild.runs_above(branch, rank)?.peekable();
+            if runs.peek().is_none() {
+                return Ok(rank);
+            }
+            let told = match &mut hot {
+                Some((place, hot)) => hot.meet(*place, set, (subject.path, subject.word), machine)?,
+                None => None,
+            };
+            let Some(told) = told else { return highest_wild(&set.wild, runs, subject, rank, machine) };
+            (told, wild::numbers(runs), rank)
+        }
+    };
+    told.highest(&set.wild, numbers, subject.path, rank, machine)
 }
 
 /// The rank of the highest rule in these runs that matches, if it is higher than `floor`, else `floor`.
@@ -205,8 +214,7 @@ mod tests {
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         set.verify(&sets).unwrap();
         {
-            let rank =
-                highest(&set, &mut Subject::new(path.as_bytes()), |_, _| Ok(None), AnyMachine::detect()).unwrap();
+            let rank = highest(&set, &mut Subject::new(path.as_bytes()), None, AnyMachine::detect()).unwrap();
             rank == 0 || PackedRule::rank_allows(rank)
         }
     }
@@ -265,13 +273,8 @@ mod tests {
         let (sets, patterns) = set(&[("/a/long/pattern/of/more/than/eight", RuleKind::Disallow)]);
         let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
         assert!(
-            highest(
-                &cut,
-                &mut Subject::new(b"/a/long/pattern/of/more/than/eight"),
-                |_, _| Ok(None),
-                AnyMachine::detect()
-            )
-            .is_err()
+            highest(&cut, &mut Subject::new(b"/a/long/pattern/of/more/than/eight"), None, AnyMachine::detect())
+                .is_err()
         );
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
         // A head of 32 bytes, then the branches: root and `/a/`, each its first rule, how many, rank of the first, parent; behind the
@@ -281,7 +284,7 @@ mod tests {
             let mut sets = sets.clone();
             sets[at] = byte;
             let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-            highest(&set, &mut Subject::new(b"/a/b"), |_, _| Ok(None), AnyMachine::detect())
+            highest(&set, &mut Subject::new(b"/a/b"), None, AnyMachine::detect())
         };
         let (link, branch) = (32 + 16, 32 + 24 + 16);
         assert!(answer(branch + 4, sets[branch + 4]).unwrap() > 0);
@@ -295,7 +298,7 @@ mod tests {
         #[test]
         fn told_by_fingerprints_or_by_signatures_the_same_rule_decides(
             rules in vec((vec(select(b"/ab*?.".to_vec()), 0..9), any::<[bool; 2]>()), 1..70),
-            paths in vec(vec(select(b"/ab?.".to_vec()), 0..70), 1..30),
+            paths in vec(vec(select(b"/ab?.".to_vec()), 0..70), 1..90),
         ) {
             let rules: Vec<SetRule<'_>> = rules
                 .into_iter()
@@ -309,9 +312,9 @@ mod tests {
             let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
             let mut hot = HotSets::after(20);
             for path in &paths {
-                let slow = highest(&set, &mut Subject::new(path), |_, _| Ok(None), AnyMachine::detect()).unwrap();
+                let slow = highest(&set, &mut Subject::new(path), None, AnyMachine::detect()).unwrap();
                 let mut subject = Subject::new(path);
-                let told = highest(&set, &mut subject, |wild, path| hot.meet(8, wild, path), AnyMachine::detect()).unwrap();
+                let told = highest(&set, &mut subject, Some((8, &mut hot)), AnyMachine::detect()).unwrap();
                 prop_assert_eq!(told, slow, "{}", path.escape_ascii());
             }
         }

@@ -190,6 +190,42 @@ pub(crate) struct Found {
     pub branch: u32,
 }
 
+/// What the stems tell of a path, and of which others they tell the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub found: Found,
+    /// The first and the last word of paths of which they tell the same, whatever stands behind it; of none if the first is greater.
+    pub from: u64,
+    pub to: u64,
+}
+
+/// What is found of a path that begins with no stem.
+const NOTHING: Found = Found { rank: 0, branch: ROOT };
+
+impl Default for Finding {
+    fn default() -> Self {
+        Self::alone(NOTHING)
+    }
+}
+
+impl Finding {
+    /// It holds for that path alone.
+    fn alone(found: Found) -> Self {
+        Self { found, from: u64::MAX, to: 0 }
+    }
+
+    /// It holds from one word to another; for that path alone if one of them is not there.
+    fn within(found: Found, from: Option<u64>, to: Option<u64>) -> Self {
+        from.zip(to).map_or(Self::alone(found), |(from, to)| Self { found, from, to })
+    }
+
+    /// Whether all paths with this word are told the same.
+    #[inline]
+    pub(crate) fn holds_for(&self, word: u64) -> bool {
+        (self.from..=self.to).contains(&word)
+    }
+}
+
 impl<'a> Stems<'a> {
     fn word(&self, number: usize) -> u64 {
         self.words.get(number).map_or(0, |word| u64::from_le_bytes(*word))
@@ -230,15 +266,53 @@ impl<'a> Stems<'a> {
         if !self.starts.might_match(word) {
             return Ok(Found { rank: self.starts.root, branch: ROOT });
         }
-        self.search(tail, word, machine)
-    }
-
-    #[inline(always)]
-    fn search(&self, tail: &[u8], word: u64, machine: impl Machine) -> Result<Found> {
         let rest = tail.get(PREFIX_LEN..).unwrap_or_default();
         let Some(number) = self.last_not_behind(word, rest, machine)? else { return Ok(NOTHING) };
         let shared = self.shared(number, word, rest)?;
-        self.follow(number as u32, shared.min(tail.len()), tail.len())
+        let followed = self.follow(number as u32, shared.min(tail.len()), tail.len(), |_, _| {})?;
+        Ok(followed.map_or(NOTHING, |(_, found)| found))
+    }
+
+    /// As [`find`](Self::find), and for which other paths the same holds.
+    ///
+    /// All paths whose words lie between those of two neighbours come by the same way to the same stem, if they begin with none that this
+    /// way passes over.
+    pub(crate) fn tell(&self, tail: &[u8], word: u64, machine: impl Machine) -> Result<Finding> {
+        let rest = tail.get(PREFIX_LEN..).unwrap_or_default();
+        let number = self.last_not_behind(word, rest, machine)?;
+        let next = number.map_or(0, |number| number + 1);
+        let to = if next < self.words.len() { self.word(next).checked_sub(1) } else { Some(u64::MAX) };
+        let Some(number) = number else { return Ok(Finding::within(NOTHING, Some(0), to)) };
+        let shared = self.shared(number, word, rest)?;
+        let mut passed = None;
+        let pass = |number, stem: &PackedRule| passed = passed.max(Some(self.last_word(number, stem)));
+        let followed = self.follow(number as u32, shared.min(tail.len()), tail.len(), pass)?;
+        let from = passed.map_or(Some(0), |last: u64| last.checked_add(1));
+        let Some((stem_number, found)) = followed else { return Ok(Finding::within(NOTHING, from, to)) };
+        let stem = self.rule(stem_number as usize);
+        // Of equal words the rests matter.
+        if self.word(number) == word || !self.is_in_word(stem_number as usize, &stem) {
+            return Ok(Finding::alone(found));
+        }
+        let (first, last) = (self.word(stem_number as usize), self.last_word(stem_number as usize, &stem));
+        Ok(Finding::within(found, from.map(|from| from.max(first)), to.map(|to| to.min(last))))
+    }
+
+    /// The last word of a path that begins with a stem.
+    fn last_word(&self, number: usize, stem: &PackedRule) -> u64 {
+        let behind =
+            if stem.anchored { 0 } else { u64::MAX.checked_shr(8 * (stem.len as u32).saturating_sub(1)).unwrap_or(0) };
+        self.word(number) | behind
+    }
+
+    /// Whether a path's word tells if it begins with a stem. A zero at the end of the stem might stand for no byte.
+    fn is_in_word(&self, number: usize, stem: &PackedRule) -> bool {
+        let last = match stem.len {
+            0 | 1 => 1,
+            2..=9 => self.word(number) >> (64 - 8 * (stem.len - 1)) & 0xff,
+            _ => 0,
+        };
+        !stem.anchored && last != 0
     }
 
     /// The last stem that does not sort behind a path with this word, and this rest behind the word's bytes.
@@ -269,28 +343,33 @@ impl<'a> Stems<'a> {
         Ok(PREFIX_LEN + own.iter().zip(rest).take_while(|(a, b)| a == b).count())
     }
 
-    /// Follows the links from a stem that shares so many bytes with a path of length `len` to one that it begins with.
-    #[inline]
-    fn follow(&self, mut number: u32, shared: usize, len: usize) -> Result<Found> {
+    /// Follows the links from a stem that shares so many bytes with a path of length `len` to one that it begins with; `pass` is told of
+    /// those before that.
+    #[inline(always)]
+    fn follow(
+        &self,
+        mut number: u32,
+        shared: usize,
+        len: usize,
+        mut pass: impl FnMut(usize, &PackedRule),
+    ) -> Result<Option<(u32, Found)>> {
         // Links lead to lower numbers, so this ends in a damaged file too.
         loop {
             let stem = self.rule(number as usize);
             let link = Link::decode(self.links.get(number as usize).map_or(0, |link| u64::from_le_bytes(*link)));
             let own = stem.len.saturating_sub(1);
             if own <= shared && (!stem.anchored || own == len) {
-                return Ok(Found { rank: link.best, branch: link.branch });
+                return Ok(Some((number, Found { rank: link.best, branch: link.branch })));
             }
+            pass(number as usize, &stem);
             match link.parent {
-                None => return Ok(NOTHING),
+                None => return Ok(None),
                 Some(parent) if parent < number => number = parent,
                 Some(_) => return Err(Error::corrupt("a stem's link")),
             }
         }
     }
 }
-
-/// What is found of a path that begins with no stem.
-const NOTHING: Found = Found { rank: 0, branch: ROOT };
 
 /// So few words are counted side by side.
 const FEW: usize = 32;
@@ -329,9 +408,40 @@ fn first_equal(words: &[[u8; 8]], last: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::robots::RuleKind;
     use crate::simd::AnyMachine;
+    use crate::snapshot::draft::SetRule;
+    use crate::snapshot::ruleset::{RuleSet, encode};
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use proptest::sample::select;
+
+    /// What these rules tell of each of the paths holds for all others that they say it holds for.
+    fn assert_told(rules: Vec<(Vec<u8>, bool)>, paths: &[Vec<u8>]) -> Result<(), TestCaseError> {
+        let rule = |(tail, anchored): (Vec<u8>, bool)| SetRule {
+            text: [b"/", &tail[..]].concat().into(),
+            anchored,
+            kind: RuleKind::Disallow,
+        };
+        let rules: Vec<SetRule<'_>> = rules.into_iter().map(rule).collect();
+        let (mut sets, mut patterns) = (Vec::new(), Vec::new());
+        encode(&rules, &mut sets, |text| {
+            patterns.extend_from_slice(text);
+            (patterns.len() - text.len()) as u64
+        })
+        .unwrap();
+        let stems = RuleSet::decode(&sets, 0, &patterns).unwrap().stems;
+        let machine = AnyMachine::detect();
+        let find = |path: &[u8]| stems.find(path, prefix_word(path), machine).unwrap();
+        for path in paths {
+            let finding = stems.tell(path, prefix_word(path), machine).unwrap();
+            prop_assert_eq!(finding.found, find(path), "{}", path.escape_ascii());
+            for other in paths.iter().filter(|other| finding.holds_for(prefix_word(other))) {
+                prop_assert_eq!(find(other), finding.found, "{} as {}", other.escape_ascii(), path.escape_ascii());
+            }
+        }
+        Ok(())
+    }
 
     proptest! {
         #[test]
@@ -346,6 +456,22 @@ mod tests {
             if let Some(last) = bound.checked_sub(1) {
                 prop_assert_eq!(first_equal(&bytes, last), words.iter().filter(|other| **other < words[last]).count());
             }
+        }
+
+        #[test]
+        fn what_is_told_of_one_path_holds_for_those_like_it(
+            rules in vec((vec(select(b"ab\0*\xff".to_vec()), 0..11), any::<bool>()), 0..40),
+            paths in vec(vec(select(b"ab\0\xff".to_vec()), 0..12), 2..60),
+        ) {
+            assert_told(rules, &paths)?;
+        }
+
+        #[test]
+        fn what_is_told_holds_beside_stems_of_zeros(
+            rules in vec((vec(select(b"\0\0\0a".to_vec()), 0..11), any::<bool>()), 0..5),
+            paths in vec(vec(select(b"\0\0\0ab".to_vec()), 0..12), 2..20),
+        ) {
+            assert_told(rules, &paths)?;
         }
 
         #[test]

@@ -97,6 +97,16 @@ impl<'a> Wild<'a> {
     }
 }
 
+/// The numbers of the rules in [runs](Wild::runs_above), a bit for each. None reaches beyond 64.
+#[inline(always)]
+pub(crate) fn numbers(runs: impl Iterator<Item = Range<usize>>) -> u64 {
+    let mut numbers = 0;
+    for run in runs {
+        numbers |= u64::MAX >> (64 - run.len().clamp(1, 64)) << (run.start & 63);
+    }
+    numbers
+}
+
 /// A branch, and those that it grows from.
 #[derive(Clone, Debug)]
 struct Branches<'a> {
