@@ -235,7 +235,7 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
                     (self.each)(Lines { start, ends: &[end] }, judge.judge(url, self.scratch)?);
                     continue;
                 }
-                judge.normal_rest(&data[rest..], url.len().saturating_sub(len), machine)
+                judge.normal_odd_path(url.get(len..).unwrap_or_default())
             };
             let verdicts = judge.judge_path(&path, self.scratch, machine)?;
             (self.each)(Lines { start, ends: &[end] }, verdicts);

@@ -175,17 +175,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         self.judge_normal(path, scratch.states.current(), (&mut scratch.hot, &mut scratch.allowed), machine)
     }
 
-    /// The path that the first `len` bytes of `window` are, in normal form. They begin with `/`, or are none.
-    #[inline(always)]
-    pub(super) fn normal_rest<'w>(&self, window: &'w [u8], len: usize, machine: impl Machine) -> Cow<'w, [u8]> {
-        let look = machine.look_at_path(window, len);
-        match or_root(window.get(..look.len).unwrap_or_default()) {
-            path if look.plain => Cow::Borrowed(path),
-            path => normalize_path(path, self.profile),
-        }
-    }
-
-    /// A path, which may lack its `/`, in normal form; `buffer` holds it where that had to be put before it.
+    /// What follows the origin in a URL, in normal form: nothing, a path, or one that lacks its `/`, up to a `#`. `buffer` holds it where the
+    /// `/` had to be put before it.
     #[inline(always)]
     pub(super) fn normal_path<'p>(
         &self,
@@ -193,7 +184,19 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         buffer: &'p mut Vec<u8>,
         machine: impl Machine,
     ) -> Cow<'p, [u8]> {
-        if slash { self.with_slash(path, buffer) } else { self.normal_rest(path, path.len(), machine) }
+        if slash {
+            self.with_slash(path, buffer)
+        } else if machine.is_plain(path) {
+            Cow::Borrowed(or_root(path))
+        } else {
+            self.normal_odd_path(path)
+        }
+    }
+
+    /// As [`normal_path`](Self::normal_path), of a path that begins with `/` and may not be plain.
+    #[inline(never)]
+    pub(super) fn normal_odd_path<'p>(&self, path: &'p [u8]) -> Cow<'p, [u8]> {
+        normalize_path(or_root(&path[..memchr::memchr(b'#', path).unwrap_or(path.len())]), self.profile)
     }
 
     #[cold]

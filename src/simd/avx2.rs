@@ -1,8 +1,6 @@
 //! The vector code for x86-64 with AVX2.
 
-use super::{
-    Fingerprints, Found, HostLook, LinesLook, Machine, Nibbles, PairTables, PathLook, Signs, Work, machine, plain,
-};
+use super::{Fingerprints, Found, HostLook, LinesLook, Machine, Nibbles, PairTables, Signs, Work, machine, plain};
 use std::arch::x86_64::*;
 
 /// A machine that has all that this module asks for: there is none but by looking.
@@ -152,12 +150,8 @@ fn look_at_lines(text: &[u8; 64]) -> LinesLook {
 #[target_feature(enable = "avx2")]
 fn look_at_half(text: &[u8; 32]) -> LinesLook {
     let bytes = load_bytes(text);
-    let ends = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\n' as i8));
-    // Bytes from 0x80 on are negative here.
-    let low = _mm256_cmpgt_epi8(_mm256_set1_epi8(b'%' as i8 + 1), bytes);
-    let odd = _mm256_or_si256(low, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'*' as i8)));
-    let [ends, odd] = [_mm256_movemask_epi8(ends), _mm256_movemask_epi8(odd)];
-    LinesLook { ends: u64::from(ends as u32), odd: u64::from((odd & !ends) as u32) }
+    let ends = lanes(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\n' as i8)));
+    LinesLook { ends: u64::from(ends), odd: u64::from(lanes(odd_bytes(bytes)) & !ends) }
 }
 
 #[inline]
@@ -190,54 +184,32 @@ fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_at_path(window: &[u8], len: usize) -> PathLook {
-    let len = len.min(window.len());
-    let (mut odd, mut at) = (0, 0);
-    while at < len {
-        let valid = if len - at < 32 { (1 << (len - at)) - 1 } else { u32::MAX };
-        let part = match window[at..].first_chunk() {
-            Some(part) => look_at_part(load_bytes(part)),
-            None => look_at_last(window, at),
-        };
-        let end = part.ends & valid;
-        if end != 0 {
-            let before = (end & end.wrapping_neg()) - 1;
-            return PathLook { len: at + end.trailing_zeros() as usize, plain: (odd | part.odd & before) == 0 };
-        }
-        odd |= part.odd & valid;
-        at += 32;
+fn is_plain(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk() else {
+        // The zeros behind a short text are none of it.
+        return lanes(odd_bytes(load_short(text))) & ((1 << text.len()) - 1) == 0;
+    };
+    let mut odd = odd_bytes(load_bytes(last));
+    for chunk in text[..text.len() - 1].as_chunks().0 {
+        odd = _mm256_or_si256(odd, odd_bytes(load_bytes(chunk)));
     }
-    PathLook { len, plain: odd == 0 }
+    lanes(odd) == 0
 }
 
-/// The bytes of 32 that end a path, and those that are not plain, one bit each.
-struct PartLook {
-    ends: u32,
-    odd: u32,
-}
-
+/// The odd bytes of 32.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_at_part(bytes: __m256i) -> PartLook {
-    let is = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
-    // Bytes from 0x80 on have their sign bit set as they stand.
-    let odd = _mm256_or_si256(_mm256_or_si256(is(b'%'), is(b'*')), bytes);
-    PartLook { ends: _mm256_movemask_epi8(is(b'#')) as u32, odd: _mm256_movemask_epi8(odd) as u32 }
+fn odd_bytes(bytes: __m256i) -> __m256i {
+    // Bytes from 0x80 on are negative here.
+    let low = _mm256_cmpgt_epi8(_mm256_set1_epi8(b'%' as i8 + 1), bytes);
+    _mm256_or_si256(low, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'*' as i8)))
 }
 
-/// Looks at what is left from `at` on, fewer than 32 bytes: with those before them, or, in a short text, with zeros behind them.
+/// The highest bit of each byte.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_at_last(text: &[u8], at: usize) -> PartLook {
-    if let Some(last) = text.last_chunk() {
-        let PartLook { ends, odd } = look_at_part(load_bytes(last));
-        let before = (32 - (text.len() - at)) as u32;
-        return PartLook { ends: ends >> before, odd: odd >> before };
-    }
-    // In a list there is nearly always more to read, so it does not matter that `load_short` would be faster; here it made the rest slower.
-    let mut short = [0; 32];
-    short[..text.len() - at].copy_from_slice(&text[at..]);
-    look_at_part(load_bytes(&short))
+fn lanes(bytes: __m256i) -> u32 {
+    _mm256_movemask_epi8(bytes) as u32
 }
 
 /// Both halves of a table, in both lanes of a vector.

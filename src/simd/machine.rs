@@ -16,9 +16,8 @@ pub(crate) trait Machine: Copy {
     /// Looks at a host name; `None` if it is longer than 31 bytes.
     fn look_at_host(self, window: &[u8; 32]) -> Option<HostLook>;
 
-    /// Looks at the path that `window` begins with, `len` bytes of it at most. What lies behind does not matter, but with 32 bytes to read
-    /// the end of the path is seen as fast as the rest.
-    fn look_at_path(self, window: &[u8], len: usize) -> PathLook;
+    /// Whether a text has no [odd](LinesLook::odd) bytes. Such a path is in normal form for every profile, as nearly all are.
+    fn is_plain(self, text: &[u8]) -> bool;
 
     /// How many of the words, little-endian and sorted, are not greater than `word`. Looks at all: they should be few.
     fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
@@ -61,15 +60,6 @@ pub(crate) struct HostLook {
     pub label: usize,
 }
 
-/// What a look at a path tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PathLook {
-    /// How long it is up to a `#`.
-    pub len: usize,
-    /// It holds neither `%` nor `*` nor bytes from 0x80 on.
-    pub plain: bool,
-}
-
 /// The machine that this program runs on: whatever it is, each step is done by the best that it has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnyMachine {
@@ -106,7 +96,7 @@ macro_rules! for_each_step {
             fn look_at_lines(self, text: &[u8; 64]) -> LinesLook;
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
             fn look_at_host(self, window: &[u8; 32]) -> Option<HostLook>;
-            fn look_at_path(self, window: &[u8], len: usize) -> PathLook;
+            fn is_plain(self, text: &[u8]) -> bool;
             fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
             fn next_within(self, signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize>;
             fn find(self, text: &[u8], needle: &[u8]) -> Option<usize>;

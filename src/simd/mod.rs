@@ -12,7 +12,7 @@ mod sse2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use machine::{AnyMachine, HostLook, LinesLook, Machine, PathLook};
+pub(crate) use machine::{AnyMachine, HostLook, LinesLook, Machine};
 
 /// Lanes, one bit each.
 pub(crate) type Lanes = u32;

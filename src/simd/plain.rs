@@ -2,7 +2,7 @@
 //!
 //! Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 
-use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, PathLook, Signs};
+use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, Signs};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
@@ -17,12 +17,14 @@ pub(super) fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
 }
 
 #[inline(never)]
-pub(super) fn look_at_path(window: &[u8], len: usize) -> PathLook {
-    let text = &window[..len.min(window.len())];
-    let path = &text[..memchr::memchr(b'#', text).unwrap_or(text.len())];
+pub(super) fn is_plain(text: &[u8]) -> bool {
     // One fold over the bytes without an early exit is what the compiler turns into vector instructions.
-    let odd = path.iter().fold(false, |odd, &b| odd | (b >= 0x80) | (b == b'%') | (b == b'*'));
-    PathLook { len: path.len(), plain: !odd }
+    !text.iter().fold(false, |any, b| any | is_odd(*b))
+}
+
+#[inline]
+fn is_odd(byte: u8) -> bool {
+    byte <= b'%' || byte == b'*' || byte >= 0x80
 }
 
 #[inline(never)]
@@ -49,7 +51,7 @@ pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
 pub(super) fn look_at_lines(text: &[u8; 64]) -> LinesLook {
     let bits = |is: fn(u8) -> bool| text.iter().rev().fold(0, |bits, b| bits << 1 | u64::from(is(*b)));
     let ends = bits(|b| b == b'\n');
-    LinesLook { ends, odd: bits(|b| b <= b'%' || b == b'*' || b >= 0x80) & !ends }
+    LinesLook { ends, odd: bits(is_odd) & !ends }
 }
 
 #[inline(never)]

@@ -53,7 +53,7 @@ proptest! {
         }
         prop_assert_eq!(AnyMachine::detect().pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
         for len in [0, 1, 31, 32, 33, text.len() / 2, text.len()].into_iter().filter(|len| *len <= text.len()) {
-            prop_assert_eq!(AnyMachine::detect().look_at_path(&text, len), plain::look_at_path(&text, len));
+            prop_assert_eq!(AnyMachine::detect().is_plain(&text[..len]), plain::is_plain(&text[..len]));
             prop_assert_eq!(AnyMachine::detect().pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
             prop_assert_eq!(AnyMachine::detect().signs(&text[..len], &TABLES.first), plain::signs(&text[..len], &TABLES.first));
         }
@@ -65,6 +65,13 @@ proptest! {
         (0..32).filter(|i| mask >> i & 1 == 0).for_each(|i| b[i] = !b[i]);
         prop_assert_eq!(AnyMachine::detect().equal_bytes(&a, &b), mask);
         prop_assert_eq!(plain::equal_bytes(&a, &b), mask);
+    }
+
+    #[test]
+    fn one_odd_byte_is_seen(byte in any::<u8>(), len in 1usize..130, at in 0usize..130) {
+        let mut text = vec![b'x'; len];
+        text[at % len] = byte;
+        prop_assert_eq!(AnyMachine::detect().is_plain(&text), plain::is_plain(&text));
     }
 
     #[test]

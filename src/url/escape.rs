@@ -4,13 +4,6 @@ use crate::profile::Profile;
 use crate::simd::{AnyMachine, Machine};
 use std::borrow::Cow;
 
-/// Whether `path` is in normal form already for every profile, as nearly all are: `%` and bytes from 0x80 matter to both profiles,
-/// `*` to the URL side of `Rfc9309`.
-fn is_plain(path: &[u8]) -> bool {
-    let look = AnyMachine::detect().look_at_path(path, path.len());
-    look.plain && look.len == path.len()
-}
-
 /// A URL's path and query in the normal form that rules are compared with.
 ///
 /// Bytes from 0x80 become `%XX` and the hex digits of escapes upper-case, so that raw UTF-8 in a log meets an
@@ -19,7 +12,7 @@ fn is_plain(path: &[u8]) -> bool {
 /// (RFC 9309 §2.2.2, §2.2.3).
 #[inline]
 pub(crate) fn normalize_path(path: &[u8], profile: Profile) -> Cow<'_, [u8]> {
-    if is_plain(path) {
+    if AnyMachine::detect().is_plain(path) {
         return Cow::Borrowed(path);
     }
     Cow::Owned(normalize_odd_path(path, profile))
