@@ -289,7 +289,7 @@ mod tests {
     use crate::robots::RuleKind;
     use crate::simd::AnyMachine;
     use crate::snapshot::draft::SetRule;
-    use crate::snapshot::ruleset::encode;
+    use crate::snapshot::ruleset::pack;
     use crate::snapshot::stems::prefix_word;
 
     #[test]
@@ -297,12 +297,7 @@ mod tests {
         let texts = ["/*?a=", "/*?b=", "/x/*.c", "/*/d/*", "*.pdf", "/x/*/y/*/z"];
         let rules =
             texts.map(|text| SetRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Disallow });
-        let (mut sets, mut patterns) = (Vec::new(), Vec::new());
-        encode(&rules, &mut sets, |text| {
-            patterns.extend_from_slice(text);
-            (patterns.len() - text.len()) as u64
-        })
-        .unwrap();
+        let (sets, patterns) = pack(&rules).unwrap();
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         let meets = |hot: &mut HotSets, place, path: &[u8]| {
             hot.meet(place, &set, (path, prefix_word(&path[1..])), AnyMachine::detect()).unwrap().is_some()

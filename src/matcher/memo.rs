@@ -86,19 +86,14 @@ mod tests {
     use crate::robots::RuleKind;
     use crate::simd::AnyMachine;
     use crate::snapshot::draft::SetRule;
-    use crate::snapshot::ruleset::encode;
+    use crate::snapshot::ruleset::pack;
     use crate::snapshot::stems::prefix_word;
 
     #[test]
     fn it_holds_within_a_folder_and_rests_where_paths_jump() {
         let rule =
             |text: &'static str| SetRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Allow };
-        let (mut sets, mut patterns) = (Vec::new(), Vec::new());
-        encode(&["/b", "/d/*x"].map(rule), &mut sets, |text| {
-            patterns.extend_from_slice(text);
-            (patterns.len() - text.len()) as u64
-        })
-        .unwrap();
+        let (sets, patterns) = pack(&["/b", "/d/*x"].map(rule)).unwrap();
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         let mut memo = Memo::default();
         let mut recalls = |path: &[u8]| {

@@ -183,7 +183,7 @@ mod tests {
     use crate::robots::RuleKind;
     use crate::simd::AnyMachine;
     use crate::snapshot::draft::SetRule;
-    use crate::snapshot::ruleset::encode;
+    use crate::snapshot::ruleset::pack;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
@@ -196,17 +196,7 @@ mod tests {
                 None => SetRule { text: text.as_bytes().into(), anchored: false, kind: *kind },
             })
             .collect();
-        packed(&rules)
-    }
-
-    fn packed(rules: &[SetRule<'_>]) -> (Vec<u8>, Vec<u8>) {
-        let (mut out, mut patterns) = (Vec::new(), Vec::new());
-        encode(rules, &mut out, |text| {
-            patterns.extend_from_slice(text);
-            (patterns.len() - text.len()) as u64
-        })
-        .unwrap();
-        (out, patterns)
+        pack(&rules).unwrap()
     }
 
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
@@ -307,7 +297,7 @@ mod tests {
                     SetRule { text: [b"/", &tail[..]].concat().into(), anchored, kind }
                 })
                 .collect();
-            let (sets, patterns) = packed(&rules);
+            let (sets, patterns) = pack(&rules).unwrap();
             let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
             let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
             let mut hot = HotSets::after(20);

@@ -64,6 +64,19 @@ pub(crate) fn encode(rules: &[SetRule<'_>], out: &mut Vec<u8>, mut store: impl F
     Ok(())
 }
 
+/// The packed form of `rules`, and the section `patterns` that it alone refers to.
+///
+/// # Errors
+/// As [`encode`].
+pub(crate) fn pack(rules: &[SetRule<'_>]) -> Result<(Vec<u8>, Vec<u8>)> {
+    let (mut set, mut patterns) = (Vec::new(), Vec::new());
+    encode(rules, &mut set, |text| {
+        patterns.extend_from_slice(text);
+        (patterns.len() - text.len()) as u64
+    })?;
+    Ok((set, patterns))
+}
+
 /// Stands where a rule set has its count of stems: several rule sets follow that are judged together.
 const UNION: u32 = u32::MAX;
 const UNION_HEAD_LEN: usize = 8;

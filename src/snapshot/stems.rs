@@ -411,7 +411,7 @@ mod tests {
     use crate::robots::RuleKind;
     use crate::simd::AnyMachine;
     use crate::snapshot::draft::SetRule;
-    use crate::snapshot::ruleset::{RuleSet, encode};
+    use crate::snapshot::ruleset::{RuleSet, pack};
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
@@ -424,12 +424,7 @@ mod tests {
             kind: RuleKind::Disallow,
         };
         let rules: Vec<SetRule<'_>> = rules.into_iter().map(rule).collect();
-        let (mut sets, mut patterns) = (Vec::new(), Vec::new());
-        encode(&rules, &mut sets, |text| {
-            patterns.extend_from_slice(text);
-            (patterns.len() - text.len()) as u64
-        })
-        .unwrap();
+        let (sets, patterns) = pack(&rules).unwrap();
         let stems = RuleSet::decode(&sets, 0, &patterns).unwrap().stems;
         let machine = AnyMachine::detect();
         let find = |path: &[u8]| stems.find(path, prefix_word(path), machine).unwrap();

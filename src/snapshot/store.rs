@@ -1,7 +1,6 @@
 //! Rule sets on their way into the file: packed on all threads, then put one behind the other with the patterns that they share.
 
 use super::copy::PackedSet;
-use super::draft::SetRule;
 use super::format::NONE;
 use super::packed::PLACE_BITS;
 use super::ruleset;
@@ -80,12 +79,7 @@ impl<'a> Ready<'a> {
     fn new(contents: RuleSetContents<'a>) -> Result<Self> {
         match contents {
             RuleSetContents::Set(flat) => {
-                let (mut set, mut patterns) = (Vec::new(), Vec::new());
-                let rules: Vec<SetRule<'_>> = flat.iter().collect();
-                ruleset::encode(&rules, &mut set, |text| {
-                    patterns.extend_from_slice(text);
-                    (patterns.len() - text.len()) as u64
-                })?;
+                let (set, patterns) = ruleset::pack(&flat.iter().collect::<Vec<_>>())?;
                 Ok(Self::Set(set, patterns))
             }
             RuleSetContents::Packed(set) => Ok(Self::Packed(set)),
