@@ -46,7 +46,14 @@ proptest! {
     #[test]
     fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), select(b"\n.#%*/".to_vec()), b'a'..=b'z'], 0..200)) {
         if let Some(piece) = text.first_chunk() {
-            prop_assert_eq!(AnyMachine::detect().look_at_lines(piece), plain::look_at_lines(piece));
+            let look = AnyMachine::detect().look_at_lines(piece);
+            prop_assert_eq!(look, plain::look_at_lines(piece));
+            prop_assert_eq!(look.ends.count_ones() as usize, piece.iter().filter(|b| **b == b'\n').count());
+            for (at, byte) in piece.iter().enumerate() {
+                let must_be_odd = *byte != b'\n' && (*byte <= b' ' || *byte >= 0x80 || b"%*#".contains(byte));
+                prop_assert!(!must_be_odd || look.odd >> at & 1 == 1, "{byte:#x}");
+                prop_assert_eq!(look.ends >> at & 1 == 1, *byte == b'\n');
+            }
         }
         if let Some(window) = text.first_chunk() {
             prop_assert_eq!(AnyMachine::detect().look_at_host(window), plain::look_at_host(window));
@@ -72,6 +79,8 @@ proptest! {
         let mut text = vec![b'x'; len];
         text[at % len] = byte;
         prop_assert_eq!(AnyMachine::detect().is_plain(&text), plain::is_plain(&text));
+        let must_be_odd = byte <= b' ' || byte >= 0x80 || b"%*#".contains(&byte);
+        prop_assert!(!must_be_odd || !plain::is_plain(&text));
     }
 
     #[test]
