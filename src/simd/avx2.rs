@@ -449,7 +449,8 @@ fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
 fn first_of(mut places: u32, text: &[u8], needle: &[u8]) -> Option<usize> {
     while places != 0 {
         let at = places.trailing_zeros() as usize;
-        if needle.len() == 2 || text.get(at..).is_some_and(|text| text.starts_with(needle)) {
+        // Behind the text stand zeros, which the needle may have.
+        if needle.len() == 2 && at + 2 <= text.len() || text.get(at..).is_some_and(|text| text.starts_with(needle)) {
             return Some(at);
         }
         places &= places - 1;
