@@ -2,10 +2,11 @@
 
 mod explain;
 pub(crate) mod hot;
-mod memo;
+mod pieces;
 mod policy;
 mod reach;
 pub(crate) mod rules;
+mod table;
 
 pub use explain::{Explanation, Loss, RuleLine, explain};
 pub(crate) use policy::{Ruling, ruling};

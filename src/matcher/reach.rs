@@ -6,7 +6,7 @@
 //! decided here is exact, then, and takes one judgement a rule at most; the first ones nearly always settle it.
 
 use super::hot::HotSets;
-use super::rules::Subject;
+use super::rules::{Seen, Subject};
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::simd::AnyMachine;
@@ -96,7 +96,8 @@ impl Search<'_, '_> {
         if is_robots_txt && self.profile == Profile::Rfc9309 {
             return Ok(());
         }
-        if self.view.allows((self.place, self.rules), &mut Subject::new(path), hot, AnyMachine::detect())? {
+        let subject = (Subject::new(path), &mut Seen::new());
+        if self.view.allows((self.place, self.rules), subject, hot, AnyMachine::detect())? {
             self.allowed |= !is_robots_txt;
         } else {
             self.refused = true;

@@ -3,23 +3,44 @@
 use super::hot::HotSets;
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
-use crate::simd::Machine;
+use crate::simd::{Machine, Work};
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature, path_signs};
-use crate::snapshot::stems::{Found, prefix_word};
+use crate::snapshot::stems::{Found, PREFIX_LEN, prefix_word};
 use crate::snapshot::view::View;
-use crate::snapshot::wild::{self, Wild};
+use crate::snapshot::wild::Wild;
 use std::ops::Range;
 
 /// A path made ready to be compared with many rules.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'p> {
     /// The normalised path; begins with `/`.
-    path: &'p [u8],
-    /// The first bytes behind the `/`.
-    word: u64,
-    /// As far as it is known: most paths meet no rule that asks for it.
+    pub(super) path: &'p [u8],
+    /// The [`prefix_word`] of what follows the `/`.
+    pub(super) word: u64,
+}
+
+impl<'p> Subject<'p> {
+    #[inline(always)]
+    pub(crate) fn new(path: &'p [u8]) -> Self {
+        let word = match path.first_chunk::<{ 1 + PREFIX_LEN }>() {
+            Some([_, word @ ..]) => u64::from_be_bytes(*word),
+            None => prefix_word(path.get(1..).unwrap_or_default()),
+        };
+        Self { path, word }
+    }
+
+    /// What follows the `/`.
+    #[inline]
+    fn tail(&self) -> &'p [u8] {
+        self.path.get(1..).unwrap_or_default()
+    }
+}
+
+/// What was seen of a path when its signature was asked for: most paths meet no rule that does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
     signature: Signature,
     known: Known,
     /// Patterns that were compared in full, and did not match.
@@ -34,29 +55,17 @@ enum Known {
     Whole,
 }
 
-impl<'p> Subject<'p> {
-    #[inline]
-    pub(crate) fn new(path: &'p [u8]) -> Self {
-        Self {
-            path,
-            word: prefix_word(path.get(1..).unwrap_or_default()),
-            signature: [0; 2],
-            known: Known::Nothing,
-            missed: 0,
-        }
-    }
-
-    /// What follows the `/`.
-    #[inline]
-    fn tail(&self) -> &'p [u8] {
-        self.path.get(1..).unwrap_or_default()
+impl Seen {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { signature: [0; 2], known: Known::Nothing, missed: 0 }
     }
 
     /// The signature as far as it is known, but at least that of the signs.
     #[inline(always)]
-    fn signs(&mut self, machine: impl Machine) -> Signature {
+    fn signs(&mut self, path: &[u8], machine: impl Machine) -> Signature {
         if self.known == Known::Nothing {
-            self.signature = path_signs(self.path, machine);
+            self.signature = path_signs(path, machine);
             self.known = Known::Signs;
         }
         self.signature
@@ -64,86 +73,118 @@ impl<'p> Subject<'p> {
 
     /// The whole signature, of one whose signs are known.
     #[inline(always)]
-    fn whole_signature(&mut self, machine: impl Machine) -> Signature {
-        self.signature = path_signature(self.path, self.signature, machine);
+    fn whole_signature(&mut self, path: &[u8], machine: impl Machine) -> Signature {
+        self.signature = path_signature(path, self.signature, machine);
         self.known = Known::Whole;
         self.signature
     }
 }
 
 impl View<'_> {
-    /// Whether the rules let the URL with this path be fetched; what no rule matches is allowed.
+    /// Whether the rules let the URL with this path be fetched; what no rule matches is allowed. The rules are those at a place of the
+    /// snapshot; `seen` is what was seen of the path when it was compared with others.
+    ///
+    /// # Errors
+    /// `Corrupt` if a rule's pattern lies outside the file.
     #[inline(always)]
     pub(crate) fn allows(
         &self,
         (place, rules): (u32, &Rules<'_>),
-        subject: &mut Subject<'_>,
+        (subject, seen): (Subject<'_>, &mut Seen),
         hot: &mut HotSets,
         machine: impl Machine,
     ) -> Result<bool> {
         let rank = match rules {
-            Rules::Set(set) => highest(set, subject, Some((place, hot)), machine)?,
-            Rules::Union(places) => self.highest_of_union(places, subject, machine)?,
+            Rules::Set(set) => highest((place, set), (subject, seen), hot, machine)?,
+            Rules::Union(places) => self.highest_of_union(places, (subject, seen), machine)?,
         };
         Ok(rank == 0 || PackedRule::rank_allows(rank))
     }
 
     #[cold]
-    fn highest_of_union(&self, places: &[[u8; 4]], subject: &mut Subject<'_>, machine: impl Machine) -> Result<u32> {
+    fn highest_of_union(
+        &self,
+        places: &[[u8; 4]],
+        (subject, seen): (Subject<'_>, &mut Seen),
+        machine: impl Machine,
+    ) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(highest(&set, subject, None, machine)?))
+            Ok(rank.max(Search { set: &set, subject, seen }.run(machine)?))
         })
     }
 }
 
-/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does. `hot` is what is known
-/// of the rule set at that place, if many paths met it.
+/// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does.
 ///
-/// # Errors
-/// `Corrupt` if a rule's pattern lies outside the file.
+/// Only what the few rule sets need that most URLs meet is part of the loop over lines: with all the rest in it there were too few registers, and
+/// a quarter of its instructions moved numbers to the stack and back.
 #[inline(always)]
 fn highest(
-    set: &RuleSet<'_>,
-    subject: &mut Subject<'_>,
-    mut hot: Option<(u32, &mut HotSets)>,
+    (place, set): (u32, &RuleSet<'_>),
+    (subject, seen): (Subject<'_>, &mut Seen),
+    hot: &mut HotSets,
     machine: impl Machine,
 ) -> Result<u32> {
-    let recalled = hot.as_mut().and_then(|(place, hot)| hot.recall(*place, &set.wild, subject.word));
-    let (told, numbers, rank) = match recalled {
-        Some((told, memo)) => (told, memo.numbers(), memo.rank()),
-        None => {
-            let Found { rank, branch } = set.stems.find(subject.tail(), subject.word, machine)?;
-            let mut runs = set.wild.runs_above(branch, rank)?.peekable();
-            if runs.peek().is_none() {
-                return Ok(rank);
-            }
-            let told = match &mut hot {
-                Some((place, hot)) => hot.meet(*place, set, (subject.path, subject.word), machine)?,
-                None => None,
-            };
-            let Some(told) = told else { return highest_wild(&set.wild, runs, subject, rank, machine) };
-            (told, wild::numbers(runs), rank)
+    let Some(table) = hot.meet(place, set, subject.path)? else {
+        // Most rule sets are short lists of folders, with none of which most paths begin.
+        if set.wild.len() == 0
+            && let Some(rank) = set.stems.root_alone(subject.word)
+        {
+            return Ok(rank);
         }
+        return machine.apart(Search { set, subject, seen });
     };
-    told.highest(&set.wild, numbers, subject.path, rank, machine)
+    let floor = if table.is_wild() { machine.apart(SearchLiteral { set, subject })? } else { 0 };
+    table.highest(&set.wild, subject, floor, machine)
 }
 
-/// The rank of the highest rule in these runs that matches, if it is higher than `floor`, else `floor`.
-#[inline(always)]
-fn highest_wild(
-    wild: &Wild<'_>,
-    runs: impl Iterator<Item = Range<usize>>,
-    subject: &mut Subject<'_>,
-    floor: u32,
-    machine: impl Machine,
-) -> Result<u32> {
-    let mut rank = floor;
-    for run in runs {
-        rank = first_match(wild, run, subject, rank, machine)?;
-    }
-    Ok(rank)
+/// A path and rules as they lie in the snapshot.
+struct Search<'w, 'a, 'p> {
+    set: &'w RuleSet<'a>,
+    subject: Subject<'p>,
+    seen: &'w mut Seen,
 }
+
+impl Work for Search<'_, '_, '_> {
+    type Output = Result<u32>;
+
+    /// The rank of the highest rule that matches; 0 where none does.
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<u32> {
+        let Self { set: RuleSet { stems, wild }, subject, seen } = self;
+        let Found { rank: mut highest, branch: mut number } = stems.find(subject.tail(), subject.word, machine)?;
+        loop {
+            let branch = wild.branch(number)?;
+            if branch.best > highest {
+                highest = first_match((wild, branch.rules()), (subject.path, seen), highest, machine)?;
+            }
+            // Parents have lower numbers, so this ends in a damaged file too.
+            if branch.parent >= number {
+                return Ok(highest);
+            }
+            number = branch.parent;
+        }
+    }
+}
+
+/// A path and the literal rules of a rule set.
+struct SearchLiteral<'w, 'a, 'p> {
+    set: &'w RuleSet<'a>,
+    subject: Subject<'p>,
+}
+
+impl Work for SearchLiteral<'_, '_, '_> {
+    type Output = Result<u32>;
+
+    /// The rank of the highest that matches; 0 where none does.
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<u32> {
+        Ok(self.set.stems.find(self.subject.tail(), self.subject.word, machine)?.rank)
+    }
+}
+
+const MANY: usize = 16;
 
 /// So few rules, if their signs are there, are compared in full sooner than pairs are gathered.
 const FEW: usize = 2;
@@ -153,25 +194,27 @@ const FEW: usize = 2;
 /// Signs and signature are compared one after the other, as the signature costs more and is needed only by few paths.
 #[inline(always)]
 fn first_match(
-    wild: &Wild<'_>,
-    run: Range<usize>,
-    subject: &mut Subject<'_>,
+    (wild, run): (&Wild<'_>, Range<usize>),
+    (path, seen): (&[u8], &mut Seen),
     floor: u32,
     machine: impl Machine,
 ) -> Result<u32> {
     let mut next = run.start;
-    let mut signature = subject.signs(machine);
+    let mut signature = seen.signs(path, machine);
+    if run.len() > MANY && seen.known != Known::Whole {
+        signature = seen.whole_signature(path, machine);
+    }
     while let Some(skipped) = machine.next_within(wild.signatures(next, run.end)?, signature) {
         next += skipped;
         let Some(rule) = wild.rule(next).filter(|rule| rule.rank() > floor) else { break };
-        if (run.len() > FEW || subject.missed >= FEW) && subject.known != Known::Whole {
-            signature = subject.whole_signature(machine);
+        if (run.len() > FEW || seen.missed >= FEW) && seen.known != Known::Whole {
+            signature = seen.whole_signature(path, machine);
             continue;
         }
-        if glob_matches_behind(wild.pattern(&rule)?, rule.anchored, subject.path, machine) {
+        if glob_matches_behind(wild.pattern(&rule)?, rule.anchored, path, machine) {
             return Ok(rule.rank());
         }
-        subject.missed += 1;
+        seen.missed += 1;
         next += 1;
     }
     Ok(floor)
@@ -199,14 +242,16 @@ mod tests {
         pack(&rules).unwrap()
     }
 
+    fn search(set: &RuleSet<'_>, path: &[u8]) -> Result<u32> {
+        AnyMachine::detect().run(Search { set, subject: Subject::new(path), seen: &mut Seen::new() })
+    }
+
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
         let (sets, patterns) = set(rules);
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         set.verify(&sets).unwrap();
-        {
-            let rank = highest(&set, &mut Subject::new(path.as_bytes()), None, AnyMachine::detect()).unwrap();
-            rank == 0 || PackedRule::rank_allows(rank)
-        }
+        let rank = search(&set, path.as_bytes()).unwrap();
+        rank == 0 || PackedRule::rank_allows(rank)
     }
 
     #[test]
@@ -262,10 +307,7 @@ mod tests {
     fn damage_is_an_error() {
         let (sets, patterns) = set(&[("/a/long/pattern/of/more/than/eight", RuleKind::Disallow)]);
         let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
-        assert!(
-            highest(&cut, &mut Subject::new(b"/a/long/pattern/of/more/than/eight"), None, AnyMachine::detect())
-                .is_err()
-        );
+        assert!(search(&cut, b"/a/long/pattern/of/more/than/eight").is_err());
         assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
         // A head of 32 bytes, then the branches: root and `/a/`, each its first rule, how many, rank of the first, parent; behind the
         // stem, whose link has the branch's number in its bits from 22 on.
@@ -274,7 +316,7 @@ mod tests {
             let mut sets = sets.clone();
             sets[at] = byte;
             let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-            highest(&set, &mut Subject::new(b"/a/b"), None, AnyMachine::detect())
+            search(&set, b"/a/b")
         };
         let (link, branch) = (32 + 16, 32 + 24 + 16);
         assert!(answer(branch + 4, sets[branch + 4]).unwrap() > 0);
@@ -284,11 +326,11 @@ mod tests {
     }
 
     proptest! {
-        /// Fingerprints and signatures dismiss different rules, but leave all that match.
+        /// Tables and signatures dismiss different rules, but leave all that match.
         #[test]
-        fn told_by_fingerprints_or_by_signatures_the_same_rule_decides(
-            rules in vec((vec(select(b"/ab*?.".to_vec()), 0..9), any::<[bool; 2]>()), 1..70),
-            paths in vec(vec(select(b"/ab?.".to_vec()), 0..70), 1..90),
+        fn by_a_table_or_in_the_snapshot_the_same_rule_decides(
+            rules in vec((vec(select(b"/ab*?.".to_vec()), 0..14), any::<[bool; 2]>()), 1..150),
+            paths in vec(vec(select(b"/ab?.\0".to_vec()), 0..70), 1..90),
         ) {
             let rules: Vec<SetRule<'_>> = rules
                 .into_iter()
@@ -302,10 +344,10 @@ mod tests {
             let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
             let mut hot = HotSets::after(20);
             for path in &paths {
-                let slow = highest(&set, &mut Subject::new(path), None, AnyMachine::detect()).unwrap();
-                let mut subject = Subject::new(path);
-                let told = highest(&set, &mut subject, Some((8, &mut hot)), AnyMachine::detect()).unwrap();
-                prop_assert_eq!(told, slow, "{}", path.escape_ascii());
+                let slow = search(&set, path).unwrap();
+                let (subject, mut seen) = (Subject::new(path), Seen::new());
+                let fast = highest((8, &set), (subject, &mut seen), &mut hot, AnyMachine::detect()).unwrap();
+                prop_assert_eq!(fast, slow, "{}", path.escape_ascii());
             }
         }
     }

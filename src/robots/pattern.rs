@@ -70,7 +70,7 @@ pub(crate) fn glob_matches_behind(text: &[u8], anchored: bool, path: &[u8], mach
 
 /// Whether what `pattern`, which stands behind a star, says is found in `rest`.
 #[inline(always)]
-fn behind_matches(mut pattern: &[u8], anchored: bool, mut rest: &[u8], machine: impl Machine) -> bool {
+pub(crate) fn behind_matches(mut pattern: &[u8], anchored: bool, mut rest: &[u8], machine: impl Machine) -> bool {
     // The end is the cheapest to look at, and most paths fail there.
     if anchored && !rest.ends_with(&pattern[pattern.iter().rposition(|&b| b == b'*').map_or(0, |star| star + 1)..]) {
         return false;

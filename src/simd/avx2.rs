@@ -35,10 +35,25 @@ fn run<W: Work>(machine: Avx2, work: W) -> W::Output {
     work.run(machine)
 }
 
+#[inline(never)]
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+fn run_apart<W: Work>(machine: Avx2, work: W) -> W::Output {
+    work.run(machine)
+}
+
 /// Passes each step on to the function of its name.
 macro_rules! pass_on {
     ($(fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Machine for Avx2 {
+            #[inline(always)]
+            fn apart<W: Work>(self, work: W) -> W::Output {
+                // SAFETY: an `Avx2` is only made where the machine has what the function asks for.
+                #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+                unsafe {
+                    run_apart(self, work)
+                }
+            }
+
             $(
                 #[inline(always)]
                 fn $name(self, $($argument: $type),*) -> $output {
@@ -256,7 +271,7 @@ fn or_bytes(bytes: __m256i) -> u8 {
     (word | word >> 8) as u8
 }
 
-#[inline]
+#[inline(never)]
 #[target_feature(enable = "avx2")]
 fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
     // A flag for each bit, and as many that are not looked at, so that any byte is a place. Setting flags one by one takes two
@@ -321,7 +336,18 @@ fn kinds_of(bytes: __m256i, kinds: &Nibbles) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
-    let mut seen = [_mm256_setzero_si256(); 2];
+    if fingerprints.is_wide {
+        return look_for_halves(&fingerprints.halves, text);
+    }
+    let [half, _] = &fingerprints.halves;
+    look_for_halves(std::array::from_ref(half), text)
+}
+
+/// Looks for all fingerprints of eight buckets, or of sixteen, which takes nearly twice as long.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn look_for_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &[u8]) -> Found {
+    let mut seen = [_mm256_setzero_si256(); HALVES];
     let mut slashes = 0;
     let mut rest = text;
     while let Some(window) = rest.first_chunk::<34>() {
@@ -331,35 +357,45 @@ fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
             break;
         };
         let first = load_bytes(first);
-        look_at_places(fingerprints, [first, load_bytes(second), load_bytes(third)], &mut seen);
+        look_at_places(halves, [first, load_bytes(second), load_bytes(third)], &mut seen);
         slashes += slash_lanes(first).count_ones();
         rest = &rest[32..];
     }
     // What is left is looked at with zeros behind the end: no piece holds one, so that can only hide a piece that reaches further.
     if let (33, Some(bytes)) = (rest.len(), rest.first_chunk()) {
-        slashes += look_at_end(fingerprints, load_bytes(bytes), 0, &mut seen);
+        slashes += look_at_end(halves, load_bytes(bytes), 0, &mut seen);
         rest = &rest[32..];
     }
     let (bytes, before) = load_last(text, rest.len());
-    slashes += look_at_end(fingerprints, bytes, before, &mut seen);
-    let buckets = u16::from_le_bytes([or_bytes(seen[0]), or_bytes(seen[1])]);
+    slashes += look_at_end(halves, bytes, before, &mut seen);
+    let high = if HALVES > 1 { or_bytes(seen[HALVES - 1]) } else { 0 };
+    let buckets = u16::from_le_bytes([or_bytes(seen[0]), high]);
     Found { buckets, slashes: slashes.min(255) as u8 }
 }
 
 /// Looks at 32 places as if zeros stood behind them; how many slashes are there behind the first `before`.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn look_at_end(fingerprints: &Fingerprints, bytes: __m256i, before: u32, seen: &mut [__m256i; 2]) -> u32 {
+fn look_at_end<const HALVES: usize>(
+    halves: &[[Nibbles; 3]; HALVES],
+    bytes: __m256i,
+    before: u32,
+    seen: &mut [__m256i; HALVES],
+) -> u32 {
     let second = successors(bytes);
-    look_at_places(fingerprints, [bytes, second, successors(second)], seen);
+    look_at_places(halves, [bytes, second, successors(second)], seen);
     (u64::from(slash_lanes(bytes)) >> before).count_ones()
 }
 
 /// Looks at 32 places, given what stands there, one behind, and two behind.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_at_places(fingerprints: &Fingerprints, places: [__m256i; 3], seen: &mut [__m256i; 2]) {
-    for (seen, half) in seen.iter_mut().zip(&fingerprints.halves) {
+fn look_at_places<const HALVES: usize>(
+    halves: &[[Nibbles; 3]; HALVES],
+    places: [__m256i; 3],
+    seen: &mut [__m256i; HALVES],
+) {
+    for (seen, half) in seen.iter_mut().zip(halves) {
         let [a, b, c] = half;
         let ab = _mm256_and_si256(kinds_of(places[0], a), kinds_of(places[1], b));
         *seen = _mm256_or_si256(*seen, _mm256_and_si256(ab, kinds_of(places[2], c)));

@@ -7,6 +7,9 @@ use super::{Fingerprints, Found, Nibbles, PairTables, Signs, Work, plain};
 /// Instructions that may be used. Which they are is known when the work that uses them is compiled: to ask at every step took a
 /// twentieth of the time.
 pub(crate) trait Machine: Copy {
+    /// Does work in a function of its own, compiled for the same instructions: what is seldom done crowds a loop that it is part of.
+    fn apart<W: Work>(self, work: W) -> W::Output;
+
     /// Looks for line ends in a piece of text, and for bytes that are not plain.
     fn look_at_lines(self, text: &[u8; 64]) -> LinesLook;
 
@@ -114,6 +117,11 @@ pub(super) use for_each_step;
 macro_rules! pass_on {
     ($(fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Machine for AnyMachine {
+            #[inline]
+            fn apart<W: Work>(self, work: W) -> W::Output {
+                work.run(self)
+            }
+
             $(
                 #[inline]
                 fn $name(self, $($argument: $type),*) -> $output {

@@ -101,16 +101,19 @@ pub(crate) const BUCKETS: usize = 16;
 pub(crate) struct Fingerprints {
     /// Eight buckets each, a bit for each bucket.
     halves: [[Nibbles; 3]; 2],
+    /// Whether the second half has any.
+    is_wide: bool,
 }
 
 impl Fingerprints {
     /// None yet.
     pub(crate) fn new() -> Self {
-        Self { halves: [[Nibbles { low: [0; 16], high: [0; 16] }; 3]; 2] }
+        Self { halves: [[Nibbles { low: [0; 16], high: [0; 16] }; 3]; 2], is_wide: false }
     }
 
     /// Puts the first three bytes of a piece, which is not empty, into a bucket.
     pub(crate) fn add(&mut self, bucket: usize, piece: &[u8]) {
+        self.is_wide |= bucket >= 8;
         let (half, bit) = (&mut self.halves[bucket / 8 % 2], 1 << (bucket % 8));
         for (place, nibbles) in half.iter_mut().enumerate() {
             match piece.get(place) {

@@ -31,7 +31,7 @@ pub(super) fn checked_place(place: u64) -> Result<u64> {
 }
 
 impl PackedRule {
-    pub(super) fn encode(&self) -> u64 {
+    pub(crate) fn encode(&self) -> u64 {
         self.place
             | (self.len as u64) << 36
             | (self.extra as u64) << 52

@@ -159,19 +159,26 @@ impl<'a> RuleSet<'a> {
         self.stems.literal().map(|(word, rule)| (Some(word), rule)).chain(wild.map(|rule| (None, rule)))
     }
 
-    /// Checks what look-ups rely on: that it is byte for byte what its rules are packed as, and patterns are within bounds.
-    pub(crate) fn verify(&self, bytes: &[u8]) -> Result<()> {
-        let (mut rules, mut places) = (Vec::new(), Vec::new());
-        for (word, rule) in self.packed_rules() {
+    /// The rules in the order in which they are stored, each with its pattern.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern that lies outside the file.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
+        self.packed_rules().map(|(word, rule)| {
             let text = match word.filter(|_| rule.is_inline()) {
                 Some(word) => inline_text(word, rule.len, &mut Vec::new()).to_vec(),
-                None => {
-                    places.push(rule.place);
-                    rule.pattern(self.wild.patterns)?.to_vec()
-                }
+                None => rule.pattern(self.wild.patterns)?.to_vec(),
             };
-            rules.push(unpacked(text, &rule));
-        }
+            Ok((text, rule))
+        })
+    }
+
+    /// Checks what look-ups rely on: that it is byte for byte what its rules are packed as, and patterns are within bounds.
+    pub(crate) fn verify(&self, bytes: &[u8]) -> Result<()> {
+        let rules = self.rules().map(|rule| rule.map(|(text, rule)| unpacked(text, &rule)));
+        let rules = rules.collect::<Result<Vec<_>>>()?;
+        let stored = self.packed_rules().filter(|(word, rule)| word.is_none() || !rule.is_inline());
+        let places: Vec<u64> = stored.map(|(_, rule)| rule.place).collect();
         let (mut again, mut places) = (Vec::with_capacity(bytes.len()), places.into_iter());
         encode(&rules, &mut again, |_| places.next().unwrap_or_default())?;
         if again == bytes { Ok(()) } else { Err(Error::corrupt("a rule set that is not what its rules are packed as")) }

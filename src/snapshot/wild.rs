@@ -23,9 +23,9 @@ pub(crate) struct Wild<'a> {
     pub(super) patterns: &'a [u8],
 }
 
-/// Rules with wildcards that have the same stem.
+/// Rules with wildcards that have the same stem, by rank: longest first, allow before disallow, so that the first that matches decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Branch {
+pub(crate) struct Branch {
     pub first: u32,
     pub count: u32,
     /// The rank of the first, which is the highest; 0 if there is none.
@@ -35,6 +35,12 @@ pub(super) struct Branch {
 }
 
 impl Branch {
+    /// The numbers of its rules.
+    #[inline(always)]
+    pub(crate) fn rules(&self) -> Range<usize> {
+        self.first as usize..self.first as usize + self.count as usize
+    }
+
     #[inline]
     fn decode(row: &[u8; BRANCH_LEN]) -> Self {
         let mut row = Fields(row);
@@ -69,22 +75,20 @@ impl<'a> Wild<'a> {
         rule.pattern(self.patterns)
     }
 
-    /// The rules of a branch and of those that it grows from, a run each, down to the root; left out are runs without a rule of a rank
-    /// above `rank`. In each run they stand by rank, longest first, allow before disallow, so that the first that matches decides.
+    /// The branch of a number.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the branch is not there. In a damaged file a run may still reach beyond the rules.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not there. In a damaged file its rules may still reach beyond those that are there.
     #[inline(always)]
-    pub(crate) fn runs_above(&self, branch: u32, rank: u32) -> Result<impl Iterator<Item = Range<usize>>> {
-        // Parents have lower numbers, so they are there if the branch is. Only a set without rules with wildcards has not even the root.
-        if branch as usize >= self.branches.len() && !(branch == ROOT && self.packed.is_empty()) {
-            return Err(Error::corrupt("a branch of a rule set that is not there"));
+    pub(crate) fn branch(&self, number: u32) -> Result<Branch> {
+        match self.branches.get(number as usize) {
+            Some(row) => Ok(Branch::decode(row)),
+            // Only a set without rules with wildcards has not even the root.
+            None if number == ROOT && self.packed.is_empty() => {
+                Ok(Branch { first: 0, count: 0, best: 0, parent: ROOT })
+            }
+            None => Err(Error::corrupt("a branch of a rule set that is not there")),
         }
-        let branches = Branches { rows: self.branches, next: Some(branch) };
-        Ok(branches.filter(move |branch| branch.best > rank).map(|branch| {
-            let first = branch.first as usize;
-            first..first + branch.count as usize
-        }))
     }
 
     /// The signatures of the rules from `next` to the end of a run.
@@ -94,35 +98,5 @@ impl<'a> Wild<'a> {
     #[inline(always)]
     pub(crate) fn signatures(&self, next: usize, end: usize) -> Result<&'a [[u8; SIGNATURE_LEN]]> {
         self.signatures.get(next..end).ok_or_else(|| Error::corrupt("a branch of rules that are not there"))
-    }
-}
-
-/// The numbers of the rules in [runs](Wild::runs_above), a bit for each. None reaches beyond 64.
-#[inline(always)]
-pub(crate) fn numbers(runs: impl Iterator<Item = Range<usize>>) -> u64 {
-    let mut numbers = 0;
-    for run in runs {
-        numbers |= u64::MAX >> (64 - run.len().clamp(1, 64)) << (run.start & 63);
-    }
-    numbers
-}
-
-/// A branch, and those that it grows from.
-#[derive(Clone, Debug)]
-struct Branches<'a> {
-    rows: &'a [[u8; BRANCH_LEN]],
-    next: Option<u32>,
-}
-
-impl Iterator for Branches<'_> {
-    type Item = Branch;
-
-    #[inline]
-    fn next(&mut self) -> Option<Branch> {
-        let own = self.next?;
-        let branch = Branch::decode(self.rows.get(own as usize)?);
-        // Parents have lower numbers, so this ends in a damaged file too.
-        self.next = (branch.parent < own).then_some(branch.parent);
-        Some(branch)
     }
 }
