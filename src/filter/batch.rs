@@ -227,7 +227,11 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
         for (number, line) in (0..).zip(lines.ranges()) {
             let (start, rest, end) = (line.start, line.start + len, line.end);
             let path = if odd.unbounded_shr(number) & 1 == 0 {
-                Cow::Borrowed(or_root(data.get(rest..end - 1).unwrap_or_default()))
+                let path = match data.get(rest..end) {
+                    Some([path @ .., b'\r', _] | [path @ .., _]) => path,
+                    _ => &[],
+                };
+                Cow::Borrowed(or_root(path))
             } else {
                 let url = without_end(&data[line]);
                 // A blank at the end has to be cut off.
