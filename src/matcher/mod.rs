@@ -2,10 +2,12 @@
 
 mod explain;
 pub(crate) mod hot;
+mod parts;
 mod pieces;
 mod policy;
 mod reach;
 pub(crate) mod rules;
+pub(crate) mod subject;
 mod table;
 
 pub use explain::{Explanation, Loss, RuleLine, explain};

@@ -1,6 +1,5 @@
 //! The pieces of patterns that tell rules: those that the paths of a site seldom have, found by looking at some of these paths.
 
-use super::table::of_buckets;
 use crate::simd::{AnyMachine, BUCKETS, Fingerprints, Machine};
 
 /// What a rule has between its ends, and where the rule stands.
@@ -59,6 +58,17 @@ impl Told {
         let found = AnyMachine::detect().look_for(&self.fingerprints, path);
         self.rules.iter().map(|rules| of_buckets(rules, found.buckets).count_ones() as usize).sum()
     }
+}
+
+/// The rules of these buckets.
+#[inline(always)]
+pub(super) fn of_buckets(rules: &[u64; BUCKETS], mut buckets: u16) -> u64 {
+    let mut found = 0;
+    while buckets != 0 {
+        found |= rules[buckets.trailing_zeros() as usize % BUCKETS];
+        buckets &= buckets - 1;
+    }
+    found
 }
 
 /// Pieces that are looked for together.

@@ -6,7 +6,8 @@
 //! decided here is exact, then, and takes one judgement a rule at most; the first ones nearly always settle it.
 
 use super::hot::HotSets;
-use super::rules::{Seen, Subject};
+use super::rules::Seen;
+use super::subject::Subject;
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::simd::AnyMachine;

@@ -1,42 +1,17 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
 use super::hot::HotSets;
+use super::subject::Subject;
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
 use crate::simd::{Machine, Work};
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature, path_signs};
-use crate::snapshot::stems::{Found, PREFIX_LEN, prefix_word};
+use crate::snapshot::stems::Found;
 use crate::snapshot::view::View;
 use crate::snapshot::wild::Wild;
 use std::ops::Range;
-
-/// A path made ready to be compared with many rules.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'p> {
-    /// The normalised path; begins with `/`.
-    pub(super) path: &'p [u8],
-    /// The [`prefix_word`] of what follows the `/`.
-    pub(super) word: u64,
-}
-
-impl<'p> Subject<'p> {
-    #[inline(always)]
-    pub(crate) fn new(path: &'p [u8]) -> Self {
-        let word = match path.first_chunk::<{ 1 + PREFIX_LEN }>() {
-            Some([_, word @ ..]) => u64::from_be_bytes(*word),
-            None => prefix_word(path.get(1..).unwrap_or_default()),
-        };
-        Self { path, word }
-    }
-
-    /// What follows the `/`.
-    #[inline]
-    fn tail(&self) -> &'p [u8] {
-        self.path.get(1..).unwrap_or_default()
-    }
-}
 
 /// What was seen of a path when its signature was asked for: most paths meet no rule that does.
 #[derive(Clone, Copy, Debug)]

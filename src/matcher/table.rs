@@ -8,8 +8,9 @@
 //! What a pattern has between its first star and its end is not seen so. Where that is more than stars, the rule has a fingerprint, and all
 //! fingerprints are looked for in one pass, but only in paths that one of these rules suits.
 
-use super::pieces::{Inner, Told};
-use super::rules::Subject;
+use super::parts::{END_LEN, Parts};
+use super::pieces::{Inner, Told, of_buckets};
+use super::subject::Subject;
 use crate::error::Result;
 use crate::robots::pattern::{behind_matches, glob_matches};
 use crate::simd::{BUCKETS, Fingerprints, Machine, Work};
@@ -128,9 +129,8 @@ impl Work for Others<'_, '_> {
 /// Rules in a block: one bit each of a word.
 const BLOCK: usize = 64;
 
-/// Bytes at the beginning of a path, behind the `/`, and at its end that are looked at for all rules at once.
+/// Bytes at the beginning of a path, behind the `/`, that are looked at for all rules at once.
 const BEGIN_LEN: usize = 4;
-const END_LEN: usize = 2;
 
 /// Up to 64 rules, one bit each in its words.
 #[derive(Debug)]
@@ -229,17 +229,6 @@ fn suited_by_byte(asked: impl Iterator<Item = Option<u8>>) -> [u64; 256] {
     suits.map(|rules| rules | any)
 }
 
-/// The rules of these buckets.
-#[inline(always)]
-pub(super) fn of_buckets(rules: &[u64; BUCKETS], mut buckets: u16) -> u64 {
-    let mut found = 0;
-    while buckets != 0 {
-        found |= rules[buckets.trailing_zeros() as usize % BUCKETS];
-        buckets &= buckets - 1;
-    }
-    found
-}
-
 /// A rule.
 #[derive(Debug)]
 struct Row {
@@ -308,47 +297,5 @@ impl Row {
             }
             Rest::Glob => glob_matches(text, packed.anchored, path, machine),
         })
-    }
-}
-
-/// What stars part a pattern into.
-struct Parts<'t> {
-    /// What it begins with.
-    head: &'t [u8],
-    /// Where its first star stands.
-    star: Option<usize>,
-    /// What stands between, stars included; what is not anchored reaches to the end.
-    inner: &'t [u8],
-    /// What it ends with, if it is anchored.
-    tail: &'t [u8],
-}
-
-impl<'t> Parts<'t> {
-    fn of(text: &'t [u8], anchored: bool) -> Self {
-        let Some(star) = memchr::memchr(b'*', text) else {
-            return Self { head: text, star: None, inner: &[], tail: if anchored { text } else { &[] } };
-        };
-        let behind = &text[star + 1..];
-        let last = if anchored { memchr::memrchr(b'*', behind).map_or(0, |at| at + 1) } else { behind.len() };
-        Self { head: &text[..star], star: Some(star), inner: &behind[..last], tail: &behind[last..] }
-    }
-
-    /// What it begins with behind the `/`.
-    fn begin(&self) -> &'t [u8] {
-        self.head.get(1..).unwrap_or_default()
-    }
-
-    /// Whether the edges and the length tell all.
-    fn are_seen(&self) -> bool {
-        let is_tail_seen = self.star.is_none() || self.tail.len() <= END_LEN;
-        self.begin().len() <= PREFIX_LEN && is_tail_seen && self.inner.iter().all(|&b| b == b'*')
-    }
-
-    /// The least length of what matches.
-    fn len(&self) -> usize {
-        if self.star.is_none() {
-            return self.head.len();
-        }
-        self.head.len() + self.inner.iter().filter(|&&b| b != b'*').count() + self.tail.len()
     }
 }
