@@ -271,7 +271,7 @@ fn or_bytes(bytes: __m256i) -> u8 {
     (word | word >> 8) as u8
 }
 
-#[inline(never)]
+#[inline]
 #[target_feature(enable = "avx2")]
 fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
     // A flag for each bit, and as many that are not looked at, so that any byte is a place. Setting flags one by one takes two
