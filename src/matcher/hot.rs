@@ -1,8 +1,10 @@
 //! The rule sets that many URLs meet: each is laid out anew in memory, by what some of these URLs are like.
 //!
 //! A snapshot has its rules as they are best for a few URLs of any of millions of sites. But a few sites make up much of most lists, and
-//! where thousands of paths meet the same rules it pays to look at some of these paths first, and to make a [`Table`] of the rules.
+//! where thousands of paths meet the same rules it pays to look at some of these paths first, and to make a [`Table`] of the rules, or an
+//! [index](StemIndex) of what they begin with, or both.
 
+use super::index::StemIndex;
 use super::table::Table;
 use crate::error::Result;
 use crate::snapshot::ruleset::RuleSet;
@@ -16,6 +18,9 @@ const SAMPLES: usize = 256;
 /// How much of each is looked at: a line may be of megabytes, and these are kept.
 const SAMPLE_LEN: usize = 256;
 
+/// How much memory the indexes of a thread may take: those of a hundred sites with ten thousand rules each.
+const ROOM: usize = 128 << 20;
+
 /// Rule sets kept, each at the place that its number gives.
 const KEPT: usize = 256;
 
@@ -24,6 +29,8 @@ const KEPT: usize = 256;
 pub(crate) struct HotSets {
     sets: Box<[HotSet; KEPT]>,
     many: u32,
+    /// What is left of [`ROOM`].
+    room: usize,
 }
 
 #[derive(Debug, Default)]
@@ -33,7 +40,37 @@ struct HotSet {
     /// URLs that met it, less those that met others which would stand here.
     met: u32,
     samples: Vec<Vec<u8>>,
-    table: Option<Box<Table>>,
+    layout: Option<Box<Layout>>,
+}
+
+/// Rules laid out anew.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// The rules, if they are few enough; else those with wildcards, if these are.
+    pub table: Option<Table>,
+    /// What is asked where not all rules are in the table, if there are enough stems.
+    pub index: Option<StemIndex>,
+}
+
+impl Layout {
+    /// Whether a rule set is to have one.
+    #[inline]
+    fn fits(set: &RuleSet<'_>) -> bool {
+        Table::fits(set) || StemIndex::fits(&set.stems)
+    }
+
+    /// That of a rule set that [`fits`](Self::fits), given some of the paths that are judged by it; of at most so many bytes.
+    fn new(set: &RuleSet<'_>, samples: &[Vec<u8>], room: usize) -> Result<Self> {
+        let table = if Table::fits(set) { Some(Table::new(set, samples)?) } else { None };
+        let is_asked = table.as_ref().is_none_or(Table::is_wild);
+        let index = if is_asked && StemIndex::fits(&set.stems) { StemIndex::new(&set.stems)? } else { None };
+        Ok(Self { table, index: index.filter(|index| index.size() <= room) })
+    }
+
+    /// The bytes of its index; a table is never of more than some kilobytes.
+    fn size(&self) -> usize {
+        self.index.as_ref().map_or(0, StemIndex::size)
+    }
 }
 
 impl Default for HotSets {
@@ -45,22 +82,22 @@ impl Default for HotSets {
 impl HotSets {
     /// Sets that have tables after so many URLs.
     pub(super) fn after(many: u32) -> Self {
-        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many }
+        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many, room: ROOM }
     }
 
-    /// Counts that a path meets the rules at a place; gives their table, if many did.
+    /// Counts that a path meets the rules at a place; gives what they were laid out as, if many did.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if a rule's pattern lies outside the file.
     #[inline(always)]
-    pub(super) fn meet(&mut self, place: u32, rules: &RuleSet<'_>, path: &[u8]) -> Result<Option<&Table>> {
+    pub(super) fn meet(&mut self, place: u32, rules: &RuleSet<'_>, path: &[u8]) -> Result<Option<&Layout>> {
         let set = &mut self.sets[place as usize % KEPT];
-        if set.place == place && set.table.is_some() {
+        if set.place == place && set.layout.is_some() {
             set.met = self.many * 2;
-            return Ok(set.table.as_deref());
+            return Ok(set.layout.as_deref());
         }
-        if Table::fits(rules) {
-            set.count(place, rules, path, self.many)?;
+        if Layout::fits(rules) {
+            set.count((place, rules), path, self.many, &mut self.room)?;
         }
         Ok(None)
     }
@@ -68,12 +105,13 @@ impl HotSets {
 
 impl HotSet {
     #[cold]
-    fn count(&mut self, place: u32, rules: &RuleSet<'_>, path: &[u8], many: u32) -> Result<()> {
+    fn count(&mut self, (place, rules): (u32, &RuleSet<'_>), path: &[u8], many: u32, room: &mut usize) -> Result<()> {
         if self.place != place {
             self.met = self.met.saturating_sub(1);
             if self.met > 0 {
                 return Ok(());
             }
+            *room += self.layout.as_ref().map_or(0, |layout| layout.size());
             *self = Self { place, ..Self::default() };
         }
         self.met += 1;
@@ -83,7 +121,9 @@ impl HotSet {
             self.samples.push(path[..path.len().min(SAMPLE_LEN)].to_vec());
         }
         if self.met >= many {
-            self.table = Some(Box::new(Table::new(rules, &std::mem::take(&mut self.samples))?));
+            let layout = Layout::new(rules, &std::mem::take(&mut self.samples), *room)?;
+            *room -= layout.size();
+            self.layout = Some(Box::new(layout));
         }
         Ok(())
     }

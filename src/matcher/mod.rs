@@ -2,6 +2,7 @@
 
 mod explain;
 pub(crate) mod hot;
+mod index;
 mod parts;
 mod pieces;
 mod policy;

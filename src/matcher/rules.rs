@@ -1,6 +1,7 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
-use super::hot::HotSets;
+use super::hot::{HotSets, Layout};
+use super::index::StemIndex;
 use super::subject::Subject;
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
@@ -8,7 +9,7 @@ use crate::simd::{Machine, Work};
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature, path_signs};
-use crate::snapshot::stems::Found;
+use crate::snapshot::stems::{Found, Stems};
 use crate::snapshot::view::View;
 use crate::snapshot::wild::Wild;
 use std::ops::Range;
@@ -85,7 +86,7 @@ impl View<'_> {
     ) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(machine.apart(Search { set: &set, subject, seen })?))
+            Ok(rank.max(machine.apart(Search { set: &set, index: None, subject, seen })?))
         })
     }
 }
@@ -100,22 +101,29 @@ fn highest(
     hot: &mut HotSets,
     machine: impl Machine,
 ) -> Result<u32> {
-    let Some(table) = hot.meet(place, set, subject.path)? else {
+    let Some(Layout { table, index }) = hot.meet(place, set, subject.path)? else {
         // Most rule sets are short lists of folders, with none of which most paths begin.
-        if set.wild.len() == 0
-            && let Some(rank) = set.stems.root_alone(subject.word)
-        {
-            return Ok(rank);
+        if set.wild.len() == 0 {
+            let root = set.stems.root_alone(subject.word);
+            return root.map_or_else(|| machine.apart(SearchLiteral { set, index: None, subject }), Ok);
         }
-        return machine.apart(Search { set, subject, seen });
+        return machine.apart(Search { set, index: None, subject, seen });
     };
-    let floor = if table.is_wild() { machine.apart(SearchLiteral { set, subject })? } else { 0 };
+    let Some(table) = table else {
+        if set.wild.len() == 0 {
+            return machine.apart(SearchLiteral { set, index: index.as_ref(), subject });
+        }
+        return machine.apart(Search { set, index: index.as_ref(), subject, seen });
+    };
+    let floor =
+        if table.is_wild() { machine.apart(SearchLiteral { set, index: index.as_ref(), subject })? } else { 0 };
     table.highest(&set.wild, subject, floor, machine)
 }
 
-/// A path and rules as they lie in the snapshot.
+/// A path and rules as they lie in the snapshot, and their stems laid out anew, if they were.
 struct Search<'w, 'a, 'p> {
     set: &'w RuleSet<'a>,
+    index: Option<&'w StemIndex>,
     subject: Subject<'p>,
     seen: &'w mut Seen,
 }
@@ -126,8 +134,8 @@ impl Work for Search<'_, '_, '_> {
     /// The rank of the highest rule that matches; 0 where none does.
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<u32> {
-        let Self { set: RuleSet { stems, wild }, subject, seen } = self;
-        let Found { rank: mut highest, branch: mut number } = stems.find(subject.tail(), subject.word, machine)?;
+        let Self { set: RuleSet { stems, wild }, index, subject, seen } = self;
+        let Found { rank: mut highest, branch: mut number } = find((stems, index), subject, machine)?;
         loop {
             let branch = wild.branch(number)?;
             if branch.best > highest {
@@ -145,6 +153,7 @@ impl Work for Search<'_, '_, '_> {
 /// A path and the literal rules of a rule set.
 struct SearchLiteral<'w, 'a, 'p> {
     set: &'w RuleSet<'a>,
+    index: Option<&'w StemIndex>,
     subject: Subject<'p>,
 }
 
@@ -154,7 +163,20 @@ impl Work for SearchLiteral<'_, '_, '_> {
     /// The rank of the highest that matches; 0 where none does.
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<u32> {
-        Ok(self.set.stems.find(self.subject.tail(), self.subject.word, machine)?.rank)
+        Ok(find((&self.set.stems, self.index), self.subject, machine)?.rank)
+    }
+}
+
+/// What a path begins with.
+#[inline(always)]
+fn find(
+    (stems, index): (&Stems<'_>, Option<&StemIndex>),
+    subject: Subject<'_>,
+    machine: impl Machine,
+) -> Result<Found> {
+    match index {
+        Some(index) => Ok(index.find(subject.tail(), subject.word, machine)),
+        None => stems.find(subject.tail(), subject.word, machine),
     }
 }
 
@@ -219,7 +241,7 @@ mod tests {
     }
 
     fn search(set: &RuleSet<'_>, path: &[u8]) -> Result<u32> {
-        AnyMachine::detect().run(Search { set, subject: Subject::new(path), seen: &mut Seen::new() })
+        AnyMachine::detect().run(Search { set, index: None, subject: Subject::new(path), seen: &mut Seen::new() })
     }
 
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
@@ -305,7 +327,7 @@ mod tests {
         /// Tables and signatures dismiss different rules, but leave all that match.
         #[test]
         fn by_a_table_or_in_the_snapshot_the_same_rule_decides(
-            rules in vec((vec(select(b"/ab*?.".to_vec()), 0..14), any::<[bool; 2]>()), 1..150),
+            rules in vec((vec(select(b"/ab*?.".to_vec()), 0..14), any::<[bool; 2]>()), 1..300),
             paths in vec(vec(select(b"/ab?.\0".to_vec()), 0..70), 1..90),
         ) {
             let rules: Vec<SetRule<'_>> = rules

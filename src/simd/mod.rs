@@ -89,6 +89,9 @@ pub(crate) struct Signs {
     pub slashes: u8,
 }
 
+/// Words that are compared with one at once.
+pub(crate) const WORDS: usize = 8;
+
 /// Buckets that [`Fingerprints`] has.
 pub(crate) const BUCKETS: usize = 16;
 

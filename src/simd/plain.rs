@@ -2,7 +2,7 @@
 //!
 //! Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 
-use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, Signs};
+use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, Signs, WORDS};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
@@ -82,6 +82,11 @@ pub(super) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
 #[inline(never)]
 pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
     words.iter().map(|other| usize::from(u64::from_le_bytes(*other) <= word)).sum()
+}
+
+#[inline(never)]
+pub(super) fn place_of(words: &[[u8; 8]; WORDS], word: u64) -> usize {
+    words.iter().position(|other| u64::from_le_bytes(*other) == word).unwrap_or(WORDS)
 }
 
 /// Inlined, unlike the others: the vector code leaves the last few to it.

@@ -1,6 +1,7 @@
 //! The twins against each other.
 
 use super::*;
+use proptest::array::uniform8;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -119,6 +120,14 @@ proptest! {
         let expected = words.iter().filter(|other| **other <= word).count();
         prop_assert_eq!(AnyMachine::detect().count_not_greater(&bytes, word), expected);
         prop_assert_eq!(plain::count_not_greater(&bytes, word), expected);
+    }
+
+    #[test]
+    fn the_twins_find_the_same_word(words in uniform8(prop_oneof![0u64..9, any::<u64>()]), word in prop_oneof![0u64..9, any::<u64>()]) {
+        let bytes = words.map(u64::to_le_bytes);
+        let expected = words.iter().position(|other| *other == word).unwrap_or(WORDS);
+        prop_assert_eq!(AnyMachine::detect().place_of(&bytes, word).min(WORDS), expected);
+        prop_assert_eq!(plain::place_of(&bytes, word).min(WORDS), expected);
     }
 
     #[test]

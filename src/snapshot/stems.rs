@@ -182,7 +182,7 @@ pub(crate) struct Stems<'a> {
 }
 
 /// What the stems tell of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Found {
     /// The highest rank among the literal rules that match it; 0 if none does.
     pub rank: u32,
@@ -191,7 +191,17 @@ pub(crate) struct Found {
 }
 
 /// What is found of a path that begins with no stem.
-const NOTHING: Found = Found { rank: 0, branch: ROOT };
+pub(crate) const NOTHING: Found = Found { rank: 0, branch: ROOT };
+
+/// A stem's text, and what it tells.
+#[derive(Debug)]
+pub(crate) struct StemText {
+    /// What follows its `/`.
+    pub text: Vec<u8>,
+    pub anchored: bool,
+    /// What is found of a path of whose stems it is the longest.
+    pub found: Found,
+}
 
 impl<'a> Stems<'a> {
     fn word(&self, number: usize) -> u64 {
@@ -200,6 +210,11 @@ impl<'a> Stems<'a> {
 
     fn rule(&self, number: usize) -> PackedRule {
         PackedRule::decode(self.packed.get(number).map_or(0, |word| u64::from_le_bytes(*word)))
+    }
+
+    #[inline]
+    fn link(&self, number: usize) -> Link {
+        Link::decode(self.links.get(number).map_or(0, |link| u64::from_le_bytes(*link)))
     }
 
     /// What follows the eight bytes of a stem's word.
@@ -222,6 +237,21 @@ impl<'a> Stems<'a> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.words.len()
+    }
+
+    /// The texts of all, in their order, which is that of the texts, an anchored one behind the same without anchor.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for one that lies outside the file.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = Result<StemText>> {
+        (0..self.len()).map(|number| {
+            let stem = self.rule(number);
+            let head = self.word(number).to_be_bytes();
+            let head = &head[..stem.len.saturating_sub(1).min(PREFIX_LEN)];
+            let link = self.link(number);
+            let found = Found { rank: link.best, branch: link.branch };
+            Ok(StemText { text: [head, self.rest(&stem)?].concat(), anchored: stem.anchored, found })
+        })
     }
 
     /// The literal rules, each with its word.
@@ -285,7 +315,7 @@ impl<'a> Stems<'a> {
         // Links lead to lower numbers, so this ends in a damaged file too.
         loop {
             let stem = self.rule(number as usize);
-            let link = Link::decode(self.links.get(number as usize).map_or(0, |link| u64::from_le_bytes(*link)));
+            let link = self.link(number as usize);
             let own = stem.len.saturating_sub(1);
             if own <= shared && (!stem.anchored || own == len) {
                 return Ok(Found { rank: link.best, branch: link.branch });
