@@ -170,12 +170,12 @@ impl<'s, D: AsRef<[u8]>> Annotator<'_, 's, D> {
             form.put_verdicts(verdicts.iter(), &mut before);
             let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
             if let Some(preferences) = &self.preferences {
-                match preferences.has_any(verdicts.file, memory) {
+                match preferences.has_any(verdicts.file(), memory) {
                     Ok(true) => {
                         let verdicts_len = before.len();
                         for (line, url) in lines.ranges().zip(urls.iter()) {
                             before.truncate(verdicts_len);
-                            form.put_preferences(preferences.at(verdicts.file, url, memory), &mut before);
+                            form.put_preferences(preferences.at(verdicts.file(), url, memory), &mut before);
                             form.put_end(&mut before);
                             form.put_line(&before, &data[line], is_invalid, records, out);
                         }

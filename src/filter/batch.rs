@@ -11,7 +11,7 @@
 
 use super::Stage;
 use super::ends::{BATCH, LineEnds};
-use super::judge::{Judge, Scratch, or_root};
+use super::judge::{Judge, Scratch};
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::records::without_end;
@@ -19,7 +19,6 @@ use crate::simd::{self, Machine};
 use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Glance;
 use crate::url::{self, PlainOrigin};
-use std::borrow::Cow;
 use std::hint::black_box;
 use std::ops::Range;
 
@@ -225,25 +224,35 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
             return Ok(());
         }
         for (number, line) in (0..).zip(lines.ranges()) {
-            let (start, rest, end) = (line.start, line.start + len, line.end);
-            let path = if odd.unbounded_shr(number) & 1 == 0 {
-                let path = match data.get(rest..end) {
-                    Some([path @ .., b'\r', _] | [path @ .., _]) => path,
-                    _ => &[],
-                };
-                Cow::Borrowed(or_root(path))
-            } else {
-                let url = without_end(&data[line]);
-                // A blank at the end has to be cut off.
-                if matches!(url.last(), Some(..=b' ')) {
-                    (self.each)(Lines { start, ends: &[end] }, judge.judge(url, self.scratch)?);
-                    continue;
-                }
-                judge.normal_odd_path(url.get(len..).unwrap_or_default())
+            let path = match data.get(line.start + len..line.end) {
+                Some([path @ .., b'\r', _] | [path @ .., _]) => path,
+                _ => &[],
             };
-            let verdicts = judge.judge_path(&path, self.scratch, machine)?;
-            (self.each)(Lines { start, ends: &[end] }, verdicts);
+            if path.is_empty() || odd.unbounded_shr(number) & 1 == 1 {
+                self.judge_odd_line(line, len, machine)?;
+                continue;
+            }
+            let (origin, matching) = (self.scratch.states.current(), &mut self.scratch.matching);
+            let verdicts = judge.judge_path(path, origin, matching, machine)?;
+            (self.each)(Lines { start: line.start, ends: &[line.end] }, verdicts);
         }
+        Ok(())
+    }
+
+    /// Judges a line of the origin entered last, which has so many bytes; it may not be plain, or may have no path.
+    #[inline(never)]
+    fn judge_odd_line(&mut self, line: Range<usize>, origin: usize, machine: impl Machine) -> Result<()> {
+        let (start, end) = (line.start, line.end);
+        let url = without_end(&self.data[line]);
+        let verdicts = if matches!(url.last(), Some(..=b' ')) {
+            // A blank at the end has to be cut off.
+            self.judge.judge(url, self.scratch)?
+        } else {
+            let Scratch { states, path, matching, .. } = self.scratch;
+            let rest = url.get(origin..).unwrap_or_default();
+            self.judge.judge_rest(rest, states.current(), (path, matching), machine)?
+        };
+        (self.each)(Lines { start, ends: &[end] }, verdicts);
         Ok(())
     }
 

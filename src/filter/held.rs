@@ -4,7 +4,7 @@ use super::basis::Basis;
 use super::judge::Judge;
 use super::standing::{OriginState, Standing};
 use crate::error::{Error, Result};
-use crate::matcher::{Ruling, StatusPolicy, Verdict, ruling};
+use crate::matcher::{Ruling, StatusPolicy, ruling};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 
@@ -43,14 +43,6 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         &self.options
     }
 
-    /// The verdict on URLs of unknown origins.
-    pub(crate) fn verdict_on_unknown(&self) -> Verdict {
-        match self.unknown() {
-            Standing::Same(verdict) => verdict,
-            Standing::AllButRobots | Standing::ByRules => Verdict::Unknown,
-        }
-    }
-
     /// What decides about the origin in a row of the section `facts`.
     ///
     /// # Errors
@@ -75,7 +67,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// # Errors
     /// As [`held`](Self::held).
     pub(crate) fn obeyed(&self, file: u32) -> Result<Vec<Obeyed>> {
-        let mut state = OriginState::new(Standing::ByRules);
+        let mut state = OriginState::new(Standing::ByGroups);
         self.choose_rules(file, &mut state)?;
         let bits = state.bits.chunks_exact(self.words().max(1));
         let obeyed = state.groups.iter().zip(bits).map(|(group, bits)| {

@@ -1,11 +1,11 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
-use super::standing::{OriginState, Standing, States};
+use super::standing::{OneSet, OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
 use crate::matcher::hot::HotSets;
-use crate::matcher::rules::Seen;
+use crate::matcher::rules::{Seen, allows};
 use crate::matcher::subject::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
@@ -92,8 +92,15 @@ pub struct Scratch<'s> {
     pub(super) path: Vec<u8>,
     pub(super) extracted: Extracted,
     pub(super) states: States<'s>,
-    pub(super) hot: HotSets,
-    pub(super) allowed: Vec<u64>,
+    pub(super) matching: Matching,
+}
+
+/// What a thread keeps to match paths.
+#[derive(Debug)]
+pub(super) struct Matching {
+    hot: HotSets,
+    /// A bit for each agent.
+    allowed: Vec<u64>,
 }
 
 impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
@@ -136,9 +143,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             other_key: Vec::new(),
             path: Vec::new(),
             extracted: Extracted::default(),
-            states: States::new(self.unknown()),
-            hot: HotSets::default(),
-            allowed: vec![0; self.words()],
+            states: States::new(self.verdict_on_unknown()),
+            matching: Matching { hot: HotSets::default(), allowed: vec![0; self.words()] },
         }
     }
 
@@ -165,72 +171,65 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         self.machine.run(OneUrl { judge: self, url, scratch })
     }
 
-    /// The verdicts on a path in normal form, of the origin entered last, whose verdicts depend on the path.
+    /// The verdicts on what follows the origin in a URL: nothing, a path, or one that lacks its `/`, up to a `#`. `buffer` is for a path before which
+    /// a `/` is to be put.
+    #[inline(always)]
+    pub(super) fn judge_rest<'a>(
+        &self,
+        rest: &[u8],
+        origin: &'a OriginState<'s>,
+        (buffer, matching): (&mut Vec<u8>, &'a mut Matching),
+        machine: impl Machine,
+    ) -> Result<Verdicts<'a>> {
+        if rest.first() == Some(&b'/') && machine.is_plain(rest) {
+            return self.judge_path(rest, origin, matching, machine);
+        }
+        machine.apart(OddRest { judge: self, rest, origin, buffer, matching })
+    }
+
+    /// What follows the origin in a URL, as [`judge_rest`](Self::judge_rest) is given it, in normal form.
+    pub(super) fn normal_path<'p>(&self, rest: &'p [u8], buffer: &'p mut Vec<u8>) -> Cow<'p, [u8]> {
+        let path = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
+        match path.first() {
+            None => Cow::Borrowed(b"/"),
+            Some(b'/') => normalize_path(path, self.profile),
+            Some(_) => {
+                buffer.clear();
+                buffer.push(b'/');
+                buffer.extend_from_slice(path);
+                normalize_path(buffer, self.profile)
+            }
+        }
+    }
+
+    /// The verdicts on a path in normal form.
     #[inline(always)]
     pub(super) fn judge_path<'a>(
         &self,
         path: &[u8],
-        scratch: &'a mut Scratch<'s>,
+        origin: &'a OriginState<'s>,
+        matching: &'a mut Matching,
         machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
-        self.judge_normal(path, scratch.states.current(), (&mut scratch.hot, &mut scratch.allowed), machine)
-    }
-
-    /// What follows the origin in a URL, in normal form: nothing, a path, or one that lacks its `/`, up to a `#`. `buffer` holds it where the
-    /// `/` had to be put before it.
-    #[inline(always)]
-    pub(super) fn normal_path<'p>(
-        &self,
-        (path, slash): (&'p [u8], bool),
-        buffer: &'p mut Vec<u8>,
-        machine: impl Machine,
-    ) -> Cow<'p, [u8]> {
-        if slash {
-            self.with_slash(path, buffer)
-        } else if machine.is_plain(path) {
-            Cow::Borrowed(or_root(path))
-        } else {
-            self.normal_odd_path(path)
-        }
-    }
-
-    /// As [`normal_path`](Self::normal_path), of a path that begins with `/` and may not be plain.
-    #[inline(never)]
-    pub(super) fn normal_odd_path<'p>(&self, path: &'p [u8]) -> Cow<'p, [u8]> {
-        normalize_path(or_root(&path[..memchr::memchr(b'#', path).unwrap_or(path.len())]), self.profile)
-    }
-
-    #[cold]
-    fn with_slash<'p>(&self, path: &[u8], buffer: &'p mut Vec<u8>) -> Cow<'p, [u8]> {
-        buffer.clear();
-        buffer.push(b'/');
-        buffer.extend_from_slice(path);
-        normalize_path(buffer, self.profile)
-    }
-
-    /// The verdicts on a path in normal form, of an origin whose verdicts depend on the path.
-    #[inline(always)]
-    pub(super) fn judge_normal<'a>(
-        &self,
-        path: &[u8],
-        origin: &OriginState<'s>,
-        (hot, allowed): (&mut HotSets, &'a mut [u64]),
-        machine: impl Machine,
-    ) -> Result<Verdicts<'a>> {
-        let answer = if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
-            Answer::Same(Verdict::Allowed)
-        } else if origin.standing == Standing::AllButRobots {
-            Answer::Same(Verdict::Disallowed)
-        } else {
-            self.match_rules(path, origin, (hot, allowed), machine)?;
-            Answer::Bits(allowed)
+        let Standing::BySet(OneSet { place, set, all, free }) = &origin.standing else {
+            return machine.apart(OtherPath { judge: self, path, origin, matching });
         };
-        Ok(self.verdicts(answer, origin))
+        if self.is_robots(path) {
+            return Ok(self.verdicts(Answer::Same(Verdict::Allowed), origin));
+        }
+        let is_allowed = allows((*place, set), Subject::new(path), &mut matching.hot, machine)?;
+        Ok(self.verdicts(Answer::Word(if is_allowed { *all } else { *free }), origin))
+    }
+
+    /// Whether a path is one that every agent may fetch.
+    #[inline(always)]
+    fn is_robots(&self, path: &[u8]) -> bool {
+        self.profile == Profile::Rfc9309 && path == b"/robots.txt"
     }
 
     /// The verdicts that hold for all URLs of an origin, if they do not depend on the path.
     #[inline(always)]
-    pub(super) fn verdicts_of_all(&self, origin: &OriginState<'s>) -> Option<Verdicts<'static>> {
+    pub(super) fn verdicts_of_all<'a>(&self, origin: &'a OriginState<'s>) -> Option<Verdicts<'a>> {
         match origin.standing {
             Standing::Same(verdict) => Some(self.verdicts(Answer::Same(verdict), origin)),
             _ => None,
@@ -244,38 +243,18 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     #[inline(always)]
-    fn verdicts<'a>(&self, answer: Answer<'a>, origin: &OriginState<'s>) -> Verdicts<'a> {
-        let OriginState { via_other_scheme, basis, row, file, .. } = *origin;
-        Verdicts { answer, agents: self.agents.len(), via_other_scheme, basis, row, file }
+    fn verdicts<'a>(&self, answer: Answer<'a>, origin: &'a OriginState<'s>) -> Verdicts<'a> {
+        Verdicts { answer, agents: self.agents.len(), origin: Some(origin) }
     }
 
-    /// What holds for origins that the snapshot does not know.
-    pub(super) fn unknown(&self) -> Standing {
-        Standing::Same(match self.options.unknown {
+    /// The verdict on the URLs of origins that the snapshot does not know.
+    pub(crate) fn verdict_on_unknown(&self) -> Verdict {
+        match self.options.unknown {
             Some(UnknownOrigin::Allow) => Verdict::Allowed,
             Some(UnknownOrigin::Disallow) => Verdict::Disallowed,
             None if self.policy == StatusPolicy::Strict => Verdict::Disallowed,
             None => Verdict::Unknown,
-        })
-    }
-
-    #[inline(always)]
-    fn match_rules(
-        &self,
-        path: &[u8],
-        origin: &OriginState<'s>,
-        (hot, allowed): (&mut HotSets, &mut [u64]),
-        machine: impl Machine,
-    ) -> Result<()> {
-        // Up to 64 agents, who all obey the same rules, as nearly always. In a loop over rules there would be so much to be prepared that it took
-        // longer than most rules do.
-        if let ([group], [bits], [free], [allowed]) = (&*origin.groups, &*origin.bits, &*origin.free, &mut *allowed) {
-            let subject = (Subject::new(path), &mut Seen::new());
-            let is_allowed = self.view.allows((group.place, &group.rules), subject, hot, machine)?;
-            *allowed = if is_allowed { free | bits } else { *free };
-            return Ok(());
         }
-        machine.apart(ManyRules { view: &self.view, path, origin, hot, allowed })
     }
 
     /// Why the agent of this number may fetch the URL or not.
@@ -326,35 +305,56 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 }
 
-/// A path, or `/` where there is none.
-#[inline]
-pub(super) fn or_root(path: &[u8]) -> &[u8] {
-    if path.is_empty() { b"/" } else { path }
+/// What follows an origin in a URL, where it may not be a path in normal form. Done apart, as what that takes would crowd what is done for nearly
+/// all URLs.
+struct OddRest<'w, 'a, 's, D> {
+    judge: &'w Judge<'s, D>,
+    rest: &'w [u8],
+    origin: &'a OriginState<'s>,
+    buffer: &'w mut Vec<u8>,
+    matching: &'a mut Matching,
 }
 
-/// A path to be compared with the rules that each of the agents obeys.
-struct ManyRules<'w, 's> {
-    view: &'w View<'s>,
-    path: &'w [u8],
-    origin: &'w OriginState<'s>,
-    hot: &'w mut HotSets,
-    allowed: &'w mut [u64],
-}
-
-impl simd::Work for ManyRules<'_, '_> {
-    type Output = Result<()>;
+impl<'a, D: AsRef<[u8]>> simd::Work for OddRest<'_, 'a, '_, D> {
+    type Output = Result<Verdicts<'a>>;
 
     #[inline(always)]
-    fn run(self, machine: impl Machine) -> Result<()> {
-        let Self { view, path, origin, hot, allowed } = self;
-        let (subject, mut seen) = (Subject::new(path), Seen::new());
-        allowed.copy_from_slice(&origin.free);
-        for (group, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
-            if view.allows((group.place, &group.rules), (subject, &mut seen), hot, machine)? {
-                allowed.iter_mut().zip(bits).for_each(|(word, bits)| *word |= bits);
+    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
+        let path = self.judge.normal_path(self.rest, self.buffer);
+        self.judge.judge_path(&path, self.origin, self.matching, machine)
+    }
+}
+
+/// A path of an origin about whose URLs more than one rule set decides, or none. Done apart for the same reason.
+struct OtherPath<'w, 'a, 's, D> {
+    judge: &'w Judge<'s, D>,
+    path: &'w [u8],
+    origin: &'a OriginState<'s>,
+    matching: &'a mut Matching,
+}
+
+impl<'a, D: AsRef<[u8]>> simd::Work for OtherPath<'_, 'a, '_, D> {
+    type Output = Result<Verdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
+        let Self { judge, path, origin, matching: Matching { hot, allowed } } = self;
+        let answer = match &origin.standing {
+            _ if judge.is_robots(path) => Answer::Same(Verdict::Allowed),
+            Standing::Same(verdict) => Answer::Same(*verdict),
+            Standing::AllButRobots => Answer::Same(Verdict::Disallowed),
+            Standing::BySet(_) | Standing::ByGroups => {
+                let (subject, mut seen) = (Subject::new(path), Seen::new());
+                allowed.copy_from_slice(&origin.free);
+                for (group, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
+                    if judge.view.allows((group.place, &group.rules), (subject, &mut seen), hot, machine)? {
+                        allowed.iter_mut().zip(bits).for_each(|(word, bits)| *word |= bits);
+                    }
+                }
+                Answer::Words(allowed)
             }
-        }
-        Ok(())
+        };
+        Ok(judge.verdicts(answer, origin))
     }
 }
 
@@ -371,10 +371,10 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
         let Self { judge, url, scratch } = self;
-        let (origin, rest, slash) = match url::split_plain(url, machine) {
-            Some((origin, rest)) => (origin, rest, false),
+        let (origin, rest) = match url::split_plain(url, machine) {
+            Some((origin, rest)) => (origin, rest),
             None => match url::split(url, &mut scratch.key) {
-                Some(parts) => (parts.origin, parts.path, parts.slash),
+                Some(parts) => (parts.origin, parts.path),
                 None => return Ok(Verdicts::invalid(judge.agents.len())),
             },
         };
@@ -384,8 +384,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
         if let Some(verdicts) = judge.verdicts_of_all(state) {
             return Ok(verdicts);
         }
-        let path = judge.normal_path((rest, slash), &mut scratch.path, machine);
-        judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
+        judge.judge_rest(rest, state, (&mut scratch.path, &mut scratch.matching), machine)
     }
 }
 

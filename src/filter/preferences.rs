@@ -86,7 +86,7 @@ impl<'j, 's, D: AsRef<[u8]>> PreferenceJudge<'j, 's, D> {
         scratch: &mut Scratch<'s>,
         memory: &'a mut PreferenceScratch,
     ) -> Result<&'a [Preferences]> {
-        let file = self.judge.judge(url, scratch)?.file;
+        let file = self.judge.judge(url, scratch)?.file();
         if self.has_any(file, memory)? {
             return Ok(self.at(file, url, memory));
         }
@@ -146,6 +146,6 @@ impl<'j, 's, D: AsRef<[u8]>> PreferenceJudge<'j, 's, D> {
         let (Some(sheet), Some(parts)) = (sheets.get(&file), url::split(url, key)) else {
             return &[];
         };
-        sheet.at(&self.judge.normal_path((parts.path, parts.slash), path, self.judge.machine), answers)
+        sheet.at(&self.judge.normal_path(parts.path, path), answers)
     }
 }

@@ -1,13 +1,13 @@
 //! One origin found once, for callers that keep their URLs by host: what is left to do for each is to match its path.
 
 use super::judge::{Judge, Scratch};
-use super::standing::OriginState;
+use super::standing::{OriginState, Standing};
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::simd::{Machine, Work};
 use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Glance;
-use crate::url::{self, Origin};
+use crate::url::Origin;
 
 /// What a [`Judge`] knows of one origin, found once.
 ///
@@ -46,7 +46,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     pub fn site(&self, origin: &Origin) -> Result<Site<'_, 's, D>> {
         let key = origin.as_str().as_bytes();
-        let mut state = OriginState::new(self.unknown());
+        let mut state = OriginState::new(Standing::Same(self.verdict_on_unknown()));
         if let Some((entry, other)) = self.locate((key, hash_key(key)), Glance::NOT_TAKEN, &mut Vec::new())? {
             state.via_other_scheme = other;
             state.standing = self.stand(&entry, &mut state)?;
@@ -66,7 +66,7 @@ impl<'s, D: AsRef<[u8]>> Site<'_, 's, D> {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     #[inline]
-    pub fn judge<'a>(&self, path: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
+    pub fn judge<'a>(&'a self, path: &[u8], scratch: &'a mut Scratch<'s>) -> Result<Verdicts<'a>> {
         self.judge.own(scratch);
         self.judge.machine.run(OnePath { site: self, path, scratch })
     }
@@ -74,7 +74,7 @@ impl<'s, D: AsRef<[u8]>> Site<'_, 's, D> {
 
 /// A path to be judged.
 struct OnePath<'w, 'a, 'j, 's, D> {
-    site: &'w Site<'j, 's, D>,
+    site: &'a Site<'j, 's, D>,
     path: &'w [u8],
     scratch: &'a mut Scratch<'s>,
 }
@@ -88,9 +88,6 @@ impl<'a, D: AsRef<[u8]>> Work for OnePath<'_, 'a, '_, '_, D> {
         if let Some(verdicts) = judge.verdicts_of_all(state) {
             return Ok(verdicts);
         }
-        // What is wrong with a path that begins otherwise, or ends early, is seen by the way where it begins as it should.
-        let path = if path.first().is_none_or(|&b| b == b'/') { (path, false) } else { url::path_from(path) };
-        let path = judge.normal_path(path, &mut scratch.path, machine);
-        judge.judge_normal(&path, state, (&mut scratch.hot, &mut scratch.allowed), machine)
+        judge.judge_rest(path, state, (&mut scratch.path, &mut scratch.matching), machine)
     }
 }

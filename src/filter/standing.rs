@@ -8,7 +8,7 @@ use crate::profile::Profile;
 use crate::snapshot::OutcomeClass;
 use crate::snapshot::format::{Entry, NONE};
 use crate::snapshot::index::Glance;
-use crate::snapshot::ruleset::Rules;
+use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::view::View;
 use crate::url::Origin;
 
@@ -17,7 +17,7 @@ use crate::url::Origin;
 pub(super) struct OriginState<'s> {
     /// The canonical key; empty before the first.
     key: Vec<u8>,
-    pub standing: Standing,
+    pub standing: Standing<'s>,
     pub basis: Basis,
     /// The origin's row in the section `facts`; [`NONE`] if the snapshot does not know it.
     pub row: u32,
@@ -32,9 +32,9 @@ pub(super) struct OriginState<'s> {
     pub free: Vec<u64>,
 }
 
-impl OriginState<'_> {
+impl<'s> OriginState<'s> {
     /// What holds for an origin that the snapshot does not know, to begin with.
-    pub(super) fn new(standing: Standing) -> Self {
+    pub(super) fn new(standing: Standing<'s>) -> Self {
         Self {
             key: Vec::new(),
             standing,
@@ -57,14 +57,28 @@ pub(super) struct ObeyedRules<'s> {
 }
 
 /// What decides about an origin's URLs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Standing<'s> {
     /// One verdict holds for all URLs and agents.
     Same(Verdict),
     /// All are refused but `/robots.txt` (RFC 9309 §2.2.2 allows it always).
     AllButRobots,
-    /// Rules.
-    ByRules,
+    /// One rule set, as for nearly all origins.
+    BySet(OneSet<'s>),
+    /// The groups of the origin's state.
+    ByGroups,
+}
+
+/// A rule set that all of up to 64 agents obey, or all that obey any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneSet<'s> {
+    /// Its place in the snapshot.
+    pub place: u32,
+    pub set: RuleSet<'s>,
+    /// The agents who may fetch what it allows.
+    pub all: u64,
+    /// The agents who may fetch everything.
+    pub free: u64,
 }
 
 /// States kept: lists in no order come back to the same few hosts again and again.
@@ -82,8 +96,8 @@ pub(super) struct States<'s> {
 
 impl<'s> States<'s> {
     /// No states yet; `unknown` is what holds for origins that the snapshot does not know.
-    pub(super) fn new(unknown: Standing) -> Self {
-        let states = std::iter::repeat_with(|| OriginState::new(unknown)).take(STATES + 1).collect();
+    pub(super) fn new(unknown: Verdict) -> Self {
+        let states = std::iter::repeat_with(|| OriginState::new(Standing::Same(unknown))).take(STATES + 1).collect();
         Self { hashes: [0; STATES], states, current: STATES }
     }
 
@@ -178,7 +192,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     /// Applies the policy to an origin's entry; the rest of its state is set.
-    pub(super) fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState<'s>) -> Result<Standing> {
+    pub(super) fn stand(&self, entry: &Entry<'_>, origin: &mut OriginState<'s>) -> Result<Standing<'s>> {
         origin.file = NONE;
         origin.row = entry.row;
         if entry.class == OutcomeClass::Rules {
@@ -198,7 +212,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     /// Sorts the agents by the rules they obey: usually a few rule sets, however many agents.
-    pub(super) fn choose_rules(&self, file: u32, origin: &mut OriginState<'s>) -> Result<Standing> {
+    pub(super) fn choose_rules(&self, file: u32, origin: &mut OriginState<'s>) -> Result<Standing<'s>> {
         let words = self.words();
         origin.groups.clear();
         origin.bits.clear();
@@ -225,6 +239,11 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             };
             bits[agent / 64] |= 1 << (agent % 64);
         }
-        Ok(Standing::ByRules)
+        Ok(match (&*origin.groups, &*origin.bits, &*origin.free) {
+            ([ObeyedRules { place, rules: Rules::Set(set) }], [bits], [free]) => {
+                Standing::BySet(OneSet { place: *place, set: *set, all: free | bits, free: *free })
+            }
+            _ => Standing::ByGroups,
+        })
     }
 }

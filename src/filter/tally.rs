@@ -6,11 +6,10 @@ use super::judge::{Judge, Scratch};
 use super::output::{Criterion, judge_records};
 use super::sample::Sample;
 use super::stats::FilterStats;
-use super::verdicts::{Answer, Verdicts};
+use super::verdicts::Verdicts;
 use super::{Filter, Stage, pipeline};
 use crate::error::Result;
 use crate::matcher::Verdict;
-use crate::snapshot::format::NONE;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -77,24 +76,24 @@ impl Local {
     /// Counts so many URLs with these verdicts; whether they are refused to one agent or more.
     #[inline]
     pub(super) fn count(&mut self, verdicts: &Verdicts<'_>, urls: u64, tally: &Tally) -> bool {
-        let basis = verdicts.basis as usize;
+        let basis = verdicts.basis() as usize;
         self.bases[basis] += urls;
         let refused = &mut self.refused[basis * tally.agents..][..tally.agents];
-        let is_refused = match verdicts.answer {
-            Answer::Same(Verdict::Disallowed) => {
+        let is_refused = match verdicts.answer.bits() {
+            Err(Verdict::Disallowed) => {
                 refused.iter_mut().for_each(|count| *count += urls);
                 true
             }
-            Answer::Same(_) => false,
-            Answer::Bits(allowed) => count_refused(allowed, urls, refused),
+            Err(_) => false,
+            Ok(allowed) => count_refused(allowed, urls, refused),
         };
-        if verdicts.row != NONE {
-            let pending = &mut self.pending[verdicts.row as usize % PENDING];
-            if pending.0 != verdicts.row {
+        if let Some(row) = verdicts.row() {
+            let pending = &mut self.pending[row as usize % PENDING];
+            if pending.0 != row {
                 if let Some(before) = tally.origins.get(pending.0 as usize) {
                     before.add(pending.1, pending.2);
                 }
-                *pending = (verdicts.row, 0, 0);
+                *pending = (row, 0, 0);
             }
             pending.1 += urls;
             pending.2 += u64::from(is_refused) * urls;

@@ -1,6 +1,7 @@
 //! The verdicts on one URL for any number of agents.
 
 use super::basis::Basis;
+use super::standing::OriginState;
 use crate::matcher::Verdict;
 use crate::snapshot::format::NONE;
 
@@ -9,41 +10,51 @@ use crate::snapshot::format::NONE;
 pub struct Verdicts<'a> {
     pub(super) answer: Answer<'a>,
     pub(super) agents: usize,
-    pub(super) via_other_scheme: bool,
-    /// The number of the robots.txt whose rules decided; `NONE` where there is none.
-    pub(super) file: u32,
-    pub(super) basis: Basis,
-    /// The row of the origin that decides in the section `facts`, or that of none.
-    pub(super) row: u32,
+    /// What holds for the origin; `None` if the snapshot does not know it, or the text is not a URL.
+    pub(super) origin: Option<&'a OriginState<'a>>,
 }
 
 /// One verdict for all agents, or a bit for each: whether it may fetch the URL.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer<'a> {
     Same(Verdict),
-    Bits(&'a [u64]),
+    /// Those of up to 64 agents.
+    Word(u64),
+    Words(&'a [u64]),
+}
+
+impl Answer<'_> {
+    /// The bits, or the one verdict.
+    #[inline(always)]
+    pub(super) fn bits(&self) -> Result<&[u64], Verdict> {
+        match self {
+            Self::Same(verdict) => Err(*verdict),
+            Self::Word(word) => Ok(std::slice::from_ref(word)),
+            Self::Words(words) => Ok(words),
+        }
+    }
 }
 
 impl Verdicts<'_> {
     /// Those on what is not a URL.
     pub(super) fn invalid(agents: usize) -> Self {
-        let answer = Answer::Same(Verdict::Invalid);
-        Verdicts { answer, agents, via_other_scheme: false, basis: Basis::NotAUrl, row: NONE, file: NONE }
+        Verdicts { answer: Answer::Same(Verdict::Invalid), agents, origin: None }
     }
 
     /// Those on an origin that the snapshot does not know.
     pub(super) fn on_unknown(verdict: Verdict, agents: usize) -> Self {
-        Verdicts { answer: Answer::Same(verdict), basis: Basis::UnknownOrigin, ..Self::invalid(agents) }
+        Verdicts { answer: Answer::Same(verdict), agents, origin: None }
     }
 
     /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
     pub fn get(&self, agent: usize) -> Verdict {
-        match self.answer {
-            _ if agent >= self.agents => Verdict::Invalid,
-            Answer::Same(verdict) => verdict,
-            Answer::Bits(words) if words[agent / 64] >> (agent % 64) & 1 == 1 => Verdict::Allowed,
-            Answer::Bits(_) => Verdict::Disallowed,
-        }
+        let word = match self.answer {
+            _ if agent >= self.agents => return Verdict::Invalid,
+            Answer::Same(verdict) => return verdict,
+            Answer::Word(word) => word,
+            Answer::Words(words) => words[agent / 64],
+        };
+        if word >> (agent % 64) & 1 == 1 { Verdict::Allowed } else { Verdict::Disallowed }
     }
 
     /// The verdicts in the order of the agents.
@@ -65,17 +76,18 @@ impl Verdicts<'_> {
         match self.answer {
             Answer::Same(Verdict::Allowed) => self.agents,
             Answer::Same(_) => 0,
-            Answer::Bits(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
+            Answer::Word(word) => word.count_ones() as usize,
+            Answer::Words(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
         }
     }
 
     /// Adds so many lines to the counts of the agents that may fetch them.
     #[inline]
     pub(super) fn count_allowed(&self, lines: u64, counts: &mut [u64]) {
-        match self.answer {
-            Answer::Same(Verdict::Allowed) => counts.iter_mut().for_each(|count| *count += lines),
-            Answer::Same(_) => {}
-            Answer::Bits(words) => {
+        match self.answer.bits() {
+            Err(Verdict::Allowed) => counts.iter_mut().for_each(|count| *count += lines),
+            Err(_) => {}
+            Ok(words) => {
                 let counts = counts.chunks_mut(64).zip(words);
                 counts.for_each(|(counts, word)| {
                     counts.iter_mut().zip(0..).for_each(|(count, agent)| *count += (word >> agent & 1) * lines);
@@ -87,11 +99,11 @@ impl Verdicts<'_> {
     /// A bit for each of the first 64 agents, as far as there are so many: whether it may fetch the URL.
     #[inline]
     pub(super) fn mask(&self) -> i64 {
-        match self.answer {
-            Answer::Same(Verdict::Allowed) if self.agents < 64 => (1 << self.agents) - 1,
-            Answer::Same(Verdict::Allowed) => -1,
-            Answer::Same(_) => 0,
-            Answer::Bits(words) => words.first().map_or(0, |word| word.cast_signed()),
+        match self.answer.bits() {
+            Err(Verdict::Allowed) if self.agents < 64 => (1 << self.agents) - 1,
+            Err(Verdict::Allowed) => -1,
+            Err(_) => 0,
+            Ok(words) => words.first().map_or(0, |word| word.cast_signed()),
         }
     }
 
@@ -101,17 +113,30 @@ impl Verdicts<'_> {
     }
 
     /// The row of the origin that decides, in the section `facts`.
+    #[inline]
     pub(crate) fn row(&self) -> Option<u32> {
-        (self.row != NONE).then_some(self.row)
+        self.origin.map(|origin| origin.row).filter(|row| *row != NONE)
+    }
+
+    /// The number of the robots.txt whose rules decided; `NONE` where there is none.
+    #[inline]
+    pub(super) fn file(&self) -> u32 {
+        self.origin.map_or(NONE, |origin| origin.file)
     }
 
     /// What they rest on, for all agents alike.
+    #[inline]
     pub fn basis(&self) -> Basis {
-        self.basis
+        match (self.origin, self.answer) {
+            (Some(origin), _) => origin.basis,
+            (None, Answer::Same(Verdict::Invalid)) => Basis::NotAUrl,
+            (None, _) => Basis::UnknownOrigin,
+        }
     }
 
     /// Whether the other scheme's entry was used ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
+    #[inline]
     pub fn via_other_scheme(&self) -> bool {
-        self.via_other_scheme
+        self.origin.is_some_and(|origin| origin.via_other_scheme)
     }
 }

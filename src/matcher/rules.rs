@@ -56,9 +56,28 @@ impl Seen {
     }
 }
 
+/// Whether the rules of a set let the URL with this path be fetched; what no rule matches is allowed. The set is at a place of the snapshot.
+///
+/// # Errors
+/// `Corrupt` if a rule's pattern lies outside the file.
+#[inline(always)]
+pub(crate) fn allows(
+    set: (u32, &RuleSet<'_>),
+    subject: Subject<'_>,
+    hot: &mut HotSets,
+    machine: impl Machine,
+) -> Result<bool> {
+    Ok(is_allowed(highest(set, (subject, None), hot, machine)?))
+}
+
+/// What the rule of this rank says; 0 is that of none.
+#[inline(always)]
+fn is_allowed(rank: u32) -> bool {
+    rank == 0 || PackedRule::rank_allows(rank)
+}
+
 impl View<'_> {
-    /// Whether the rules let the URL with this path be fetched; what no rule matches is allowed. The rules are those at a place of the
-    /// snapshot; `seen` is what was seen of the path when it was compared with others.
+    /// As [`allows`], by what lies at a place of the snapshot; `seen` is what was seen of the path when it was compared with other rules.
     ///
     /// # Errors
     /// `Corrupt` if a rule's pattern lies outside the file.
@@ -70,11 +89,10 @@ impl View<'_> {
         hot: &mut HotSets,
         machine: impl Machine,
     ) -> Result<bool> {
-        let rank = match rules {
-            Rules::Set(set) => highest((place, set), (subject, seen), hot, machine)?,
+        Ok(is_allowed(match rules {
+            Rules::Set(set) => highest((place, set), (subject, Some(seen)), hot, machine)?,
             Rules::Union(places) => self.highest_of_union(places, (subject, seen), machine)?,
-        };
-        Ok(rank == 0 || PackedRule::rank_allows(rank))
+        }))
     }
 
     #[cold]
@@ -86,7 +104,7 @@ impl View<'_> {
     ) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(machine.apart(Search { set: &set, index: None, subject, seen })?))
+            Ok(rank.max(machine.apart(Search { set: &set, index: None, subject, seen: Some(seen) })?))
         })
     }
 }
@@ -97,7 +115,7 @@ impl View<'_> {
 #[inline(always)]
 fn highest(
     (place, set): (u32, &RuleSet<'_>),
-    (subject, seen): (Subject<'_>, &mut Seen),
+    (subject, seen): (Subject<'_>, Option<&mut Seen>),
     hot: &mut HotSets,
     machine: impl Machine,
 ) -> Result<u32> {
@@ -125,7 +143,8 @@ struct Search<'w, 'a, 'p> {
     set: &'w RuleSet<'a>,
     index: Option<&'w StemIndex>,
     subject: Subject<'p>,
-    seen: &'w mut Seen,
+    /// `None` if it was not compared with other rules.
+    seen: Option<&'w mut Seen>,
 }
 
 impl Work for Search<'_, '_, '_> {
@@ -135,6 +154,8 @@ impl Work for Search<'_, '_, '_> {
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<u32> {
         let Self { set: RuleSet { stems, wild }, index, subject, seen } = self;
+        let mut unseen = Seen::new();
+        let seen = seen.unwrap_or(&mut unseen);
         let Found { rank: mut highest, branch: mut number } = find((stems, index), subject, machine)?;
         loop {
             let branch = wild.branch(number)?;
@@ -241,7 +262,7 @@ mod tests {
     }
 
     fn search(set: &RuleSet<'_>, path: &[u8]) -> Result<u32> {
-        AnyMachine::detect().run(Search { set, index: None, subject: Subject::new(path), seen: &mut Seen::new() })
+        AnyMachine::detect().run(Search { set, index: None, subject: Subject::new(path), seen: None })
     }
 
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
@@ -343,8 +364,7 @@ mod tests {
             let mut hot = HotSets::after(20);
             for path in &paths {
                 let slow = search(&set, path).unwrap();
-                let (subject, mut seen) = (Subject::new(path), Seen::new());
-                let fast = highest((8, &set), (subject, &mut seen), &mut hot, AnyMachine::detect()).unwrap();
+                let fast = highest((8, &set), (Subject::new(path), None), &mut hot, AnyMachine::detect()).unwrap();
                 prop_assert_eq!(fast, slow, "{}", path.escape_ascii());
             }
         }

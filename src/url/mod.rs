@@ -6,4 +6,4 @@ pub(crate) mod origin;
 pub(crate) mod split;
 
 pub(crate) use origin::Origin;
-pub(crate) use split::{Parts, PlainOrigin, path_from, path_of, plain_origin, split, split_plain};
+pub(crate) use split::{Parts, PlainOrigin, path_of, plain_origin, split, split_plain};

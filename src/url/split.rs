@@ -138,7 +138,7 @@ fn split_slow<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
 
 /// Path and query of what follows the authority, and whether a `/` must be put before it.
 #[inline]
-pub(crate) fn path_from(rest: &[u8]) -> (&[u8], bool) {
+fn path_from(rest: &[u8]) -> (&[u8], bool) {
     let path = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
     match path.first() {
         None => (b"/", false),
