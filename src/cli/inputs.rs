@@ -5,7 +5,7 @@ use clap::Args;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// Where the lists of URLs come from.
+// Where the lists of URLs come from.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
     /// More inputs, one a line of this file (`-`: standard input); blank lines are passed over

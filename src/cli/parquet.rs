@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-/// What the columns that annotating adds are called.
+// What the columns that annotating adds are called.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parquet files")]
 pub(crate) struct NameArgs {

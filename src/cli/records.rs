@@ -4,7 +4,7 @@ use super::args::FormatArg;
 use clap::Args;
 use robosieve::{Field, RecordOptions};
 
-/// Where the URL is in a line of input.
+// Where the URL is in a line of input.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input lines")]
 pub(crate) struct RecordArgs {

@@ -1,6 +1,6 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
-use super::hot::{HotSets, Layout};
+use super::hot::HotSets;
 use super::index::StemIndex;
 use super::subject::Subject;
 use crate::error::Result;
@@ -119,23 +119,20 @@ fn highest(
     hot: &mut HotSets,
     machine: impl Machine,
 ) -> Result<u32> {
-    let Some(Layout { table, index }) = hot.meet(place, set, subject.path)? else {
-        // Most rule sets are short lists of folders, with none of which most paths begin.
-        if set.wild.len() == 0 {
-            let root = set.stems.root_alone(subject.word);
-            return root.map_or_else(|| machine.apart(SearchLiteral { set, index: None, subject }), Ok);
-        }
-        return machine.apart(Search { set, index: None, subject, seen });
-    };
-    let Some(table) = table else {
-        if set.wild.len() == 0 {
-            return machine.apart(SearchLiteral { set, index: index.as_ref(), subject });
-        }
-        return machine.apart(Search { set, index: index.as_ref(), subject, seen });
-    };
-    let floor =
-        if table.is_wild() { machine.apart(SearchLiteral { set, index: index.as_ref(), subject })? } else { 0 };
-    table.highest(&set.wild, subject, floor, machine)
+    let layout = hot.meet(place, set, subject.path)?;
+    let index = layout.and_then(|layout| layout.index.as_ref());
+    if let Some(table) = layout.and_then(|layout| layout.table.as_ref()) {
+        let floor = if table.is_wild() { machine.apart(SearchLiteral { set, index, subject })? } else { 0 };
+        return table.highest(&set.wild, subject, floor, machine);
+    }
+    if set.wild.len() > 0 {
+        return machine.apart(Search { set, index, subject, seen });
+    }
+    // Most rule sets are short lists of folders, with none of which most paths begin.
+    match set.stems.root_alone(subject.word) {
+        Some(rank) => Ok(rank),
+        None => machine.apart(SearchLiteral { set, index, subject }),
+    }
 }
 
 /// A path and rules as they lie in the snapshot, and their stems laid out anew, if they were.

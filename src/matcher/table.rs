@@ -211,9 +211,8 @@ impl Block {
     /// The rules that both ends of a path suit.
     #[inline(always)]
     fn suited(&self, Subject { path, word }: Subject<'_>) -> u64 {
-        let len = path.len();
-        let last = path.get(len.wrapping_sub(1)).map_or(0, |byte| usize::from(*byte));
-        let before = path.get(len.wrapping_sub(2)).map_or(0, |byte| usize::from(*byte));
+        // A path of one byte is `/`.
+        let [before, last] = path.last_chunk().unwrap_or(&[0, b'/']).map(usize::from);
         let [a, b, c, d, ..] = word.to_be_bytes().map(usize::from);
         let ([first, second, third, fourth], [end, next]) = (&self.begins, &self.ends);
         first[a] & second[b] & third[c] & fourth[d] & end[last] & next[before]

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// One output for each input.
+// One output for each input.
 #[derive(Debug, Args)]
 pub(crate) struct ManyArgs {
     /// Write one output for each input into this directory, under the input's name; made if it is not there
