@@ -9,7 +9,7 @@ use std::io::{self, Read};
 /// How much of a member is kept so that [`GzipReader::resync`] can search it again for the next member's start.
 /// A damaged stream may decode garbage past its own end, so the search begins right behind the damaged header.
 const MAX_KEPT: usize = 16 << 20;
-const READ_SIZE: usize = 1 << 17;
+const READ_SIZE: u64 = 1 << 17;
 
 /// After so many short members it is worth it to let others inflate those that follow.
 const SOME: u32 = 8;
@@ -87,11 +87,7 @@ impl<R: Read> GzipReader<R> {
             self.at -= forget;
             self.member = self.member.saturating_sub(forget);
         }
-        let len = self.buf.len();
-        self.buf.resize(len + READ_SIZE, 0);
-        let result = self.input.read(&mut self.buf[len..]);
-        self.buf.truncate(len + *result.as_ref().unwrap_or(&0));
-        Ok(result? > 0)
+        Ok(self.input.by_ref().take(READ_SIZE).read_to_end(&mut self.buf)? > 0)
     }
 
     fn damaged(&self, what: &str) -> io::Error {

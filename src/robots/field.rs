@@ -41,6 +41,19 @@ const STORED: [&str; 9] = [
     "noindex",
 ];
 
+/// The bytes that a known field may begin with: what dismisses most lines of an HTML page, which many sites answer with.
+const FIRSTS: [bool; 256] = {
+    let mut firsts = [false; 256];
+    let mut i = 0;
+    while i < RULING.len() + STORED.len() {
+        let name = if i < RULING.len() { RULING[i].0 } else { STORED[i - RULING.len()].as_bytes() };
+        firsts[name[0] as usize] = true;
+        firsts[name[0].to_ascii_uppercase() as usize] = true;
+        i += 1;
+    }
+    firsts
+};
+
 impl Field {
     fn of_key(key: &[u8]) -> Option<Self> {
         // What nine lines in ten are is told by one word.
@@ -67,8 +80,11 @@ impl Field {
 
 /// The field and the value of a line's text; `None` for a line that is not understood.
 ///
-/// Without a colon, exactly two words separated by blanks or TABs are field and value.
+/// `text` has no white space around it. Without a colon, exactly two words separated by blanks or TABs are field and value.
 pub(crate) fn split(text: &[u8]) -> Option<(Field, &[u8])> {
+    if !FIRSTS[usize::from(*text.first()?)] {
+        return None;
+    }
     let (key, value) = match memchr::memchr(b':', text) {
         Some(colon) => (trim(&text[..colon]), trim(&text[colon + 1..])),
         None => two_words(text)?,
