@@ -8,6 +8,7 @@ use super::output::{Criterion, judge_records};
 use super::preference_text::PreferenceText;
 use super::preferences::{PreferenceJudge, PreferenceScratch};
 use super::stats::FilterStats;
+use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::matcher::Verdict;
@@ -38,19 +39,19 @@ impl Form {
     }
 
     /// What is written for the verdicts of a line: before it, or for JSON behind it.
-    fn put_verdicts(&self, verdicts: impl Iterator<Item = Verdict>, out: &mut Vec<u8>) {
+    fn put_verdicts(&self, verdicts: &Verdicts<'_>, out: &mut Vec<u8>) {
         out.clear();
         match self.form {
             AnnotateForm::Letters => {
-                out.extend(verdicts.map(|verdict| verdict.letter() as u8));
+                verdicts.put(|verdict| verdict.letter() as u8, out);
                 out.push(b'\t');
             }
             AnnotateForm::Mask => {
-                out.extend(verdicts.map(|verdict| if verdict == Verdict::Allowed { b'1' } else { b'0' }));
+                verdicts.put(|verdict| if verdict == Verdict::Allowed { b'1' } else { b'0' }, out);
             }
             AnnotateForm::Jsonl => {
                 out.extend_from_slice(b"\"robots\":{");
-                for (key, verdict) in self.keys.iter().zip(verdicts) {
+                for (key, verdict) in self.keys.iter().zip(verdicts.iter()) {
                     out.extend_from_slice(key.as_bytes());
                     out.extend_from_slice(verdict.name().as_bytes());
                     out.push(b'"');
@@ -167,7 +168,7 @@ impl<'s, D: AsRef<[u8]>> Annotator<'_, 's, D> {
         let (mut before, mut failed) = (Vec::new(), Ok(()));
         judge_records(self.judge, block, Stage::Match, scratch, |lines, urls, verdicts| {
             self.criterion.count(&verdicts, lines.ends.len() as u64, stats);
-            form.put_verdicts(verdicts.iter(), &mut before);
+            form.put_verdicts(&verdicts, &mut before);
             let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
             if let Some(preferences) = &self.preferences {
                 match preferences.has_any(verdicts.file(), memory) {
@@ -195,7 +196,7 @@ impl<'s, D: AsRef<[u8]>> Annotator<'_, 's, D> {
 /// A line too long to be held, in parts: its text is passed on where lines are, and left out of JSON.
 fn put_long(form: &Form, part: Part, data: &[u8], agents: usize, stats: &mut FilterStats, out: &mut Vec<u8>) {
     let mut verdicts = Vec::new();
-    form.put_verdicts(std::iter::repeat_n(Verdict::Invalid, agents), &mut verdicts);
+    form.put_verdicts(&Verdicts::invalid(agents), &mut verdicts);
     form.put_no_preferences(&mut verdicts);
     form.put_end(&mut verdicts);
     if part == Part::LongStart {

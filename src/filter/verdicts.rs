@@ -84,14 +84,29 @@ impl Verdicts<'_> {
     /// Adds so many lines to the counts of the agents that may fetch them.
     #[inline]
     pub(super) fn count_allowed(&self, lines: u64, counts: &mut [u64]) {
+        // Most lines of most lists are allowed to all.
+        if self.allowed_count() == self.agents {
+            counts.iter_mut().for_each(|count| *count += lines);
+        } else if let Ok(words) = self.answer.bits() {
+            let counts = counts.chunks_mut(64).zip(words);
+            counts.for_each(|(counts, word)| {
+                counts.iter_mut().zip(0..).for_each(|(count, agent)| *count += (word >> agent & 1) * lines);
+            });
+        }
+    }
+
+    /// Appends a byte for each agent, that of its verdict.
+    #[inline]
+    pub(super) fn put(&self, byte_of: impl Fn(Verdict) -> u8, out: &mut Vec<u8>) {
+        let end = out.len() + self.agents;
         match self.answer.bits() {
-            Err(Verdict::Allowed) => counts.iter_mut().for_each(|count| *count += lines),
-            Err(_) => {}
+            Err(verdict) => out.resize(end, byte_of(verdict)),
             Ok(words) => {
-                let counts = counts.chunks_mut(64).zip(words);
-                counts.for_each(|(counts, word)| {
-                    counts.iter_mut().zip(0..).for_each(|(count, agent)| *count += (word >> agent & 1) * lines);
-                });
+                let (allowed, disallowed) = (byte_of(Verdict::Allowed), byte_of(Verdict::Disallowed));
+                for bits in words.iter().flat_map(|word| word.to_le_bytes()).take(self.agents.div_ceil(8)) {
+                    out.extend_from_slice(&spread(bits, allowed, disallowed));
+                }
+                out.truncate(end);
             }
         }
     }
@@ -138,5 +153,52 @@ impl Verdicts<'_> {
     #[inline]
     pub fn via_other_scheme(&self) -> bool {
         self.origin.is_some_and(|origin| origin.via_other_scheme)
+    }
+}
+
+/// For each of eight bits one byte if it is set, and another one if not: eight at once, as a number of eight bytes.
+#[inline]
+fn spread(bits: u8, set: u8, unset: u8) -> [u8; 8] {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // In each byte the bit that is its own, carried to the highest by an addition that cannot reach the next byte.
+    let own = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
+    let is_set = ((own + 0x7f * ONES) >> 7) & ONES;
+    (is_set * u64::from(set) + (is_set ^ ONES) * u64::from(unset)).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_spread_in_their_order() {
+        for bits in 0..=u8::MAX {
+            let expected: [u8; 8] = std::array::from_fn(|at| if bits >> at & 1 == 1 { b'A' } else { 0xff });
+            assert_eq!(spread(bits, b'A', 0xff), expected, "{bits:08b}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_and_counted_is_each_agent_s_verdict() {
+        let words = [0x8000_0000_0000_0005, 1 << 8 | 3];
+        let verdicts = |answer, agents| Verdicts { answer, agents, origin: None };
+        let cases = [
+            verdicts(Answer::Words(&words), 73),
+            verdicts(Answer::Word(0b1011), 4),
+            verdicts(Answer::Word(u64::MAX), 64),
+            verdicts(Answer::Word(0), 1),
+            verdicts(Answer::Same(Verdict::Unknown), 20),
+            verdicts(Answer::Same(Verdict::Allowed), 3),
+        ];
+        for verdicts in cases {
+            let (mut put, mut counts) = (b"x".to_vec(), vec![1; verdicts.agents]);
+            verdicts.put(|verdict| verdict.letter() as u8, &mut put);
+            verdicts.count_allowed(5, &mut counts);
+            let letters: Vec<u8> = verdicts.iter().map(|verdict| verdict.letter() as u8).collect();
+            assert_eq!(put[1..], letters);
+            let expected = letters.iter().map(|letter| if *letter == b'A' { 6 } else { 1 });
+            assert_eq!(counts, expected.collect::<Vec<u64>>());
+            assert_eq!(verdicts.allowed_count(), counts.iter().filter(|count| **count == 6).count());
+        }
     }
 }
