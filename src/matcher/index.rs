@@ -9,7 +9,7 @@
 //! search: three blocks that wait for one another. All lengths asked for, in turn and without branches: 6 ns more.)
 
 use crate::error::Result;
-use crate::simd::{Machine, WORDS};
+use crate::simd::{Machine, WORDS, prefetch};
 use crate::snapshot::stems::{Found, NOTHING, PREFIX_LEN, StemText, Stems, prefix_word};
 use std::collections::VecDeque;
 
@@ -46,21 +46,44 @@ struct Node {
 
 /// Words, zeros behind those that are not whole, and what each leads to. The places left have a word that is not looked for here, or an empty one
 /// with what is found if nothing is.
+///
+/// Two cache lines, of which the second is asked for while the first is looked at.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Bucket {
     words: [[u8; 8]; WORDS],
     answers: [Answer; WORDS],
 }
 
-/// What a word leads to.
+/// What a word leads to, in one word: the rank that is found (20 bits from the lowest), the branch (22), and the number of what else there is to
+/// look at (22).
 #[derive(Clone, Copy, Debug)]
-struct Answer {
-    found: Found,
-    /// What else there is to look at, if it is not `NO_MORE`.
-    more: u32,
-}
+struct Answer(u64);
 
-const NO_MORE: u32 = u32::MAX;
+const RANK_BITS: u32 = 20;
+const NUMBER_BITS: u32 = 22;
+
+/// Nothing else.
+const NO_MORE: u32 = (1 << NUMBER_BITS) - 1;
+
+impl Answer {
+    #[inline]
+    fn new(found: Found, more: u32) -> Self {
+        let numbers = u64::from(found.branch) | u64::from(more) << NUMBER_BITS;
+        Self(u64::from(found.rank) | numbers << RANK_BITS)
+    }
+
+    #[inline(always)]
+    fn found(self) -> Found {
+        let branch = (self.0 >> RANK_BITS) as u32 & NO_MORE;
+        Found { rank: self.0 as u32 & ((1 << RANK_BITS) - 1), branch }
+    }
+
+    #[inline(always)]
+    fn more(self) -> u32 {
+        (self.0 >> (RANK_BITS + NUMBER_BITS)) as u32
+    }
+}
 
 /// What else there is to look at of a path that has a word.
 #[derive(Debug)]
@@ -115,8 +138,9 @@ impl StemIndex {
         let mut lens = first[a] & second[b] & third[c] & fourth[d];
         let (mut node, mut none, mut rest) = (&self.root, self.none, tail);
         loop {
-            let Answer { found, more } = self.answer(node, lens, word, machine).unwrap_or(none);
-            let Some(more) = self.more.get(more as usize) else { return found };
+            let answer = self.answer(node, lens, word, machine).unwrap_or(none);
+            let found = answer.found();
+            let Some(more) = self.more.get(answer.more() as usize) else { return found };
             if let Some((len, found)) = more.exact
                 && tail.len() == len as usize
             {
@@ -131,7 +155,7 @@ impl StemIndex {
                         text.is_some_and(|text| rest.starts_with(text) && (!anchored || rest.len() == text.len()));
                     return if is_it { *whole } else { found };
                 }
-                Next::Node(next) => (node, none) = (next, Answer { found, more: NO_MORE }),
+                Next::Node(next) => (node, none) = (next, Answer::new(found, NO_MORE)),
             }
             (lens, word) = (node.lens, prefix_word(rest));
         }
@@ -145,6 +169,7 @@ impl StemIndex {
             lens ^= 1 << len;
             let wanted = word & HEADS[len as usize % HEADS.len()];
             let bucket = self.buckets.get((node.first + node.bucket_of(wanted)) as usize)?;
+            prefetch(&bucket.answers);
             if let Some(answer) = bucket.answers.get(machine.place_of(&bucket.words, wanted)) {
                 return Some(*answer);
             }
@@ -183,7 +208,7 @@ impl<'t> Builder<'t> {
         let index = StemIndex {
             starts: std::array::from_fn(|place| lens_by_byte(stems, place)),
             root: Node::default(),
-            none: Answer { found: NOTHING, more: NO_MORE },
+            none: Answer::new(NOTHING, NO_MORE),
             buckets: Vec::new(),
             more: Vec::new(),
             rests: Vec::new(),
@@ -196,7 +221,7 @@ impl<'t> Builder<'t> {
             let words = self.words(&due);
             // The empty word is what is left where there is no other.
             let empty = words.first().filter(|(word, _)| *word == 0);
-            let none = empty.map_or(Answer { found: due.none, more: NO_MORE }, |(_, answer)| *answer);
+            let none = empty.map_or(Answer::new(due.none, NO_MORE), |(_, answer)| *answer);
             let lens = due.stems.iter().map(|stem| (stem.text.len() - due.skipped).min(PREFIX_LEN));
             let lens = lens.filter(|len| *len > 0).fold(0, |lens, len| lens | 1 << len);
             let node = self.add_node(&words, lens, none)?;
@@ -205,7 +230,7 @@ impl<'t> Builder<'t> {
                 None => (self.index.root, self.index.none) = (node, none),
             }
         }
-        Some(self.index)
+        (self.index.more.len() < NO_MORE as usize).then_some(self.index)
     }
 
     /// The words of a node, in order, and what each leads to.
@@ -224,7 +249,7 @@ impl<'t> Builder<'t> {
             }
             let found = open.last().map_or(due.none, |(_, _, found)| *found);
             let exact = ended.iter().find(|stem| stem.anchored).map(|stem| (stem.text.len() as u32, stem.found));
-            words.push((word, Answer { found, more: self.add_more(exact, (longer, due.skipped + PREFIX_LEN, found)) }));
+            words.push((word, Answer::new(found, self.add_more(exact, (longer, due.skipped + PREFIX_LEN, found)))));
         }
         words
     }
@@ -385,7 +410,7 @@ mod tests {
         let (sets, patterns) = pack(&(0..20_000).map(rule).collect::<Vec<_>>()).unwrap();
         let stems = RuleSet::decode(&sets, 0, &patterns).unwrap().stems;
         let index = StemIndex::new(&stems).unwrap().unwrap();
-        assert!(index.size() < 500 * stems.len(), "{} bytes", index.size());
+        assert!(index.size() < 250 * stems.len(), "{} bytes", index.size());
         for stem in stems.texts().map(Result::unwrap) {
             let find = |tail: &[u8]| index.find(tail, prefix_word(tail), AnyMachine::detect());
             assert_eq!(find(&stem.text), stem.found);
@@ -396,7 +421,7 @@ mod tests {
 
     #[test]
     fn words_that_do_not_fit_a_bucket_are_refused() {
-        let none = Answer { found: NOTHING, more: NO_MORE };
+        let none = Answer::new(NOTHING, NO_MORE);
         let words: Vec<(u64, Answer)> = (1..10).map(|word| (word, none)).collect();
         let node = Node::default();
         assert!(node.fill(&words[..WORDS], none).is_some() && node.fill(&words, none).is_none());
