@@ -182,7 +182,7 @@ pub(crate) struct Stems<'a> {
 }
 
 /// What the stems tell of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The highest rank among the literal rules that match it; 0 if none does.
     pub rank: u32,
