@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::judge::Judge;
-use super::standing::{OriginState, Standing};
+use super::states::{OriginState, Standing};
 use crate::error::{Error, Result};
 use crate::matcher::{Ruling, StatusPolicy, ruling};
 use crate::profile::Profile;

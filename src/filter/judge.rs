@@ -1,6 +1,6 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
-use super::standing::{OneSet, OriginState, Standing, States};
+use super::states::{OneSet, OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};

@@ -18,6 +18,7 @@ mod ranges;
 mod sample;
 mod site;
 mod standing;
+mod states;
 mod stats;
 mod tally;
 mod turns;

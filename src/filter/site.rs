@@ -1,7 +1,7 @@
 //! One origin found once, for callers that keep their URLs by host: what is left to do for each is to match its path.
 
 use super::judge::{Judge, Scratch};
-use super::standing::{OriginState, Standing};
+use super::states::{OriginState, Standing};
 use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::simd::{Machine, Work};

@@ -1,7 +1,7 @@
 //! The verdicts on one URL for any number of agents.
 
 use super::basis::Basis;
-use super::standing::OriginState;
+use super::states::OriginState;
 use crate::matcher::Verdict;
 use crate::snapshot::format::NONE;
 
