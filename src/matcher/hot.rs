@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::error::Result;
 use crate::snapshot::ruleset::RuleSet;
 
-/// URLs that meet a rule set before its table is made, which costs as much as matching about as many.
+/// URLs that meet a rule set before it is laid out anew, which costs as much as matching about as many.
 const MANY: u32 = 4096;
 
 /// How many of the paths until then are looked at.

@@ -10,7 +10,7 @@
 
 use crate::error::Result;
 use crate::simd::{Machine, WORDS, prefetch};
-use crate::snapshot::stems::{Found, NOTHING, PREFIX_LEN, StemText, Stems, prefix_word};
+use crate::snapshot::stems::{Found, NOTHING, NUMBER_BITS, PREFIX_LEN, RANK_BITS, StemText, Stems, prefix_word};
 use std::collections::VecDeque;
 
 /// Fewer stems are found by one look where they lie.
@@ -55,13 +55,10 @@ struct Bucket {
     answers: [Answer; WORDS],
 }
 
-/// What a word leads to, in one word: the rank that is found (20 bits from the lowest), the branch (22), and the number of what else there is to
-/// look at (22).
+/// What a word leads to, in one word, with as many bits each as a link in the snapshot has: from the lowest the rank that is found, the branch,
+/// and the number of what else there is to look at.
 #[derive(Clone, Copy, Debug)]
 struct Answer(u64);
-
-const RANK_BITS: u32 = 20;
-const NUMBER_BITS: u32 = 22;
 
 /// Nothing else.
 const NO_MORE: u32 = (1 << NUMBER_BITS) - 1;

@@ -1,7 +1,7 @@
 //! The rules of a hot rule set side by side: one look at both ends of a path dismisses nearly all of them.
 //!
 //! Searching the stems takes steps that wait for one another, and what they lead to is decided by branches that the processor cannot foresee
-//! when paths come in no order. Up to some hundred rules are told in less time all at once: for each of a few places in a path, and for each
+//! when paths come in no order. Up to a hundred rules or so are told in less time all at once: for each of a few places in a path, and for each
 //! byte that may stand there, one word has a bit for each rule that it suits. (Comparing the first and the last four bytes with those of eight
 //! rules by one vector instruction took as many instructions for eight rules, and twice as many for 64.)
 //!

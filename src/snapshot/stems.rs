@@ -67,8 +67,8 @@ pub(super) struct Link {
 }
 
 /// Bits of the number of a stem or of a branch. More than 500 KiB of robots.txt can have.
-const NUMBER_BITS: u32 = 22;
-const RANK_BITS: u32 = 64 - 2 * NUMBER_BITS;
+pub(crate) const NUMBER_BITS: u32 = 22;
+pub(crate) const RANK_BITS: u32 = 64 - 2 * NUMBER_BITS;
 
 /// No stem: the end of a chain of links.
 const NO_STEM: u64 = (1 << NUMBER_BITS) - 1;
