@@ -71,6 +71,7 @@ mod snapshot;
 mod source;
 pub mod synthetic;
 mod url;
+mod words;
 
 pub use agent::{Agent, AgentMatch};
 pub use atomic::remove_unfinished;

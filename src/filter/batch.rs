@@ -219,7 +219,7 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
         if self.until == Stage::Locate {
             return Ok(());
         }
-        if let Some(verdicts) = judge.verdicts_of_all(self.scratch.states.current()) {
+        if let Some(verdicts) = self.scratch.states.current().verdicts_of_all() {
             (self.each)(lines, verdicts);
             return Ok(());
         }

@@ -67,7 +67,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// # Errors
     /// As [`held`](Self::held).
     pub(crate) fn obeyed(&self, file: u32) -> Result<Vec<Obeyed>> {
-        let mut state = OriginState::new(Standing::ByGroups);
+        let mut state = OriginState::new(Standing::ByGroups, self.agents().len());
         self.choose_rules(file, &mut state)?;
         let bits = state.bits.chunks_exact(self.words().max(1));
         let obeyed = state.groups.iter().zip(bits).map(|(group, bits)| {

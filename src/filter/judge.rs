@@ -4,8 +4,8 @@ use super::states::{OneSet, OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
-use crate::matcher::hot::HotSets;
-use crate::matcher::rules::{Seen, allows};
+use crate::matcher::hot::{HotSets, Parts};
+use crate::matcher::rules::{FirstLook, Left, Seen, allows, first_look, look_at_few};
 use crate::matcher::subject::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
@@ -143,7 +143,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             other_key: Vec::new(),
             path: Vec::new(),
             extracted: Extracted::default(),
-            states: States::new(self.verdict_on_unknown()),
+            states: States::new(self.verdict_on_unknown(), self.agents.len()),
             matching: Matching { hot: HotSets::default(), allowed: vec![0; self.words()] },
         }
     }
@@ -211,14 +211,20 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         matching: &'a mut Matching,
         machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
-        let Standing::BySet(OneSet { place, set, all, free }) = &origin.standing else {
-            return machine.apart(OtherPath { judge: self, path, origin, matching });
-        };
         if self.is_robots(path) {
-            return Ok(self.verdicts(Answer::Same(Verdict::Allowed), origin));
+            return Ok(origin.verdicts(Answer::Same(Verdict::Allowed)));
         }
-        let is_allowed = allows((*place, set), Subject::new(path), &mut matching.hot, machine)?;
-        Ok(self.verdicts(Answer::Word(if is_allowed { *all } else { *free }), origin))
+        let (one, look) = match &origin.standing {
+            Standing::BySet(one) => (one, first_look(one.place, Subject::new(path), &mut matching.hot)),
+            Standing::ByFew(one) => (one, look_at_few(&one.set, Subject::new(path))),
+            _ => return machine.apart(OtherPath { judge: self, path, origin, matching }),
+        };
+        match look {
+            FirstLook::Told(is_allowed) => Ok(origin.verdicts(one.answer(is_allowed))),
+            FirstLook::Left(left) => machine.apart(LeftPath { path, origin, one, left }),
+            FirstLook::Parts(parts) => machine.apart(PartsPath { path, origin, one, parts }),
+            FirstLook::Untold => machine.apart(UntoldPath { path, origin, one, hot: &mut matching.hot }),
+        }
     }
 
     /// Whether a path is one that every agent may fetch.
@@ -227,24 +233,10 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         self.profile == Profile::Rfc9309 && path == b"/robots.txt"
     }
 
-    /// The verdicts that hold for all URLs of an origin, if they do not depend on the path.
-    #[inline(always)]
-    pub(super) fn verdicts_of_all<'a>(&self, origin: &'a OriginState<'s>) -> Option<Verdicts<'a>> {
-        match origin.standing {
-            Standing::Same(verdict) => Some(self.verdicts(Answer::Same(verdict), origin)),
-            _ => None,
-        }
-    }
-
     /// The verdicts on all URLs of origins that the snapshot does not know.
     #[inline(always)]
     pub(super) fn verdicts_on_unknown(&self) -> Verdicts<'static> {
         Verdicts::on_unknown(self.verdict_on_unknown(), self.agents.len())
-    }
-
-    #[inline(always)]
-    fn verdicts<'a>(&self, answer: Answer<'a>, origin: &'a OriginState<'s>) -> Verdicts<'a> {
-        Verdicts { answer, agents: self.agents.len(), origin: Some(origin) }
     }
 
     /// The verdict on the URLs of origins that the snapshot does not know.
@@ -343,7 +335,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OtherPath<'_, 'a, '_, D> {
             _ if judge.is_robots(path) => Answer::Same(Verdict::Allowed),
             Standing::Same(verdict) => Answer::Same(*verdict),
             Standing::AllButRobots => Answer::Same(Verdict::Disallowed),
-            Standing::BySet(_) | Standing::ByGroups => {
+            Standing::BySet(_) | Standing::ByFew(_) | Standing::ByGroups => {
                 let (subject, mut seen) = (Subject::new(path), Seen::new());
                 allowed.copy_from_slice(&origin.free);
                 for (group, bits) in origin.groups.iter().zip(origin.bits.chunks_exact(allowed.len().max(1))) {
@@ -354,7 +346,64 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OtherPath<'_, 'a, '_, D> {
                 Answer::Words(allowed)
             }
         };
-        Ok(judge.verdicts(answer, origin))
+        Ok(origin.verdicts(answer))
+    }
+}
+
+/// A path that is left to be compared with some of the rules that decide about it.
+struct LeftPath<'w, 'a, 's, 'h> {
+    path: &'w [u8],
+    origin: &'a OriginState<'s>,
+    one: &'w OneSet<'s>,
+    left: Left<'h>,
+}
+
+impl<'a> simd::Work for LeftPath<'_, 'a, '_, '_> {
+    type Output = Result<Verdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
+        let Self { path, origin, one, left } = self;
+        let is_allowed = left.allow(Subject::new(path), machine);
+        Ok(origin.verdicts(one.answer(is_allowed)))
+    }
+}
+
+/// A path of an origin whose rules are laid out in parts.
+struct PartsPath<'w, 'a, 's, 'h> {
+    path: &'w [u8],
+    origin: &'a OriginState<'s>,
+    one: &'w OneSet<'s>,
+    parts: &'h Parts,
+}
+
+impl<'a> simd::Work for PartsPath<'_, 'a, '_, '_> {
+    type Output = Result<Verdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
+        let Self { path, origin, one, parts } = self;
+        let is_allowed = parts.allows(&one.set, Subject::new(path), machine)?;
+        Ok(origin.verdicts(one.answer(is_allowed)))
+    }
+}
+
+/// A path of an origin whose rules are looked at where they lie.
+struct UntoldPath<'w, 'a, 's> {
+    path: &'w [u8],
+    origin: &'a OriginState<'s>,
+    one: &'w OneSet<'s>,
+    hot: &'w mut HotSets,
+}
+
+impl<'a> simd::Work for UntoldPath<'_, 'a, '_> {
+    type Output = Result<Verdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
+        let Self { path, origin, one, hot } = self;
+        let is_allowed = allows((one.place, &one.set), Subject::new(path), hot, machine)?;
+        Ok(origin.verdicts(one.answer(is_allowed)))
     }
 }
 
@@ -381,7 +430,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
         let origin = (origin, hash_key(origin));
         judge.enter(origin, Glance::NOT_TAKEN, &mut scratch.states, &mut scratch.other_key)?;
         let state = scratch.states.current();
-        if let Some(verdicts) = judge.verdicts_of_all(state) {
+        if let Some(verdicts) = state.verdicts_of_all() {
             return Ok(verdicts);
         }
         judge.judge_rest(rest, state, (&mut scratch.path, &mut scratch.matching), machine)

@@ -46,7 +46,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
     pub fn site(&self, origin: &Origin) -> Result<Site<'_, 's, D>> {
         let key = origin.as_str().as_bytes();
-        let mut state = OriginState::new(Standing::Same(self.verdict_on_unknown()));
+        let mut state = OriginState::new(Standing::Same(self.verdict_on_unknown()), self.agents().len());
         if let Some((entry, other)) = self.locate((key, hash_key(key)), Glance::NOT_TAKEN, &mut Vec::new())? {
             state.via_other_scheme = other;
             state.standing = self.stand(&entry, &mut state)?;
@@ -85,7 +85,7 @@ impl<'a, D: AsRef<[u8]>> Work for OnePath<'_, 'a, '_, '_, D> {
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
         let (Site { judge, state }, path, scratch) = (self.site, self.path, self.scratch);
-        if let Some(verdicts) = judge.verdicts_of_all(state) {
+        if let Some(verdicts) = state.verdicts_of_all() {
             return Ok(verdicts);
         }
         judge.judge_rest(path, state, (&mut scratch.path, &mut scratch.matching), machine)

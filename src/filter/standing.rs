@@ -4,6 +4,7 @@ use super::basis::Basis;
 use super::judge::Judge;
 use super::states::{ObeyedRules, OneSet, OriginState, Standing, States};
 use crate::error::Result;
+use crate::matcher::rules::are_few;
 use crate::matcher::{Ruling, Verdict, ruling};
 use crate::profile::Profile;
 use crate::snapshot::OutcomeClass;
@@ -120,7 +121,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         }
         Ok(match (&*origin.groups, &*origin.bits, &*origin.free) {
             ([ObeyedRules { place, rules: Rules::Set(set) }], [bits], [free]) => {
-                Standing::BySet(OneSet { place: *place, set: *set, all: free | bits, free: *free })
+                let one = OneSet { place: *place, set: *set, all: free | bits, free: *free };
+                if are_few(set) { Standing::ByFew(one) } else { Standing::BySet(one) }
             }
             _ => Standing::ByGroups,
         })

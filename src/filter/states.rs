@@ -1,6 +1,7 @@
 //! What holds for all URLs of an origin, and for the origins that a thread judged lately.
 
 use super::basis::Basis;
+use super::verdicts::{Answer, Verdicts};
 use crate::error::Result;
 use crate::matcher::Verdict;
 use crate::snapshot::format::NONE;
@@ -12,6 +13,8 @@ pub(super) struct OriginState<'s> {
     /// The canonical key; empty before the first.
     key: Vec<u8>,
     pub standing: Standing<'s>,
+    /// How many agents the judge has.
+    agents: usize,
     pub basis: Basis,
     /// The origin's row in the section `facts`; [`NONE`] if the snapshot does not know it.
     pub row: u32,
@@ -27,11 +30,12 @@ pub(super) struct OriginState<'s> {
 }
 
 impl<'s> OriginState<'s> {
-    /// What holds for an origin that the snapshot does not know, to begin with.
-    pub(super) fn new(standing: Standing<'s>) -> Self {
+    /// What holds for an origin that the snapshot does not know, to begin with; and for so many agents.
+    pub(super) fn new(standing: Standing<'s>, agents: usize) -> Self {
         Self {
             key: Vec::new(),
             standing,
+            agents,
             basis: Basis::UnknownOrigin,
             row: NONE,
             via_other_scheme: false,
@@ -39,6 +43,21 @@ impl<'s> OriginState<'s> {
             groups: Vec::new(),
             bits: Vec::new(),
             free: Vec::new(),
+        }
+    }
+
+    /// The verdicts on one of its URLs.
+    #[inline(always)]
+    pub(super) fn verdicts<'a>(&'a self, answer: Answer<'a>) -> Verdicts<'a> {
+        Verdicts { answer, agents: self.agents, origin: Some(self) }
+    }
+
+    /// Those on all of its URLs, if they do not depend on the path.
+    #[inline(always)]
+    pub(super) fn verdicts_of_all(&self) -> Option<Verdicts<'_>> {
+        match self.standing {
+            Standing::Same(verdict) => Some(self.verdicts(Answer::Same(verdict))),
+            _ => None,
         }
     }
 }
@@ -59,6 +78,8 @@ pub(super) enum Standing<'s> {
     AllButRobots,
     /// One rule set, as for nearly all origins.
     BySet(OneSet<'s>),
+    /// One of [so few rules](crate::matcher::rules::are_few) that they are looked at where they lie.
+    ByFew(OneSet<'s>),
     /// The groups of the origin's state.
     ByGroups,
 }
@@ -75,6 +96,14 @@ pub(super) struct OneSet<'s> {
     pub free: u64,
 }
 
+impl OneSet<'_> {
+    /// The agents who may fetch what the rule set allows, or does not allow.
+    #[inline(always)]
+    pub(super) fn answer(&self, is_allowed: bool) -> Answer<'static> {
+        Answer::Word(if is_allowed { self.all } else { self.free })
+    }
+}
+
 /// States kept: lists in no order come back to the same few hosts again and again.
 const STATES: usize = 256;
 
@@ -89,9 +118,10 @@ pub(super) struct States<'s> {
 }
 
 impl<'s> States<'s> {
-    /// No states yet; `unknown` is what holds for origins that the snapshot does not know.
-    pub(super) fn new(unknown: Verdict) -> Self {
-        let states = std::iter::repeat_with(|| OriginState::new(Standing::Same(unknown))).take(STATES + 1).collect();
+    /// No states yet, for so many agents; `unknown` is what holds for origins that the snapshot does not know.
+    pub(super) fn new(unknown: Verdict, agents: usize) -> Self {
+        let states =
+            std::iter::repeat_with(|| OriginState::new(Standing::Same(unknown), agents)).take(STATES + 1).collect();
         Self { hashes: [0; STATES], states, current: STATES }
     }
 

@@ -5,6 +5,7 @@
 //! [index](StemIndex) of what they begin with, or both.
 
 use super::index::StemIndex;
+use super::sieve::Sieve;
 use super::table::Table;
 use crate::error::Result;
 use crate::snapshot::ruleset::RuleSet;
@@ -18,7 +19,7 @@ const SAMPLES: usize = 256;
 /// How much of each is looked at: a line may be of megabytes, and these are kept.
 const SAMPLE_LEN: usize = 256;
 
-/// How much memory the indexes of a thread may take: those of a hundred sites with ten thousand rules each.
+/// How much memory the tables and indexes of a thread may take: those of a hundred sites with ten thousand rules each.
 const ROOM: usize = 128 << 20;
 
 /// Rule sets kept, each at the place that its number gives.
@@ -29,6 +30,8 @@ const KEPT: usize = 256;
 pub(crate) struct HotSets {
     sets: Box<[HotSet; KEPT]>,
     many: u32,
+    /// How many others drive one out that was laid out, if it is not met again.
+    others: u32,
     /// What is left of [`ROOM`].
     room: usize,
 }
@@ -39,37 +42,76 @@ struct HotSet {
     place: u32,
     /// URLs that met it, less those that met others which would stand here.
     met: u32,
+    layout: Layout,
+    /// Some of the paths that met it, by which it will be laid out anew.
     samples: Vec<Vec<u8>>,
-    layout: Option<Box<Layout>>,
 }
 
-/// Rules laid out anew.
-#[derive(Debug)]
-pub(super) struct Layout {
-    /// The rules, if they are few enough; else those with wildcards, if these are.
-    pub table: Option<Table>,
-    /// What is asked where not all rules are in the table, if there are enough stems.
-    pub index: Option<StemIndex>,
+/// How rules are laid out.
+#[derive(Debug, Default)]
+pub(super) enum Layout {
+    /// As they are in the snapshot.
+    #[default]
+    Stored,
+    /// All rules in one table: they are few, as in nearly all sets.
+    Table(Box<Table>),
+    /// Those with wildcards and the stems apart.
+    Parts(Box<Parts>),
+}
+
+/// Rules too many for one table, as far as it pays to lay them out anew.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// Those with wildcards, if these are few enough.
+    pub(super) wild: Option<Table>,
+    /// What dismisses those that begin with a wildcard, where there are many.
+    pub(super) sieve: Option<Sieve>,
+    /// What the stems are found by, if there are enough.
+    pub(super) index: Option<StemIndex>,
 }
 
 impl Layout {
     /// Whether a rule set is to have one.
     #[inline]
-    fn fits(set: &RuleSet<'_>) -> bool {
+    pub(super) fn fits(set: &RuleSet<'_>) -> bool {
         Table::fits(set) || StemIndex::fits(&set.stems)
     }
 
     /// That of a rule set that [`fits`](Self::fits), given some of the paths that are judged by it; of at most so many bytes.
     fn new(set: &RuleSet<'_>, samples: &[Vec<u8>], room: usize) -> Result<Self> {
         let table = if Table::fits(set) { Some(Table::new(set, samples)?) } else { None };
-        let is_asked = table.as_ref().is_none_or(Table::is_wild);
-        let index = if is_asked && StemIndex::fits(&set.stems) { StemIndex::new(&set.stems)? } else { None };
-        Ok(Self { table, index: index.filter(|index| index.size() <= room) })
+        let wild = match table.filter(|table| table.size() <= room) {
+            Some(table) if !table.is_wild() => return Ok(Self::Table(Box::new(table))),
+            wild => wild,
+        };
+        let mut parts = Parts { wild, ..Parts::default() };
+        if parts.wild.is_none() && set.wild.len() > 0 {
+            let sieve = Sieve::new(&set.wild)?;
+            parts.sieve = sieve.filter(|sieve| sieve.size() <= room);
+        }
+        if StemIndex::fits(&set.stems) {
+            let index = StemIndex::new(&set.stems)?;
+            parts.index = index.filter(|index| parts.size() + index.size() <= room);
+        }
+        Ok(Self::Parts(Box::new(parts)))
     }
 
-    /// The bytes of its index; a table is never of more than some kilobytes.
+    /// The bytes that it takes.
     fn size(&self) -> usize {
-        self.index.as_ref().map_or(0, StemIndex::size)
+        match self {
+            Self::Stored => 0,
+            Self::Table(table) => table.size(),
+            Self::Parts(parts) => parts.size(),
+        }
+    }
+}
+
+impl Parts {
+    fn size(&self) -> usize {
+        let Self { wild, sieve, index } = self;
+        let sizes =
+            [wild.as_ref().map(Table::size), sieve.as_ref().map(Sieve::size), index.as_ref().map(StemIndex::size)];
+        sizes.into_iter().flatten().sum()
     }
 }
 
@@ -82,28 +124,42 @@ impl Default for HotSets {
 impl HotSets {
     /// Sets that have tables after so many URLs.
     pub(super) fn after(many: u32) -> Self {
-        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many, room: ROOM }
+        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many, others: many * 2, room: ROOM }
     }
 
-    /// Counts that a path meets the rules at a place; gives what they were laid out as, if many did.
+    /// How the rules at a place are laid out, if paths met them.
+    #[inline(always)]
+    pub(super) fn layout(&mut self, place: u32) -> Option<&Layout> {
+        let set = &mut self.sets[place as usize % KEPT];
+        (set.place == place).then(|| set.layout(self.others))
+    }
+
+    /// Counts that a path meets the rules at a place; gives how they are laid out.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if a rule's pattern lies outside the file.
     #[inline(always)]
     pub(super) fn meet(&mut self, place: u32, rules: &RuleSet<'_>, path: &[u8]) -> Result<Option<&Layout>> {
         let set = &mut self.sets[place as usize % KEPT];
-        if set.place == place && set.layout.is_some() {
-            set.met = self.many * 2;
-            return Ok(set.layout.as_deref());
-        }
-        if Layout::fits(rules) {
+        if Layout::fits(rules) && (set.place != place || matches!(set.layout, Layout::Stored)) {
             set.count((place, rules), path, self.many, &mut self.room)?;
         }
-        Ok(None)
+        Ok(self.layout(place))
     }
 }
 
 impl HotSet {
+    /// How the rules are laid out. If anew, so many others will have to meet to drive them out.
+    #[inline(always)]
+    fn layout(&mut self, others: u32) -> &Layout {
+        match &self.layout {
+            Layout::Stored => {}
+            Layout::Table(_) => self.met = others,
+            Layout::Parts(_) => self.met = others,
+        }
+        &self.layout
+    }
+
     #[cold]
     fn count(&mut self, (place, rules): (u32, &RuleSet<'_>), path: &[u8], many: u32, room: &mut usize) -> Result<()> {
         if self.place != place {
@@ -111,7 +167,7 @@ impl HotSet {
             if self.met > 0 {
                 return Ok(());
             }
-            *room += self.layout.as_ref().map_or(0, |layout| layout.size());
+            *room += self.layout.size();
             *self = Self { place, ..Self::default() };
         }
         self.met += 1;
@@ -123,7 +179,7 @@ impl HotSet {
         if self.met >= many {
             let layout = Layout::new(rules, &std::mem::take(&mut self.samples), *room)?;
             *room -= layout.size();
-            self.layout = Some(Box::new(layout));
+            self.layout = layout;
         }
         Ok(())
     }
@@ -143,7 +199,10 @@ mod tests {
             texts.map(|text| SetRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Disallow });
         let (sets, patterns) = pack(&rules).unwrap();
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-        let meets = |hot: &mut HotSets, place, path: &[u8]| hot.meet(place, &set, path).unwrap().is_some();
+        let meets = |hot: &mut HotSets, place, path: &[u8]| {
+            let layout = hot.meet(place, &set, path).unwrap();
+            layout.is_some_and(|layout| !matches!(layout, Layout::Stored))
+        };
         let mut turns = HotSets::after(1000);
         let long = [b"/".as_slice(), &[b'x'; 5000]].concat();
         for turn in 0..5000 {
@@ -154,7 +213,7 @@ mod tests {
         assert!(kept.len() <= SAMPLES && kept.iter().all(|len| *len <= SAMPLE_LEN), "{} samples", kept.len());
         let mut hot = HotSets::after(10);
         let mut meet = |place| meets(&mut hot, place, b"/x/a.html");
-        assert!((0..10).all(|_| !meet(7)) && meet(7) && meet(7));
+        assert!((0..9).all(|_| !meet(7)) && meet(7) && meet(7));
         let other = 7 + KEPT as u32;
         assert!(!meet(other) && meet(7), "it takes more than one to drive it out");
         assert!((0..40).any(|_| meet(other)), "but when nobody asks for it any more it goes");

@@ -8,6 +8,7 @@ mod pieces;
 mod policy;
 mod reach;
 pub(crate) mod rules;
+mod sieve;
 pub(crate) mod subject;
 mod table;
 

@@ -2,8 +2,8 @@
 
 use crate::snapshot::stems::PREFIX_LEN;
 
-/// Bytes at the end of a path that are looked at for all rules at once.
-pub(super) const END_LEN: usize = 2;
+/// Bytes at the end of a path that are compared at once.
+const SUFFIX_LEN: usize = 8;
 
 /// What stars part a pattern into.
 pub(super) struct Parts<'t> {
@@ -35,7 +35,7 @@ impl<'t> Parts<'t> {
 
     /// Whether the edges and the length tell all.
     pub(super) fn are_seen(&self) -> bool {
-        let is_tail_seen = self.star.is_none() || self.tail.len() <= END_LEN;
+        let is_tail_seen = self.star.is_none() || self.tail.len() <= SUFFIX_LEN;
         self.begin().len() <= PREFIX_LEN && is_tail_seen && self.inner.iter().all(|&b| b == b'*')
     }
 

@@ -1,17 +1,18 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
-use super::hot::HotSets;
-use super::index::StemIndex;
+use super::hot::{HotSets, Layout, Parts};
+use super::sieve::Sieve;
 use super::subject::Subject;
+use super::table::{Look, Table};
 use crate::error::Result;
 use crate::robots::pattern::glob_matches_behind;
 use crate::simd::{Machine, Work};
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
 use crate::snapshot::signature::{Signature, path_signature, path_signs};
-use crate::snapshot::stems::{Found, Stems};
+use crate::snapshot::stems::Found;
 use crate::snapshot::view::View;
-use crate::snapshot::wild::Wild;
+use crate::snapshot::wild::{ROOT, Wild};
 use std::ops::Range;
 
 /// What was seen of a path when its signature was asked for: most paths meet no rule that does.
@@ -47,6 +48,13 @@ impl Seen {
         self.signature
     }
 
+    /// The whole signature.
+    #[inline(always)]
+    fn all(&mut self, path: &[u8], machine: impl Machine) -> Signature {
+        self.signs(path, machine);
+        if self.known == Known::Whole { self.signature } else { self.whole_signature(path, machine) }
+    }
+
     /// The whole signature, of one whose signs are known.
     #[inline(always)]
     fn whole_signature(&mut self, path: &[u8], machine: impl Machine) -> Signature {
@@ -56,18 +64,90 @@ impl Seen {
     }
 }
 
-/// Whether the rules of a set let the URL with this path be fetched; what no rule matches is allowed. The set is at a place of the snapshot.
+/// What the few steps tell of a path that decide about most paths.
+#[derive(Debug)]
+pub(crate) enum FirstLook<'h> {
+    /// Whether it may be fetched.
+    Told(bool),
+    /// That more of the path is to be compared with some rules.
+    Left(Left<'h>),
+    /// Nothing, but how the rules are laid out.
+    Parts(&'h Parts),
+    /// Nothing.
+    Untold,
+}
+
+/// Rules that are left to be compared with a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left<'h> {
+    table: &'h Table,
+    rules: u64,
+}
+
+/// Looks at a path whether few steps tell what the rules say of it that are at a place of the snapshot.
+///
+/// Only this is part of the loop over lines: with all the rest in it there were too few registers.
+#[inline(always)]
+pub(crate) fn first_look<'h>(place: u32, subject: Subject<'_>, hot: &'h mut HotSets) -> FirstLook<'h> {
+    match hot.layout(place) {
+        Some(Layout::Table(table)) => match table.look(subject) {
+            Look::None => FirstLook::Told(true),
+            Look::Rule(rank) => FirstLook::Told(PackedRule::rank_allows(rank)),
+            Look::Left(rules) => FirstLook::Left(Left { table, rules }),
+        },
+        Some(Layout::Parts(parts)) => FirstLook::Parts(parts),
+        Some(Layout::Stored) | None => FirstLook::Untold,
+    }
+}
+
+/// The same by [few](are_few) rules, with none of which most paths begin.
+#[inline(always)]
+pub(crate) fn look_at_few(set: &RuleSet<'_>, subject: Subject<'_>) -> FirstLook<'static> {
+    let rank = set.stems.root_alone(subject.word());
+    rank.map_or(FirstLook::Untold, |rank| FirstLook::Told(is_allowed(rank)))
+}
+
+/// Whether the rules of a set are literal and too few to be laid out anew, as in most sets: short lists of folders.
+pub(crate) fn are_few(set: &RuleSet<'_>) -> bool {
+    set.wild.len() == 0 && !Layout::fits(set)
+}
+
+impl Parts {
+    /// Whether the rules of the set, which are laid out in these, let the URL with this path be fetched.
+    ///
+    /// # Errors
+    /// `Corrupt` if a rule's pattern lies outside the file.
+    #[inline(always)]
+    pub(crate) fn allows(&self, set: &RuleSet<'_>, subject: Subject<'_>, machine: impl Machine) -> Result<bool> {
+        Ok(is_allowed(SearchParts { set, parts: self, subject, seen: None }.run(machine)?))
+    }
+}
+
+impl Left<'_> {
+    /// Whether the rules let the URL with this path be fetched.
+    #[inline(always)]
+    pub(crate) fn allow(self, subject: Subject<'_>, machine: impl Machine) -> bool {
+        is_allowed(self.table.highest_left(subject, self.rules, machine))
+    }
+}
+
+/// Whether the rules of a set let the URL with this path be fetched; what no rule matches is allowed. The set is at a place of the snapshot, and
+/// is compared with the path there; that they met is counted.
 ///
 /// # Errors
 /// `Corrupt` if a rule's pattern lies outside the file.
 #[inline(always)]
 pub(crate) fn allows(
-    set: (u32, &RuleSet<'_>),
+    (place, set): (u32, &RuleSet<'_>),
     subject: Subject<'_>,
     hot: &mut HotSets,
     machine: impl Machine,
 ) -> Result<bool> {
-    Ok(is_allowed(highest(set, (subject, None), hot, machine)?))
+    hot.meet(place, set, subject.path)?;
+    Ok(is_allowed(match set.wild.len() {
+        0 => SearchLiteral { set, subject }.run(machine)?,
+        _ => Search { set, subject, seen: None }.run(machine)?,
+    }))
 }
 
 /// What the rule of this rank says; 0 is that of none.
@@ -90,7 +170,7 @@ impl View<'_> {
         machine: impl Machine,
     ) -> Result<bool> {
         Ok(is_allowed(match rules {
-            Rules::Set(set) => highest((place, set), (subject, Some(seen)), hot, machine)?,
+            Rules::Set(set) => highest((place, set), (subject, seen), hot, machine)?,
             Rules::Union(places) => self.highest_of_union(places, (subject, seen), machine)?,
         }))
     }
@@ -104,41 +184,61 @@ impl View<'_> {
     ) -> Result<u32> {
         places.iter().try_fold(0, |rank, place| {
             let set = self.rule_set(u32::from_le_bytes(*place))?;
-            Ok(rank.max(machine.apart(Search { set: &set, index: None, subject, seen: Some(seen) })?))
+            Ok(rank.max(machine.apart(Search { set: &set, subject, seen: Some(seen) })?))
         })
     }
 }
 
 /// The rank of the rule that decides about the URL with this path, the highest that matches; 0 where none does.
-///
-/// Only what the few rule sets need that most URLs meet is part of the loop over lines: with all the rest in it there were too few registers.
 #[inline(always)]
 fn highest(
     (place, set): (u32, &RuleSet<'_>),
-    (subject, seen): (Subject<'_>, Option<&mut Seen>),
+    (subject, seen): (Subject<'_>, &mut Seen),
     hot: &mut HotSets,
     machine: impl Machine,
 ) -> Result<u32> {
-    let layout = hot.meet(place, set, subject.path)?;
-    let index = layout.and_then(|layout| layout.index.as_ref());
-    if let Some(table) = layout.and_then(|layout| layout.table.as_ref()) {
-        let floor = if table.is_wild() { machine.apart(SearchLiteral { set, index, subject })? } else { 0 };
-        return table.highest(&set.wild, subject, floor, machine);
-    }
-    if set.wild.len() > 0 {
-        return machine.apart(Search { set, index, subject, seen });
-    }
-    // Most rule sets are short lists of folders, with none of which most paths begin.
-    match set.stems.root_alone(subject.word) {
-        Some(rank) => Ok(rank),
-        None => machine.apart(SearchLiteral { set, index, subject }),
+    match hot.meet(place, set, subject.path)? {
+        Some(Layout::Table(table)) => Ok(table.highest(subject, 0, machine)),
+        Some(Layout::Parts(parts)) => machine.apart(SearchParts { set, parts, subject, seen: Some(seen) }),
+        _ if set.wild.len() > 0 => machine.apart(Search { set, subject, seen: Some(seen) }),
+        _ => match set.stems.root_alone(subject.word()) {
+            Some(rank) => Ok(rank),
+            None => machine.apart(SearchLiteral { set, subject }),
+        },
     }
 }
 
-/// A path and rules as they lie in the snapshot, and their stems laid out anew, if they were.
+/// A path and rules laid out anew in parts.
+struct SearchParts<'w, 'a, 'p> {
+    set: &'w RuleSet<'a>,
+    parts: &'w Parts,
+    subject: Subject<'p>,
+    /// `None` if it was not compared with other rules.
+    seen: Option<&'w mut Seen>,
+}
+
+impl Work for SearchParts<'_, '_, '_> {
+    type Output = Result<u32>;
+
+    /// The rank of the highest rule that matches; 0 where none does.
+    #[inline(always)]
+    fn run(self, machine: impl Machine) -> Result<u32> {
+        let Self { set, parts, subject, seen } = self;
+        let found = match &parts.index {
+            Some(index) => index.find(subject.tail(), subject.first),
+            None => set.stems.find(subject.tail(), subject.word(), machine)?,
+        };
+        match &parts.wild {
+            Some(table) => Ok(table.highest(subject, found.rank, machine)),
+            None if set.wild.len() == 0 => Ok(found.rank),
+            None => climb(&set.wild, parts.sieve.as_ref(), found, (subject.path, seen), machine),
+        }
+    }
+}
+
+/// A path and rules as they lie in the snapshot.
 struct Search<'w, 'a, 'p> {
     set: &'w RuleSet<'a>,
-    index: Option<&'w StemIndex>,
     subject: Subject<'p>,
     /// `None` if it was not compared with other rules.
     seen: Option<&'w mut Seen>,
@@ -150,28 +250,15 @@ impl Work for Search<'_, '_, '_> {
     /// The rank of the highest rule that matches; 0 where none does.
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<u32> {
-        let Self { set: RuleSet { stems, wild }, index, subject, seen } = self;
-        let mut unseen = Seen::new();
-        let seen = seen.unwrap_or(&mut unseen);
-        let Found { rank: mut highest, branch: mut number } = find((stems, index), subject, machine)?;
-        loop {
-            let branch = wild.branch(number)?;
-            if branch.best > highest {
-                highest = first_match((wild, branch.rules()), (subject.path, seen), highest, machine)?;
-            }
-            // Parents have lower numbers, so this ends in a damaged file too.
-            if branch.parent >= number {
-                return Ok(highest);
-            }
-            number = branch.parent;
-        }
+        let Self { set: RuleSet { stems, wild }, subject, seen } = self;
+        let found = stems.find(subject.tail(), subject.word(), machine)?;
+        climb(wild, None, found, (subject.path, seen), machine)
     }
 }
 
 /// A path and the literal rules of a rule set.
 struct SearchLiteral<'w, 'a, 'p> {
     set: &'w RuleSet<'a>,
-    index: Option<&'w StemIndex>,
     subject: Subject<'p>,
 }
 
@@ -181,20 +268,36 @@ impl Work for SearchLiteral<'_, '_, '_> {
     /// The rank of the highest that matches; 0 where none does.
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<u32> {
-        Ok(find((&self.set.stems, self.index), self.subject, machine)?.rank)
+        Ok(self.set.stems.find(self.subject.tail(), self.subject.word(), machine)?.rank)
     }
 }
 
-/// What a path begins with.
+/// The rank of the highest rule that matches, given what was found of the literal ones, and the branch of the longest stem: on this branch and
+/// on those of shorter stems down to the root, which may have a sieve.
 #[inline(always)]
-fn find(
-    (stems, index): (&Stems<'_>, Option<&StemIndex>),
-    subject: Subject<'_>,
+fn climb(
+    wild: &Wild<'_>,
+    sieve: Option<&Sieve>,
+    Found { rank: mut highest, branch: mut number }: Found,
+    (path, seen): (&[u8], Option<&mut Seen>),
     machine: impl Machine,
-) -> Result<Found> {
-    match index {
-        Some(index) => Ok(index.find(subject.tail(), subject.word, machine)),
-        None => stems.find(subject.tail(), subject.word, machine),
+) -> Result<u32> {
+    let mut unseen = Seen::new();
+    let seen = seen.unwrap_or(&mut unseen);
+    loop {
+        let branch = wild.branch(number)?;
+        if branch.best > highest {
+            let run = (wild, branch.rules());
+            highest = match sieve {
+                Some(sieve) if number == ROOT => first_left(sieve, run, (path, seen), highest, machine)?,
+                _ => first_match(run, (path, seen), highest, machine)?,
+            };
+        }
+        // Parents have lower numbers, so this ends in a damaged file too.
+        if branch.parent >= number {
+            return Ok(highest);
+        }
+        number = branch.parent;
     }
 }
 
@@ -236,6 +339,26 @@ fn first_match(
     Ok(floor)
 }
 
+/// The same, of the rules that have a sieve.
+#[inline(always)]
+fn first_left(
+    sieve: &Sieve,
+    (wild, run): (&Wild<'_>, Range<usize>),
+    (path, seen): (&[u8], &mut Seen),
+    floor: u32,
+    machine: impl Machine,
+) -> Result<u32> {
+    let found = sieve.find(seen.all(path, machine), machine, |number| {
+        let rule = wild.rule(run.start + number).filter(|rule| rule.rank() > floor);
+        let Some(rule) = rule else { return Some(Ok(floor)) };
+        match wild.pattern(&rule) {
+            Ok(pattern) => glob_matches_behind(pattern, rule.anchored, path, machine).then(|| Ok(rule.rank())),
+            Err(error) => Some(Err(error)),
+        }
+    });
+    found.unwrap_or(Ok(floor))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,7 +382,7 @@ mod tests {
     }
 
     fn search(set: &RuleSet<'_>, path: &[u8]) -> Result<u32> {
-        AnyMachine::detect().run(Search { set, index: None, subject: Subject::new(path), seen: None })
+        AnyMachine::detect().run(Search { set, subject: Subject::new(path), seen: None })
     }
 
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
@@ -342,26 +465,36 @@ mod tests {
     }
 
     proptest! {
-        /// Tables and signatures dismiss different rules, but leave all that match.
+        /// Tables, sieves and signatures dismiss different rules, but leave all that match.
         #[test]
-        fn by_a_table_or_in_the_snapshot_the_same_rule_decides(
-            rules in vec((vec(select(b"/ab*?.".to_vec()), 0..14), any::<[bool; 2]>()), 1..300),
+        fn however_rules_are_laid_out_the_same_decides(
+            rules in vec((select(vec!["/", "/*"]), vec(select(b"/ab*?.".to_vec()), 0..14), any::<[bool; 2]>()), 1..300),
             paths in vec(vec(select(b"/ab?.\0".to_vec()), 0..70), 1..90),
         ) {
             let rules: Vec<SetRule<'_>> = rules
                 .into_iter()
-                .map(|(tail, [anchored, allow])| {
+                .map(|(head, tail, [anchored, allow])| {
                     let kind = if allow { RuleKind::Allow } else { RuleKind::Disallow };
-                    SetRule { text: [b"/", &tail[..]].concat().into(), anchored, kind }
+                    SetRule { text: [head.as_bytes(), &tail].concat().into(), anchored, kind }
                 })
                 .collect();
             let (sets, patterns) = pack(&rules).unwrap();
             let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
             let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
-            let mut hot = HotSets::after(20);
+            let (mut hot, machine) = (HotSets::after(20), AnyMachine::detect());
             for path in &paths {
-                let slow = search(&set, path).unwrap();
-                let fast = highest((8, &set), (Subject::new(path), None), &mut hot, AnyMachine::detect()).unwrap();
+                let (slow, subject) = (search(&set, path).unwrap(), Subject::new(path));
+                let told = match first_look(8, subject, &mut hot) {
+                    FirstLook::Told(is_allowed) => is_allowed,
+                    FirstLook::Left(left) => left.allow(subject, machine),
+                    FirstLook::Parts(parts) => parts.allows(&set, subject, machine).unwrap(),
+                    FirstLook::Untold => super::allows((8, &set), subject, &mut hot, machine).unwrap(),
+                };
+                prop_assert_eq!(told, is_allowed(slow), "{}", path.escape_ascii());
+                if let FirstLook::Told(told) = look_at_few(&set, subject) && are_few(&set) {
+                    prop_assert_eq!(told, is_allowed(slow), "{}", path.escape_ascii());
+                }
+                let fast = highest((8, &set), (subject, &mut Seen::new()), &mut hot, machine).unwrap();
                 prop_assert_eq!(fast, slow, "{}", path.escape_ascii());
             }
         }

@@ -1,24 +1,33 @@
 //! A path on its way to be compared with rules.
 
-use crate::snapshot::stems::{PREFIX_LEN, prefix_word};
+use crate::words::{ends, first_word, last_word};
 
 /// A path made ready to be compared with many rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'p> {
     /// The normalised path; begins with `/`.
     pub(super) path: &'p [u8],
-    /// The [`prefix_word`] of what follows the `/`.
-    pub(super) word: u64,
+    /// The first bytes of what follows the `/`, at most eight, as a little-endian number: zeros behind a shorter one.
+    pub(super) first: u64,
+    /// The last bytes of the path likewise, the last of them highest: zeros before a shorter one.
+    pub(super) last: u64,
 }
 
 impl<'p> Subject<'p> {
     #[inline(always)]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        let word = match path.first_chunk::<{ 1 + PREFIX_LEN }>() {
-            Some([_, word @ ..]) => u64::from_be_bytes(*word),
-            None => prefix_word(path.get(1..).unwrap_or_default()),
-        };
-        Self { path, word }
+        if let [_, tail @ ..] = path
+            && let Some([first, last]) = ends(tail)
+        {
+            return Self { path, first: u64::from_le_bytes(*first), last: u64::from_le_bytes(*last) };
+        }
+        Self { path, first: first_word(path) >> 8, last: last_word(path) }
+    }
+
+    /// The [`prefix_word`](crate::snapshot::stems::prefix_word) of what follows the `/`.
+    #[inline(always)]
+    pub(super) fn word(&self) -> u64 {
+        self.first.swap_bytes()
     }
 
     /// What follows the `/`.

@@ -8,16 +8,16 @@
 //! What a pattern has between its first star and its end is not seen so. Where that is more than stars, the rule has a fingerprint, and all
 //! fingerprints are looked for in one pass, but only in paths that one of these rules suits.
 
-use super::parts::{END_LEN, Parts};
+use super::parts::Parts;
 use super::pieces::{Inner, Told, of_buckets};
 use super::subject::Subject;
 use crate::error::Result;
 use crate::robots::pattern::{behind_matches, glob_matches};
-use crate::simd::{BUCKETS, Fingerprints, Machine, Work};
+use crate::simd::{BUCKETS, Fingerprints, Machine};
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::RuleSet;
-use crate::snapshot::stems::{PREFIX_LEN, prefix_word};
-use crate::snapshot::wild::Wild;
+use crate::snapshot::stems::PREFIX_LEN;
+use crate::words::{begins, first_word, last_word};
 use std::array;
 use std::cmp::Reverse;
 
@@ -28,9 +28,9 @@ const MOST: usize = 128;
 /// Fewer literal rules alone are mostly dismissed by the bytes that they begin with, at less cost.
 const LEAST: usize = 8;
 
-/// Rules with wildcards that a table may hold: more have so many fingerprints that these tell too little of a path (100 rules take 89 ns here
-/// and 118 ns in the snapshot, 250 take 219 ns and 129 ns).
-const MOST_WILD: usize = 128;
+/// Rules with wildcards that a table may hold: more have so many fingerprints that these tell too little of a path (100 rules take 59 ns here
+/// and 65 ns without, 128 take 81 ns and 68 ns).
+const MOST_WILD: usize = 104;
 
 /// Up to 128 rules with wildcards, and the literal ones of their set if there are not many.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub(crate) struct Table {
     first: Block,
     others: Vec<Block>,
     fingerprints: Fingerprints,
+    /// What is left to compare of rules whose ends do not tell all.
+    texts: Vec<u8>,
     /// Whether the literal rules are not among them.
     is_wild: bool,
 }
@@ -62,7 +64,8 @@ impl Table {
         let mut rules = set.rules().collect::<Result<Vec<_>>>()?;
         rules.retain(|(text, _)| !is_wild || text.contains(&b'*'));
         rules.sort_by_key(|(_, packed)| Reverse(packed.rank()));
-        let mut blocks: Vec<Block> = rules.chunks(BLOCK).map(Block::new).collect();
+        let mut texts = Vec::new();
+        let mut blocks: Vec<Block> = rules.chunks(BLOCK).map(|rules| Block::new(rules, &mut texts)).collect();
         let inner = rules.iter().map(|(text, packed)| Parts::of(text, packed.anchored).inner);
         let inner = inner.enumerate().map(|(number, text)| Inner { block: number / BLOCK, rule: number % BLOCK, text });
         let told = Told::new(&inner.collect::<Vec<_>>(), blocks.len(), samples);
@@ -70,8 +73,8 @@ impl Table {
             block.tell(buckets);
         }
         let mut blocks = blocks.into_iter();
-        let first = blocks.next().unwrap_or_else(|| Block::new(&[]));
-        Ok(Self { first, others: blocks.collect(), fingerprints: told.fingerprints, is_wild })
+        let first = blocks.next().unwrap_or_else(|| Block::new(&[], &mut texts));
+        Ok(Self { first, others: blocks.collect(), fingerprints: told.fingerprints, texts, is_wild })
     }
 
     /// Whether the literal rules of the set are not in here.
@@ -80,50 +83,61 @@ impl Table {
         self.is_wild
     }
 
-    /// The rank of the highest of these rules that matches, if it is higher than `floor`, else `floor`.
-    ///
-    /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if a rule's pattern lies outside the file.
-    #[inline(always)]
-    pub(super) fn highest(
-        &self,
-        wild: &Wild<'_>,
-        subject: Subject<'_>,
-        floor: u32,
-        machine: impl Machine,
-    ) -> Result<u32> {
-        let rank = self.first.highest(&self.fingerprints, (subject, floor), wild, machine)?;
-        if rank > floor || self.others.is_empty() {
-            return Ok(rank);
-        }
-        machine.apart(Others { table: self, wild, subject, floor })
+    /// The bytes that it takes.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(self) + size_of_val(&*self.others) + self.texts.len()
     }
-}
 
-/// A path and the rules that are not in the first block of a table. Done apart, as in a loop over all blocks there would be so much to be
-/// prepared that it took as long as the first.
-struct Others<'w, 'a> {
-    table: &'w Table,
-    wild: &'w Wild<'a>,
-    subject: Subject<'w>,
-    floor: u32,
-}
-
-impl Work for Others<'_, '_> {
-    type Output = Result<u32>;
-
-    /// The rank of the highest that matches, if it is higher than `floor`, else `floor`.
+    /// What both ends of a path tell.
     #[inline(always)]
-    fn run(self, machine: impl Machine) -> Result<u32> {
-        let Self { table, wild, subject, floor } = self;
-        for block in &table.others {
-            let rank = block.highest(&table.fingerprints, (subject, floor), wild, machine)?;
+    pub(super) fn look(&self, subject: Subject<'_>) -> Look {
+        let mut left = self.first.suited(subject);
+        while left != 0 {
+            let row = self.first.row(left);
+            if row.has_edges(subject) {
+                return if matches!(row.rest, Rest::Nothing) { Look::Rule(row.rank) } else { Look::Left(left) };
+            }
+            left &= left - 1;
+        }
+        if self.others.is_empty() { Look::None } else { Look::Left(0) }
+    }
+
+    /// The rank of the highest of these rules that matches; 0 where none does. Those of the first block of which `look` told that they are left,
+    /// and all behind that.
+    #[inline(always)]
+    pub(super) fn highest_left(&self, subject: Subject<'_>, left: u64, machine: impl Machine) -> u32 {
+        let rank = self.first.highest_of(left, (self, subject), 0, machine);
+        if rank > 0 { rank } else { self.highest_of_others(subject, 0, machine) }
+    }
+
+    /// The rank of the highest of these rules that matches, if it is higher than `floor`, else `floor`.
+    #[inline(always)]
+    pub(super) fn highest(&self, subject: Subject<'_>, floor: u32, machine: impl Machine) -> u32 {
+        let rank = self.first.highest_of(self.first.suited(subject), (self, subject), floor, machine);
+        if rank > floor { rank } else { self.highest_of_others(subject, floor, machine) }
+    }
+
+    #[inline(always)]
+    fn highest_of_others(&self, subject: Subject<'_>, floor: u32, machine: impl Machine) -> u32 {
+        for block in &self.others {
+            let rank = block.highest_of(block.suited(subject), (self, subject), floor, machine);
             if rank > floor {
-                return Ok(rank);
+                return rank;
             }
         }
-        Ok(floor)
+        floor
     }
+}
+
+/// What both ends of a path tell.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Look {
+    /// The rank of the rule that decides.
+    Rule(u32),
+    /// That no rule does.
+    None,
+    /// The rules of the first block that are left, one bit each.
+    Left(u64),
 }
 
 /// Rules in a block: one bit each of a word.
@@ -132,16 +146,18 @@ const BLOCK: usize = 64;
 /// Bytes at the beginning of a path, behind the `/`, that are looked at for all rules at once.
 const BEGIN_LEN: usize = 4;
 
+/// Bytes at its end.
+const END_LEN: usize = 2;
+
 /// Up to 64 rules, one bit each in its words.
 #[derive(Debug)]
 struct Block {
     /// For each place from the beginning on, and from the end backwards, the rules that each byte suits.
     begins: [[u64; 256]; BEGIN_LEN],
     ends: [[u64; 256]; END_LEN],
-    rows: Vec<Row>,
-    /// The rules of which the edges do not tell whether they match.
-    partial: u64,
-    /// Of these, those that have a fingerprint, and the least length of a path that one of them matches.
+    /// The rules; behind the last such as match nothing.
+    rows: [Row; BLOCK],
+    /// Those that have a fingerprint, and the least length of a path that one of them matches.
     told: u64,
     told_from: usize,
     /// The rules of each bucket of fingerprints.
@@ -150,16 +166,15 @@ struct Block {
 
 impl Block {
     /// The block of up to 64 rules, no fingerprints yet.
-    fn new(rules: &[(Vec<u8>, PackedRule)]) -> Self {
+    fn new(rules: &[(Vec<u8>, PackedRule)], texts: &mut Vec<u8>) -> Self {
         let parts: Vec<Parts<'_>> = rules.iter().map(|(text, packed)| Parts::of(text, packed.anchored)).collect();
         let begin = |place| parts.iter().map(move |parts| parts.begin().get(place).copied());
         let end = |place| parts.iter().map(move |parts| parts.tail.iter().rev().nth(place).copied());
-        let partial = parts.iter().zip(0..).fold(0, |bits, (parts, rule)| bits | u64::from(!parts.are_seen()) << rule);
+        let mut rows = parts.iter().zip(rules).map(|(parts, (text, packed))| Row::new(parts, (text, packed), texts));
         Self {
             begins: array::from_fn(|place| suited_by_byte(begin(place))),
             ends: array::from_fn(|place| suited_by_byte(end(place))),
-            rows: parts.iter().zip(rules).map(|(parts, (text, packed))| Row::new(parts, text, packed)).collect(),
-            partial,
+            rows: array::from_fn(|_| rows.next().unwrap_or_default()),
             told: 0,
             told_from: usize::MAX,
             buckets: [0; BUCKETS],
@@ -174,48 +189,51 @@ impl Block {
         self.told_from = told.map(|(row, _)| row.len as usize).min().unwrap_or(usize::MAX);
     }
 
-    /// The rank of the highest of these rules that matches, if it is higher than `floor`, else `floor`.
+    /// The rank of the highest of the rules that suit a path and match it, if it is higher than `floor`, else `floor`; of this block of a table.
     #[inline(always)]
-    fn highest(
+    fn highest_of(
         &self,
-        fingerprints: &Fingerprints,
-        (subject, floor): (Subject<'_>, u32),
-        wild: &Wild<'_>,
+        suited: u64,
+        (table, subject): (&Table, Subject<'_>),
+        floor: u32,
         machine: impl Machine,
-    ) -> Result<u32> {
+    ) -> u32 {
         let path = subject.path;
-        let suited = self.suited(subject);
         let (mut left, mut slashes) = (suited, u8::MAX);
         if suited & self.told != 0 {
             left &= !self.told;
             if path.len() >= self.told_from {
-                let found = machine.look_for(fingerprints, path);
+                let found = machine.look_for(&table.fingerprints, path);
                 left |= suited & of_buckets(&self.buckets, found.buckets);
                 slashes = found.slashes;
             }
         }
         while left != 0 {
-            let number = left.trailing_zeros() as usize;
+            let row = self.row(left);
+            if row.rank <= floor {
+                break;
+            }
+            if row.has_edges(subject) && row.slashes <= slashes && row.matches(path, &table.texts, machine) {
+                return row.rank;
+            }
             left &= left - 1;
-            let Some(row) = self.rows.get(number).filter(|row| row.rank > floor) else { break };
-            if !row.has_edges(subject) || row.slashes > slashes {
-                continue;
-            }
-            if self.partial >> number & 1 == 0 || row.matches(path, wild, machine)? {
-                return Ok(row.rank);
-            }
         }
-        Ok(floor)
+        floor
+    }
+
+    /// The first of these rules.
+    #[inline(always)]
+    fn row(&self, rules: u64) -> &Row {
+        &self.rows[rules.trailing_zeros() as usize % BLOCK]
     }
 
     /// The rules that both ends of a path suit.
     #[inline(always)]
-    fn suited(&self, Subject { path, word }: Subject<'_>) -> u64 {
-        // A path of one byte is `/`.
-        let [before, last] = path.last_chunk().unwrap_or(&[0, b'/']).map(usize::from);
-        let [a, b, c, d, ..] = word.to_be_bytes().map(usize::from);
+    fn suited(&self, Subject { first, last, .. }: Subject<'_>) -> u64 {
+        let ([a, b, c, d, ..], [.., y, z]) =
+            (first.to_le_bytes().map(usize::from), last.to_le_bytes().map(usize::from));
         let ([first, second, third, fourth], [end, next]) = (&self.begins, &self.ends);
-        first[a] & second[b] & third[c] & fourth[d] & end[last] & next[before]
+        first[a] & second[b] & third[c] & fourth[d] & end[z] & next[y]
     }
 }
 
@@ -228,26 +246,32 @@ fn suited_by_byte(asked: impl Iterator<Item = Option<u8>>) -> [u64; 256] {
     suits.map(|rules| rules | any)
 }
 
-/// A rule.
-#[derive(Debug)]
+/// A rule; by default one that matches nothing.
+#[derive(Debug, Default)]
 struct Row {
     /// The first bytes of a path behind its `/`, as far as the rule says what they are.
-    word: u64,
-    mask: u64,
+    first: u64,
+    first_mask: u64,
+    /// The last bytes of a path likewise.
+    last: u64,
+    last_mask: u64,
     /// A path that matches is as long as this, and no longer than by `span`.
     len: u32,
     rank: u32,
     span: usize,
     /// How many slashes there must be, up to 255.
     slashes: u8,
-    /// What is left to compare if the edges are there.
+    anchored: bool,
+    /// What is left to compare if the edges are there; with which text, of those of the table.
     rest: Rest,
-    packed: u64,
+    text: (u32, u32),
 }
 
 /// What is left to compare of a pattern.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Rest {
+    #[default]
+    Nothing,
     /// The whole of it, without stars.
     Literal,
     /// What stands behind its first star, which is here.
@@ -257,44 +281,53 @@ enum Rest {
 }
 
 impl Row {
-    fn new(parts: &Parts<'_>, text: &[u8], packed: &PackedRule) -> Self {
+    /// The row of a rule; what will be left to compare of it is put behind `texts`.
+    fn new(parts: &Parts<'_>, (text, packed): (&[u8], &PackedRule), texts: &mut Vec<u8>) -> Self {
         let begin = parts.begin();
+        let edge = |len: usize| !u64::MAX.checked_shl(8 * len as u32).unwrap_or(0);
+        let (rest, left) = match parts.star {
+            _ if parts.are_seen() => (Rest::Nothing, &[][..]),
+            None => (Rest::Literal, text),
+            Some(star) if begin.len() <= PREFIX_LEN => (Rest::Behind(star as u16), &text[star + 1..]),
+            Some(_) => (Rest::Glob, text),
+        };
+        let start = texts.len() as u32;
+        texts.extend_from_slice(left);
         Self {
-            word: prefix_word(begin),
-            mask: !u64::MAX.checked_shr(8 * begin.len() as u32).unwrap_or(0),
+            first: first_word(begin),
+            first_mask: edge(begin.len()),
+            last: last_word(parts.tail),
+            last_mask: edge(parts.tail.len()).swap_bytes(),
             len: parts.len() as u32,
             rank: packed.rank(),
             // No path is longer by as much as this.
             span: if parts.star.is_none() && packed.anchored { 0 } else { usize::MAX / 2 },
             slashes: memchr::memchr_iter(b'/', text).count().min(255) as u8,
-            rest: match parts.star {
-                None => Rest::Literal,
-                Some(star) if begin.len() <= PREFIX_LEN => Rest::Behind(star as u16),
-                Some(_) => Rest::Glob,
-            },
-            packed: packed.encode(),
+            anchored: packed.anchored,
+            rest,
+            text: (start, texts.len() as u32),
         }
     }
 
-    /// Whether a path has the first bytes of the rule, and a length that it can match.
+    /// Whether a path has the first and the last bytes of the rule, and a length that it can match.
     #[inline(always)]
-    fn has_edges(&self, Subject { path, word }: Subject<'_>) -> bool {
-        (word ^ self.word) & self.mask == 0 && path.len().wrapping_sub(self.len as usize) <= self.span
+    fn has_edges(&self, Subject { path, first, last }: Subject<'_>) -> bool {
+        let lacking = (first ^ self.first) & self.first_mask | (last ^ self.last) & self.last_mask;
+        lacking == 0 && path.len().wrapping_sub(self.len as usize) <= self.span
     }
 
-    /// Whether a path that has its edges matches.
+    /// Whether a path that has its edges matches, given the texts of its table.
     #[inline(always)]
-    fn matches(&self, path: &[u8], wild: &Wild<'_>, machine: impl Machine) -> Result<bool> {
-        let packed = PackedRule::decode(self.packed);
-        let text = wild.pattern(&packed)?;
-        Ok(match self.rest {
-            Rest::Literal => path.starts_with(text),
+    fn matches(&self, path: &[u8], texts: &[u8], machine: impl Machine) -> bool {
+        let text = texts.get(self.text.0 as usize..self.text.1 as usize).unwrap_or_default();
+        match self.rest {
+            Rest::Nothing => true,
+            Rest::Literal => begins(path, text),
             Rest::Behind(star) => {
-                let star = usize::from(star);
-                let (text, path) = (text.get(star + 1..).unwrap_or_default(), path.get(star..).unwrap_or_default());
-                behind_matches(text, packed.anchored, path, machine)
+                let path = path.get(usize::from(star)..).unwrap_or_default();
+                behind_matches(text, self.anchored, path, machine)
             }
-            Rest::Glob => glob_matches(text, packed.anchored, path, machine),
-        })
+            Rest::Glob => glob_matches(text, self.anchored, path, machine),
+        }
     }
 }

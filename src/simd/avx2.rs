@@ -1,8 +1,9 @@
 //! The vector code for x86-64 with AVX2.
 
 use super::{
-    Fingerprints, Found, HostLook, LinesLook, Machine, Nibbles, PairTables, Signs, WORDS, Work, machine, plain,
+    Fingerprints, Found, HostLook, LinesLook, Machine, Nibbles, PairTables, Rows, Signs, Work, machine, plain,
 };
+use crate::words::{ends, first_word};
 use std::arch::x86_64::*;
 
 /// A machine that has all that this module asks for: there is none but by looking.
@@ -110,27 +111,23 @@ fn load_short(text: &[u8]) -> __m256i {
     };
     // Two reads that overlap, the second moved to its place.
     let len = text.len().min(31);
-    if let (Some(head), Some(tail)) = (text.first_chunk(), text.last_chunk()) {
+    if let Some([head, tail]) = ends(text) {
         let moves = MOVES[32 - len.max(16)..].first_chunk().unwrap_or(&[0; 16]);
         return _mm256_set_m128i(_mm_shuffle_epi8(load_half(tail), load_half(moves)), load_half(head));
     }
-    let [low, high] = if let (Some(head), Some(tail)) = (text.first_chunk(), text.last_chunk()) {
-        [u64::from_le_bytes(*head), u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8]
-    } else if let (Some(head), Some(tail)) = (text.first_chunk(), text.last_chunk()) {
-        let tail = u64::from(u32::from_le_bytes(*tail)) << (8 * (len - 4));
-        [u64::from(u32::from_le_bytes(*head)) | tail, 0]
-    } else {
-        [text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0]
+    let [low, high] = match ends(text) {
+        Some([head, tail]) => [u64::from_le_bytes(*head), u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8],
+        None => [first_word(text), 0],
     };
-    _mm256_zextsi128_si256(_mm_set_epi64x(high as i64, low as i64))
+    _mm256_zextsi128_si256(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))
 }
 
 /// The last 32 bytes of a text, or all of a shorter one with zeros behind it; and how many of those 32 stand before the last `count`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_last(text: &[u8], count: usize) -> (__m256i, u32) {
-    match text.last_chunk() {
-        Some(last) => (load_bytes(last), 32 - count.min(32) as u32),
+    match ends(text) {
+        Some([_, last]) => (load_bytes(last), 32 - count.min(32) as u32),
         None => (load_short(text), 0),
     }
 }
@@ -203,26 +200,22 @@ fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn is_plain(text: &[u8]) -> bool {
-    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-        let mut odd = _mm256_or_si256(odd_bytes(load_bytes(first)), odd_bytes(load_bytes(last)));
-        if text.len() > 64 {
-            odd = text[32..]
-                .as_chunks()
-                .0
-                .iter()
-                .fold(odd, |odd, chunk| _mm256_or_si256(odd, odd_bytes(load_bytes(chunk))));
+    if let Some([first, last]) = ends(text) {
+        let odd = _mm256_or_si256(odd_bytes(load_bytes(first)), odd_bytes(load_bytes(last)));
+        if text.len() <= 64 {
+            return lanes(odd) == 0;
         }
-        return lanes(odd) == 0;
+        let chunks = text[32..].as_chunks().0.iter();
+        return lanes(chunks.fold(odd, |odd, chunk| _mm256_or_si256(odd, odd_bytes(load_bytes(chunk))))) == 0;
     }
-    let halves = if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+    let halves = if let Some([first, last]) = ends(text) {
         _mm256_set_m128i(load_half(last), load_half(first))
-    } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+    } else if let Some([first, last]) = ends(text) {
         _mm256_broadcastsi128_si256(_mm_set_epi64x(i64::from_le_bytes(*last), i64::from_le_bytes(*first)))
-    } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-        let (first, last) = (i32::from_le_bytes(*first), i32::from_le_bytes(*last));
-        _mm256_broadcastsi128_si256(_mm_set_epi32(last, first, last, first))
     } else {
-        return plain::is_plain(text);
+        let odd = odd_bytes(_mm256_castsi128_si256(_mm_cvtsi64_si128(first_word(text).cast_signed())));
+        // The zeros behind the text are none of it.
+        return lanes(odd) & ((1 << text.len()) - 1) == 0;
     };
     lanes(odd_bytes(halves)) == 0
 }
@@ -450,18 +443,6 @@ fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1")]
-fn place_of(words: &[[u8; 8]; WORDS], word: u64) -> usize {
-    let wanted = _mm256_set1_epi64x(word as i64);
-    let lanes = |words| {
-        let equal = _mm256_cmpeq_epi64(load_bytes(words), wanted);
-        _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as u32
-    };
-    let [low, high] = words.as_flattened().as_chunks().0 else { return WORDS };
-    (lanes(low) | lanes(high) << 4).trailing_zeros() as usize
-}
-
-#[inline]
-#[target_feature(enable = "avx2,bmi1")]
 fn next_within(signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize> {
     let [a, b] = signature.map(|word| word as i64);
     let both = _mm256_set_epi64x(b, a, b, a);
@@ -492,6 +473,23 @@ fn within(first: &[u8; 32], second: &[u8; 32], both: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn four_lanes(words: __m256i) -> u32 {
     _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_permute4x64_epi64::<0b11_01_10_00>(words))) as u32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn common_bits(rows: &Rows, words: [u64; 2]) -> [u64; 4] {
+    let mut common = _mm256_set1_epi8(-1);
+    for (rows, word) in rows.iter().zip(words) {
+        // Eight at a time, which the compiler does without a loop.
+        for (rows, bits) in rows.as_chunks::<8>().0.iter().zip([word, word >> 32]) {
+            let chosen = |place: usize| load_bytes(&rows[place][(bits >> (4 * place)) as usize % 16]);
+            common = (0..8).fold(common, |common, place| _mm256_and_si256(common, chosen(place)));
+        }
+    }
+    let mut bytes = [0; 32];
+    store_bytes(&mut bytes, common);
+    let (words, _) = bytes.as_chunks();
+    std::array::from_fn(|i| u64::from_le_bytes(words[i]))
 }
 
 /// Looks for the first two bytes of the needle at 32 places at once.

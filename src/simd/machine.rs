@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;
-use super::{Fingerprints, Found, Nibbles, PairTables, Signs, WORDS, Work, plain};
+use super::{Fingerprints, Found, Nibbles, PairTables, Rows, Signs, Work, plain};
 
 /// Instructions that may be used. Which they are is known when the work that uses them is compiled: to ask at every step took a
 /// twentieth of the time.
@@ -25,11 +25,11 @@ pub(crate) trait Machine: Copy {
     /// How many of the words, little-endian and sorted, are not greater than `word`. Looks at all: they should be few.
     fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
 
-    /// The first place of a word among words, which are little-endian; some number from `WORDS` on if it is not there.
-    fn place_of(self, words: &[[u8; 8]; WORDS], word: u64) -> usize;
-
     /// The first of the signatures, each of two little-endian words, that has no bit that `signature` lacks.
     fn next_within(self, signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize>;
+
+    /// The bits that all rows have which two words choose.
+    fn common_bits(self, rows: &Rows, words: [u64; 2]) -> [u64; 4];
 
     /// The first place of `needle` in `text`.
     fn find(self, text: &[u8], needle: &[u8]) -> Option<usize>;
@@ -104,8 +104,8 @@ macro_rules! for_each_step {
             fn look_at_host(self, window: &[u8; 32]) -> Option<HostLook>;
             fn is_plain(self, text: &[u8]) -> bool;
             fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
-            fn place_of(self, words: &[[u8; 8]; WORDS], word: u64) -> usize;
             fn next_within(self, signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize>;
+            fn common_bits(self, rows: &Rows, words: [u64; 2]) -> [u64; 4];
             fn find(self, text: &[u8], needle: &[u8]) -> Option<usize>;
             fn find_byte(self, text: &[u8], byte: u8) -> Option<usize>;
             fn pair_bits(self, text: &[u8], tables: &PairTables) -> [u64; 2];

@@ -89,8 +89,8 @@ pub(crate) struct Signs {
     pub slashes: u8,
 }
 
-/// Words that are compared with one at once.
-pub(crate) const WORDS: usize = 8;
+/// For each four bits of two words, from the lowest, and for each value of these, 256 bits.
+pub(crate) type Rows = [[[[u8; 32]; 16]; 16]; 2];
 
 /// Buckets that [`Fingerprints`] has.
 pub(crate) const BUCKETS: usize = 16;

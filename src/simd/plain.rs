@@ -2,7 +2,7 @@
 //!
 //! Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 
-use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, Signs, WORDS};
+use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, Rows, Signs};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
@@ -84,11 +84,6 @@ pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
     words.iter().map(|other| usize::from(u64::from_le_bytes(*other) <= word)).sum()
 }
 
-#[inline(never)]
-pub(super) fn place_of(words: &[[u8; 8]; WORDS], word: u64) -> usize {
-    words.iter().position(|other| u64::from_le_bytes(*other) == word).unwrap_or(WORDS)
-}
-
 /// Inlined, unlike the others: the vector code leaves the last few to it.
 #[inline]
 pub(super) fn next_within(signatures: &[[u8; 16]], [a, b]: [u64; 2]) -> Option<usize> {
@@ -96,6 +91,18 @@ pub(super) fn next_within(signatures: &[[u8; 16]], [a, b]: [u64; 2]) -> Option<u
         let [first, second] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|i| other[at + i])));
         first & !a | second & !b == 0
     })
+}
+
+#[inline(never)]
+pub(super) fn common_bits(rows: &Rows, words: [u64; 2]) -> [u64; 4] {
+    let mut common = [u64::MAX; 4];
+    for (rows, word) in rows.iter().zip(words) {
+        for (rows, shift) in rows.iter().zip((0..).step_by(4)) {
+            let (row, _) = rows[(word >> shift) as usize % 16].as_chunks();
+            common.iter_mut().zip(row).for_each(|(common, row)| *common &= u64::from_le_bytes(*row));
+        }
+    }
+    common
 }
 
 #[inline(never)]

@@ -1,7 +1,6 @@
 //! The twins against each other.
 
 use super::*;
-use proptest::array::uniform8;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -123,11 +122,15 @@ proptest! {
     }
 
     #[test]
-    fn the_twins_find_the_same_word(words in uniform8(prop_oneof![0u64..9, any::<u64>()]), word in prop_oneof![0u64..9, any::<u64>()]) {
-        let bytes = words.map(u64::to_le_bytes);
-        let expected = words.iter().position(|other| *other == word).unwrap_or(WORDS);
-        prop_assert_eq!(AnyMachine::detect().place_of(&bytes, word).min(WORDS), expected);
-        prop_assert_eq!(plain::place_of(&bytes, word).min(WORDS), expected);
+    fn the_twins_find_the_same_bits_in_common(bytes in vec(any::<u8>(), size_of::<Rows>()), words in any::<[u64; 2]>()) {
+        let mut rows: Box<Rows> = Box::new([[[[0; 32]; 16]; 16]; 2]);
+        // Bits that nearly all rows have, or there would be none in common.
+        rows.as_flattened_mut().as_flattened_mut().as_flattened_mut().iter_mut().zip(&bytes).for_each(|(row, byte)| *row = byte | 0x5a);
+        let common = AnyMachine::detect().common_bits(&rows, words);
+        prop_assert_eq!(common, plain::common_bits(&rows, words));
+        let value = |place: usize| (words[place / 16] >> (4 * (place % 16))) as usize & 15;
+        let has = |bit: usize| (0..32).all(|place| rows[place / 16][place % 16][value(place)][bit / 8] >> (bit % 8) & 1 == 1);
+        prop_assert!((0..256).all(|bit| has(bit) == (common[bit / 64] >> (bit % 64) & 1 == 1)));
     }
 
     #[test]

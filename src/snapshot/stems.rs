@@ -7,6 +7,7 @@ use super::packed::PackedRule;
 use super::wild::ROOT;
 use crate::error::{Error, ErrorKind, Result};
 use crate::simd::Machine;
+use crate::words::first_word;
 use std::cmp::Ordering;
 
 /// Bytes behind the first `/` that are compared at once.
@@ -15,15 +16,7 @@ pub(crate) const PREFIX_LEN: usize = 8;
 /// The first bytes of `text`, at most eight, as a number that compares as they do; zeros behind.
 #[inline]
 pub(crate) fn prefix_word(text: &[u8]) -> u64 {
-    if let Some(chunk) = text.first_chunk::<PREFIX_LEN>() {
-        return u64::from_be_bytes(*chunk);
-    }
-    // A copy of so few bytes would be a call. Two reads that overlap give four to seven of them.
-    if let (Some(head), Some(tail)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        let shift = 64 - 8 * text.len();
-        return u64::from(u32::from_be_bytes(*head)) << 32 | u64::from(u32::from_be_bytes(*tail)) << shift;
-    }
-    text.iter().zip([56, 48, 40]).fold(0, |word, (&b, shift)| word | u64::from(b) << shift)
+    first_word(text).swap_bytes()
 }
 
 /// The text of so many bytes that is whole in its word; `buffer` holds it.
