@@ -248,9 +248,9 @@ impl<'s, D: AsRef<[u8]>, F: FnMut(Lines<'_>, Verdicts<'_>)> Work<'_, 's, D, F> {
             // A blank at the end has to be cut off.
             self.judge.judge(url, self.scratch)?
         } else {
-            let Scratch { states, path, matching, .. } = self.scratch;
+            let Scratch { states, matching, .. } = self.scratch;
             let rest = url.get(origin..).unwrap_or_default();
-            self.judge.judge_rest(rest, states.current(), (path, matching), machine)?
+            self.judge.judge_rest(rest, states.current(), matching, machine)?
         };
         (self.each)(Lines { start, ends: &[end] }, verdicts);
         Ok(())

@@ -89,7 +89,6 @@ pub struct Scratch<'s> {
     judge: u64,
     key: Vec<u8>,
     pub(super) other_key: Vec<u8>,
-    pub(super) path: Vec<u8>,
     pub(super) extracted: Extracted,
     pub(super) states: States<'s>,
     pub(super) matching: Matching,
@@ -141,7 +140,6 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             judge: self.id,
             key: Vec::new(),
             other_key: Vec::new(),
-            path: Vec::new(),
             extracted: Extracted::default(),
             states: States::new(self.verdict_on_unknown(), self.agents.len()),
             matching: Matching { hot: HotSets::default(), allowed: vec![0; self.words()] },
@@ -171,34 +169,28 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         self.machine.run(OneUrl { judge: self, url, scratch })
     }
 
-    /// The verdicts on what follows the origin in a URL: nothing, a path, or one that lacks its `/`, up to a `#`. `buffer` is for a path before which
-    /// a `/` is to be put.
+    /// The verdicts on what follows the origin in a URL: nothing, a path, or one that lacks its `/`, up to a `#`.
     #[inline(always)]
     pub(super) fn judge_rest<'a>(
         &self,
         rest: &[u8],
         origin: &'a OriginState<'s>,
-        (buffer, matching): (&mut Vec<u8>, &'a mut Matching),
+        matching: &'a mut Matching,
         machine: impl Machine,
     ) -> Result<Verdicts<'a>> {
         if rest.first() == Some(&b'/') && machine.is_plain(rest) {
             return self.judge_path(rest, origin, matching, machine);
         }
-        machine.apart(OddRest { judge: self, rest, origin, buffer, matching })
+        machine.apart(OddRest { judge: self, rest, origin, matching })
     }
 
     /// What follows the origin in a URL, as [`judge_rest`](Self::judge_rest) is given it, in normal form.
-    pub(super) fn normal_path<'p>(&self, rest: &'p [u8], buffer: &'p mut Vec<u8>) -> Cow<'p, [u8]> {
+    pub(super) fn normal_path<'p>(&self, rest: &'p [u8]) -> Cow<'p, [u8]> {
         let path = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
         match path.first() {
             None => Cow::Borrowed(b"/"),
             Some(b'/') => normalize_path(path, self.profile),
-            Some(_) => {
-                buffer.clear();
-                buffer.push(b'/');
-                buffer.extend_from_slice(path);
-                normalize_path(buffer, self.profile)
-            }
+            Some(_) => Cow::Owned(normalize_path(&[b"/", path].concat(), self.profile).into_owned()),
         }
     }
 
@@ -303,7 +295,6 @@ struct OddRest<'w, 'a, 's, D> {
     judge: &'w Judge<'s, D>,
     rest: &'w [u8],
     origin: &'a OriginState<'s>,
-    buffer: &'w mut Vec<u8>,
     matching: &'a mut Matching,
 }
 
@@ -312,7 +303,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OddRest<'_, 'a, '_, D> {
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
-        let path = self.judge.normal_path(self.rest, self.buffer);
+        let path = self.judge.normal_path(self.rest);
         self.judge.judge_path(&path, self.origin, self.matching, machine)
     }
 }
@@ -433,7 +424,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
         if let Some(verdicts) = state.verdicts_of_all() {
             return Ok(verdicts);
         }
-        judge.judge_rest(rest, state, (&mut scratch.path, &mut scratch.matching), machine)
+        judge.judge_rest(rest, state, &mut scratch.matching, machine)
     }
 }
 

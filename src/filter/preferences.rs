@@ -50,7 +50,6 @@ pub struct PreferenceScratch {
     held: usize,
     answers: Answers,
     key: Vec<u8>,
-    path: Vec<u8>,
     nothing: Vec<Preferences>,
 }
 
@@ -142,10 +141,10 @@ impl<'j, 's, D: AsRef<[u8]>> PreferenceJudge<'j, 's, D> {
 
     /// What a robots.txt that says something says about a URL.
     pub(super) fn at<'a>(&self, file: u32, url: &[u8], memory: &'a mut PreferenceScratch) -> &'a [Preferences] {
-        let PreferenceScratch { sheets, answers, key, path, .. } = memory;
+        let PreferenceScratch { sheets, answers, key, .. } = memory;
         let (Some(sheet), Some(parts)) = (sheets.get(&file), url::split(url, key)) else {
             return &[];
         };
-        sheet.at(&self.judge.normal_path(parts.path, path), answers)
+        sheet.at(&self.judge.normal_path(parts.path), answers)
     }
 }

@@ -88,6 +88,6 @@ impl<'a, D: AsRef<[u8]>> Work for OnePath<'_, 'a, '_, '_, D> {
         if let Some(verdicts) = state.verdicts_of_all() {
             return Ok(verdicts);
         }
-        judge.judge_rest(path, state, (&mut scratch.path, &mut scratch.matching), machine)
+        judge.judge_rest(path, state, &mut scratch.matching, machine)
     }
 }

@@ -9,6 +9,7 @@ use super::sieve::Sieve;
 use super::table::Table;
 use crate::error::Result;
 use crate::snapshot::ruleset::RuleSet;
+use std::mem;
 
 /// URLs that meet a rule set before it is laid out anew, which costs as much as matching about as many.
 const MANY: u32 = 4096;
@@ -30,18 +31,20 @@ const KEPT: usize = 256;
 pub(crate) struct HotSets {
     sets: Box<[HotSet; KEPT]>,
     many: u32,
-    /// How many others drive one out that was laid out, if it is not met again.
-    others: u32,
     /// What is left of [`ROOM`].
     room: usize,
 }
 
+/// One cache line, so that its place is found by a shift.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 struct HotSet {
     /// The place of the rule set in the snapshot.
     place: u32,
     /// URLs that met it, less those that met others which would stand here.
     met: u32,
+    /// It was met since another one came.
+    is_asked: bool,
     layout: Layout,
     /// Some of the paths that met it, by which it will be laid out anew.
     samples: Vec<Vec<u8>>,
@@ -124,14 +127,19 @@ impl Default for HotSets {
 impl HotSets {
     /// Sets that have tables after so many URLs.
     pub(super) fn after(many: u32) -> Self {
-        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many, others: many * 2, room: ROOM }
+        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many, room: ROOM }
     }
 
     /// How the rules at a place are laid out, if paths met them.
     #[inline(always)]
     pub(super) fn layout(&mut self, place: u32) -> Option<&Layout> {
         let set = &mut self.sets[place as usize % KEPT];
-        (set.place == place).then(|| set.layout(self.others))
+        if set.place != place {
+            return None;
+        }
+        // No more than a flag is written: this is done for nearly each path.
+        set.is_asked = true;
+        Some(&set.layout)
     }
 
     /// Counts that a path meets the rules at a place; gives how they are laid out.
@@ -149,20 +157,12 @@ impl HotSets {
 }
 
 impl HotSet {
-    /// How the rules are laid out. If anew, so many others will have to meet to drive them out.
-    #[inline(always)]
-    fn layout(&mut self, others: u32) -> &Layout {
-        match &self.layout {
-            Layout::Stored => {}
-            Layout::Table(_) => self.met = others,
-            Layout::Parts(_) => self.met = others,
-        }
-        &self.layout
-    }
-
     #[cold]
     fn count(&mut self, (place, rules): (u32, &RuleSet<'_>), path: &[u8], many: u32, room: &mut usize) -> Result<()> {
         if self.place != place {
+            if mem::take(&mut self.is_asked) && !matches!(self.layout, Layout::Stored) {
+                self.met = 2 * many;
+            }
             self.met = self.met.saturating_sub(1);
             if self.met > 0 {
                 return Ok(());
@@ -177,7 +177,7 @@ impl HotSet {
             self.samples.push(path[..path.len().min(SAMPLE_LEN)].to_vec());
         }
         if self.met >= many {
-            let layout = Layout::new(rules, &std::mem::take(&mut self.samples), *room)?;
+            let layout = Layout::new(rules, &mem::take(&mut self.samples), *room)?;
             *room -= layout.size();
             self.layout = layout;
         }

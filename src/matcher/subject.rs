@@ -1,6 +1,6 @@
 //! A path on its way to be compared with rules.
 
-use crate::words::{ends, first_word, last_word};
+use crate::words::{ends, first_word};
 
 /// A path made ready to be compared with many rules.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +16,13 @@ pub(crate) struct Subject<'p> {
 impl<'p> Subject<'p> {
     #[inline(always)]
     pub(crate) fn new(path: &'p [u8]) -> Self {
-        if let [_, tail @ ..] = path
-            && let Some([first, last]) = ends(tail)
-        {
+        let Some((slash, tail)) = path.split_first() else { return Self { path, first: 0, last: 0 } };
+        if let Some([first, last]) = ends(tail) {
             return Self { path, first: u64::from_le_bytes(*first), last: u64::from_le_bytes(*last) };
         }
-        Self { path, first: first_word(path) >> 8, last: last_word(path) }
+        let first = first_word(tail);
+        let all = first << 8 | u64::from(*slash);
+        Self { path, first, last: all << ((u64::BITS - 8 * path.len() as u32) % u64::BITS) }
     }
 
     /// The [`prefix_word`](crate::snapshot::stems::prefix_word) of what follows the `/`.

@@ -146,15 +146,19 @@ const BLOCK: usize = 64;
 /// Bytes at the beginning of a path, behind the `/`, that are looked at for all rules at once.
 const BEGIN_LEN: usize = 4;
 
-/// Bytes at its end.
-const END_LEN: usize = 2;
+/// A number for the last two bytes of a path, given its last word. Rules by both bytes one after the other were dismissed no better, and by the last
+/// alone so badly that an unsorted list took a fortieth more.
+#[inline(always)]
+fn end_number(last: u64) -> u8 {
+    (((last >> 48) * 0x9d) >> 8) as u8
+}
 
 /// Up to 64 rules, one bit each in its words.
 #[derive(Debug)]
 struct Block {
-    /// For each place from the beginning on, and from the end backwards, the rules that each byte suits.
+    /// For each place from the beginning on the rules that each byte suits, and those that each number of an end does.
     begins: [[u64; 256]; BEGIN_LEN],
-    ends: [[u64; 256]; END_LEN],
+    ends: [u64; 256],
     /// The rules; behind the last such as match nothing.
     rows: [Row; BLOCK],
     /// Those that have a fingerprint, and the least length of a path that one of them matches.
@@ -169,11 +173,11 @@ impl Block {
     fn new(rules: &[(Vec<u8>, PackedRule)], texts: &mut Vec<u8>) -> Self {
         let parts: Vec<Parts<'_>> = rules.iter().map(|(text, packed)| Parts::of(text, packed.anchored)).collect();
         let begin = |place| parts.iter().map(move |parts| parts.begin().get(place).copied());
-        let end = |place| parts.iter().map(move |parts| parts.tail.iter().rev().nth(place).copied());
+        let end = |parts: &Parts<'_>| (parts.tail.len() >= 2).then(|| end_number(last_word(parts.tail)));
         let mut rows = parts.iter().zip(rules).map(|(parts, (text, packed))| Row::new(parts, (text, packed), texts));
         Self {
             begins: array::from_fn(|place| suited_by_byte(begin(place))),
-            ends: array::from_fn(|place| suited_by_byte(end(place))),
+            ends: suited_by_byte(parts.iter().map(end)),
             rows: array::from_fn(|_| rows.next().unwrap_or_default()),
             told: 0,
             told_from: usize::MAX,
@@ -230,10 +234,9 @@ impl Block {
     /// The rules that both ends of a path suit.
     #[inline(always)]
     fn suited(&self, Subject { first, last, .. }: Subject<'_>) -> u64 {
-        let ([a, b, c, d, ..], [.., y, z]) =
-            (first.to_le_bytes().map(usize::from), last.to_le_bytes().map(usize::from));
-        let ([first, second, third, fourth], [end, next]) = (&self.begins, &self.ends);
-        first[a] & second[b] & third[c] & fourth[d] & end[z] & next[y]
+        let [a, b, c, d, ..] = first.to_le_bytes().map(usize::from);
+        let [first, second, third, fourth] = &self.begins;
+        first[a] & second[b] & third[c] & fourth[d] & self.ends[usize::from(end_number(last))]
     }
 }
 
