@@ -147,11 +147,18 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     }
 
     /// Makes sure that a thread's memory is of this judge.
-    #[inline]
+    #[inline(always)]
     pub(super) fn own(&self, scratch: &mut Scratch<'s>) {
         if scratch.judge != self.id {
-            *scratch = self.scratch();
+            self.renew(scratch);
         }
+    }
+
+    /// Apart, or all of it is called before each path.
+    #[cold]
+    #[inline(never)]
+    fn renew(&self, scratch: &mut Scratch<'s>) {
+        *scratch = self.scratch();
     }
 
     pub(super) fn words(&self) -> usize {

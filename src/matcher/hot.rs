@@ -1,8 +1,8 @@
 //! The rule sets that many URLs meet: each is laid out anew in memory, by what some of these URLs are like.
 //!
 //! A snapshot has its rules as they are best for a few URLs of any of millions of sites. But a few sites make up much of most lists, and
-//! where thousands of paths meet the same rules it pays to look at some of these paths first, and to make a [`Table`] of the rules, or an
-//! [index](StemIndex) of what they begin with, or both.
+//! where thousands of paths meet the same rules it pays to look at some of these paths first, and to make a [`Table`] of the rules, an
+//! [index](StemIndex) of what they begin with, or a [`Sieve`] of those that begin with a wildcard.
 
 use super::index::StemIndex;
 use super::sieve::Sieve;
@@ -74,13 +74,13 @@ pub(crate) struct Parts {
 }
 
 impl Layout {
-    /// Whether a rule set is to have one.
+    /// Whether a rule set is to be laid out anew where many URLs meet it.
     #[inline]
     pub(super) fn fits(set: &RuleSet<'_>) -> bool {
         Table::fits(set) || StemIndex::fits(&set.stems)
     }
 
-    /// That of a rule set that [`fits`](Self::fits), given some of the paths that are judged by it; of at most so many bytes.
+    /// The new one of a rule set that [`fits`](Self::fits), given some of the paths that are judged by it; of at most so many bytes.
     fn new(set: &RuleSet<'_>, samples: &[Vec<u8>], room: usize) -> Result<Self> {
         let table = if Table::fits(set) { Some(Table::new(set, samples)?) } else { None };
         let wild = match table.filter(|table| table.size() <= room) {

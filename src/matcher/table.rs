@@ -32,7 +32,7 @@ const LEAST: usize = 8;
 /// and 65 ns without, 128 take 81 ns and 68 ns).
 const MOST_WILD: usize = 104;
 
-/// Up to 128 rules with wildcards, and the literal ones of their set if there are not many.
+/// Up to 104 rules with wildcards, and the literal ones of their set if there are not many; or up to 128 of these alone.
 #[derive(Debug)]
 pub(crate) struct Table {
     /// The rules of the highest ranks, and all others in the order of theirs.
