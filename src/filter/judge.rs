@@ -4,8 +4,8 @@ use super::states::{OneSet, OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
-use crate::matcher::hot::{HotSets, Parts};
-use crate::matcher::rules::{FirstLook, Left, Seen, allows, first_look, look_at_few};
+use crate::matcher::hot::HotSets;
+use crate::matcher::rules::{FirstLook, SecondLook, Seen, first_look, look_at_few};
 use crate::matcher::subject::Subject;
 use crate::matcher::{Explanation, Ruling, StatusPolicy, Verdict, explain, ruling};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
@@ -220,9 +220,9 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         };
         match look {
             FirstLook::Told(is_allowed) => Ok(origin.verdicts(one.answer(is_allowed))),
-            FirstLook::Left(left) => machine.apart(LeftPath { path, origin, one, left }),
-            FirstLook::Parts(parts) => machine.apart(PartsPath { path, origin, one, parts }),
-            FirstLook::Untold => machine.apart(UntoldPath { path, origin, one, hot: &mut matching.hot }),
+            FirstLook::Left(left) => machine.apart(UntoldPath { path, origin, one, look: left }),
+            FirstLook::Large(large) => machine.apart(UntoldPath { path, origin, one, look: large }),
+            FirstLook::Untold => machine.apart(UntoldPath { path, origin, one, look: &mut matching.hot }),
         }
     }
 
@@ -315,7 +315,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OddRest<'_, 'a, '_, D> {
     }
 }
 
-/// A path of an origin about whose URLs more than one rule set decides, or none. Done apart for the same reason.
+/// A path, not that of a robots.txt, of an origin about whose URLs more than one rule set decides, or none. Done apart for the same reason.
 struct OtherPath<'w, 'a, 's, D> {
     judge: &'w Judge<'s, D>,
     path: &'w [u8],
@@ -330,7 +330,6 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OtherPath<'_, 'a, '_, D> {
     fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
         let Self { judge, path, origin, matching: Matching { hot, allowed } } = self;
         let answer = match &origin.standing {
-            _ if judge.is_robots(path) => Answer::Same(Verdict::Allowed),
             Standing::Same(verdict) => Answer::Same(*verdict),
             Standing::AllButRobots => Answer::Same(Verdict::Disallowed),
             Standing::BySet(_) | Standing::ByFew(_) | Standing::ByGroups => {
@@ -348,59 +347,21 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OtherPath<'_, 'a, '_, D> {
     }
 }
 
-/// A path that is left to be compared with some of the rules that decide about it.
-struct LeftPath<'w, 'a, 's, 'h> {
+/// A path of which a first look did not tell what the one rule set says that decides about it.
+struct UntoldPath<'w, 'a, 's, L> {
     path: &'w [u8],
     origin: &'a OriginState<'s>,
     one: &'w OneSet<'s>,
-    left: Left<'h>,
+    look: L,
 }
 
-impl<'a> simd::Work for LeftPath<'_, 'a, '_, '_> {
+impl<'a, L: SecondLook> simd::Work for UntoldPath<'_, 'a, '_, L> {
     type Output = Result<Verdicts<'a>>;
 
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
-        let Self { path, origin, one, left } = self;
-        let is_allowed = left.allow(Subject::new(path), machine);
-        Ok(origin.verdicts(one.answer(is_allowed)))
-    }
-}
-
-/// A path of an origin whose rules are laid out in parts.
-struct PartsPath<'w, 'a, 's, 'h> {
-    path: &'w [u8],
-    origin: &'a OriginState<'s>,
-    one: &'w OneSet<'s>,
-    parts: &'h Parts,
-}
-
-impl<'a> simd::Work for PartsPath<'_, 'a, '_, '_> {
-    type Output = Result<Verdicts<'a>>;
-
-    #[inline(always)]
-    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
-        let Self { path, origin, one, parts } = self;
-        let is_allowed = parts.allows(&one.set, Subject::new(path), machine)?;
-        Ok(origin.verdicts(one.answer(is_allowed)))
-    }
-}
-
-/// A path of an origin whose rules are looked at where they lie.
-struct UntoldPath<'w, 'a, 's> {
-    path: &'w [u8],
-    origin: &'a OriginState<'s>,
-    one: &'w OneSet<'s>,
-    hot: &'w mut HotSets,
-}
-
-impl<'a> simd::Work for UntoldPath<'_, 'a, '_> {
-    type Output = Result<Verdicts<'a>>;
-
-    #[inline(always)]
-    fn run(self, machine: impl Machine) -> Result<Verdicts<'a>> {
-        let Self { path, origin, one, hot } = self;
-        let is_allowed = allows((one.place, &one.set), Subject::new(path), hot, machine)?;
+        let Self { path, origin, one, look } = self;
+        let is_allowed = look.allows((one.place, &one.set), Subject::new(path), machine)?;
         Ok(origin.verdicts(one.answer(is_allowed)))
     }
 }

@@ -59,12 +59,12 @@ pub(super) enum Layout {
     /// All rules in one table: they are few, as in nearly all sets.
     Table(Box<Table>),
     /// Those with wildcards and the stems apart.
-    Parts(Box<Parts>),
+    Large(Box<LargeSet>),
 }
 
 /// Rules too many for one table, as far as it pays to lay them out anew.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct LargeSet {
     /// Those with wildcards, if these are few enough.
     pub(super) wild: Option<Table>,
     /// What dismisses those that begin with a wildcard, where there are many.
@@ -87,16 +87,16 @@ impl Layout {
             Some(table) if !table.is_wild() => return Ok(Self::Table(Box::new(table))),
             wild => wild,
         };
-        let mut parts = Parts { wild, ..Parts::default() };
-        if parts.wild.is_none() && set.wild.len() > 0 {
+        let mut large = LargeSet { wild, ..LargeSet::default() };
+        if large.wild.is_none() && set.wild.len() > 0 {
             let sieve = Sieve::new(&set.wild)?;
-            parts.sieve = sieve.filter(|sieve| sieve.size() <= room);
+            large.sieve = sieve.filter(|sieve| sieve.size() <= room);
         }
         if StemIndex::fits(&set.stems) {
             let index = StemIndex::new(&set.stems)?;
-            parts.index = index.filter(|index| parts.size() + index.size() <= room);
+            large.index = index.filter(|index| large.size() + index.size() <= room);
         }
-        Ok(Self::Parts(Box::new(parts)))
+        Ok(Self::Large(Box::new(large)))
     }
 
     /// The bytes that it takes.
@@ -104,12 +104,12 @@ impl Layout {
         match self {
             Self::Stored => 0,
             Self::Table(table) => table.size(),
-            Self::Parts(parts) => parts.size(),
+            Self::Large(large) => large.size(),
         }
     }
 }
 
-impl Parts {
+impl LargeSet {
     fn size(&self) -> usize {
         let Self { wild, sieve, index } = self;
         let sizes =

@@ -1,6 +1,6 @@
 //! A path against the rules where they lie in the snapshot: the highest rule that matches decides.
 
-use super::hot::{HotSets, Layout, Parts};
+use super::hot::{HotSets, LargeSet, Layout};
 use super::sieve::Sieve;
 use super::subject::Subject;
 use super::table::{Look, Table};
@@ -50,16 +50,11 @@ impl Seen {
 
     /// The whole signature.
     #[inline(always)]
-    fn all(&mut self, path: &[u8], machine: impl Machine) -> Signature {
-        self.signs(path, machine);
-        if self.known == Known::Whole { self.signature } else { self.whole_signature(path, machine) }
-    }
-
-    /// The whole signature, of one whose signs are known.
-    #[inline(always)]
     fn whole_signature(&mut self, path: &[u8], machine: impl Machine) -> Signature {
-        self.signature = path_signature(path, self.signature, machine);
-        self.known = Known::Whole;
+        if self.known != Known::Whole {
+            self.signature = path_signature(path, self.signs(path, machine), machine);
+            self.known = Known::Whole;
+        }
         self.signature
     }
 }
@@ -72,7 +67,7 @@ pub(crate) enum FirstLook<'h> {
     /// That more of the path is to be compared with some rules.
     Left(Left<'h>),
     /// Nothing, but how the rules are laid out.
-    Parts(&'h Parts),
+    Large(&'h LargeSet),
     /// Nothing.
     Untold,
 }
@@ -95,7 +90,7 @@ pub(crate) fn first_look<'h>(place: u32, subject: Subject<'_>, hot: &'h mut HotS
             Look::Rule(rank) => FirstLook::Told(PackedRule::rank_allows(rank)),
             Look::Left(rules) => FirstLook::Left(Left { table, rules }),
         },
-        Some(Layout::Parts(parts)) => FirstLook::Parts(parts),
+        Some(Layout::Large(large)) => FirstLook::Large(large),
         Some(Layout::Stored) | None => FirstLook::Untold,
     }
 }
@@ -112,42 +107,39 @@ pub(crate) fn are_few(set: &RuleSet<'_>) -> bool {
     set.wild.len() == 0 && !Layout::fits(set)
 }
 
-impl Parts {
-    /// Whether the rules of the set, which are laid out in these, let the URL with this path be fetched.
+/// What is done where the first look at a path did not tell.
+pub(crate) trait SecondLook {
+    /// Whether the rules of the set, which is at a place of the snapshot, let the URL with this path be fetched; what no rule matches is allowed.
     ///
     /// # Errors
     /// `Corrupt` if a rule's pattern lies outside the file.
+    fn allows(self, set: (u32, &RuleSet<'_>), subject: Subject<'_>, machine: impl Machine) -> Result<bool>;
+}
+
+impl SecondLook for Left<'_> {
     #[inline(always)]
-    pub(crate) fn allows(&self, set: &RuleSet<'_>, subject: Subject<'_>, machine: impl Machine) -> Result<bool> {
-        Ok(is_allowed(SearchParts { set, parts: self, subject, seen: None }.run(machine)?))
+    fn allows(self, _set: (u32, &RuleSet<'_>), subject: Subject<'_>, machine: impl Machine) -> Result<bool> {
+        Ok(is_allowed(self.table.highest_left(subject, self.rules, machine)))
     }
 }
 
-impl Left<'_> {
-    /// Whether the rules let the URL with this path be fetched.
+impl SecondLook for &LargeSet {
     #[inline(always)]
-    pub(crate) fn allow(self, subject: Subject<'_>, machine: impl Machine) -> bool {
-        is_allowed(self.table.highest_left(subject, self.rules, machine))
+    fn allows(self, (_, set): (u32, &RuleSet<'_>), subject: Subject<'_>, machine: impl Machine) -> Result<bool> {
+        Ok(is_allowed(SearchLarge { set, large: self, subject, seen: None }.run(machine)?))
     }
 }
 
-/// Whether the rules of a set let the URL with this path be fetched; what no rule matches is allowed. The set is at a place of the snapshot, and
-/// is compared with the path there; that they met is counted.
-///
-/// # Errors
-/// `Corrupt` if a rule's pattern lies outside the file.
-#[inline(always)]
-pub(crate) fn allows(
-    (place, set): (u32, &RuleSet<'_>),
-    subject: Subject<'_>,
-    hot: &mut HotSets,
-    machine: impl Machine,
-) -> Result<bool> {
-    hot.meet(place, set, subject.path)?;
-    Ok(is_allowed(match set.wild.len() {
-        0 => SearchLiteral { set, subject }.run(machine)?,
-        _ => Search { set, subject, seen: None }.run(machine)?,
-    }))
+/// Where the rules are not laid out anew they are searched in the snapshot; that they met the path is counted.
+impl SecondLook for &mut HotSets {
+    #[inline(always)]
+    fn allows(self, (place, set): (u32, &RuleSet<'_>), subject: Subject<'_>, machine: impl Machine) -> Result<bool> {
+        self.meet(place, set, subject.path)?;
+        Ok(is_allowed(match set.wild.len() {
+            0 => SearchLiteral { set, subject }.run(machine)?,
+            _ => Search { set, subject, seen: None }.run(machine)?,
+        }))
+    }
 }
 
 /// What the rule of this rank says; 0 is that of none.
@@ -157,7 +149,8 @@ fn is_allowed(rank: u32) -> bool {
 }
 
 impl View<'_> {
-    /// As [`allows`], by what lies at a place of the snapshot; `seen` is what was seen of the path when it was compared with other rules.
+    /// Whether what lies at a place of the snapshot lets the URL with this path be fetched; `seen` is what was seen of the path when it was
+    /// compared with other rules.
     ///
     /// # Errors
     /// `Corrupt` if a rule's pattern lies outside the file.
@@ -199,7 +192,7 @@ fn highest(
 ) -> Result<u32> {
     match hot.meet(place, set, subject.path)? {
         Some(Layout::Table(table)) => Ok(table.highest(subject, 0, machine)),
-        Some(Layout::Parts(parts)) => machine.apart(SearchParts { set, parts, subject, seen: Some(seen) }),
+        Some(Layout::Large(large)) => machine.apart(SearchLarge { set, large, subject, seen: Some(seen) }),
         _ if set.wild.len() > 0 => machine.apart(Search { set, subject, seen: Some(seen) }),
         _ => match set.stems.root_alone(subject.word()) {
             Some(rank) => Ok(rank),
@@ -208,30 +201,30 @@ fn highest(
     }
 }
 
-/// A path and rules laid out anew in parts.
-struct SearchParts<'w, 'a, 'p> {
+/// A path and rules too many for one table, laid out anew.
+struct SearchLarge<'w, 'a, 'p> {
     set: &'w RuleSet<'a>,
-    parts: &'w Parts,
+    large: &'w LargeSet,
     subject: Subject<'p>,
     /// `None` if it was not compared with other rules.
     seen: Option<&'w mut Seen>,
 }
 
-impl Work for SearchParts<'_, '_, '_> {
+impl Work for SearchLarge<'_, '_, '_> {
     type Output = Result<u32>;
 
     /// The rank of the highest rule that matches; 0 where none does.
     #[inline(always)]
     fn run(self, machine: impl Machine) -> Result<u32> {
-        let Self { set, parts, subject, seen } = self;
-        let found = match &parts.index {
+        let Self { set, large, subject, seen } = self;
+        let found = match &large.index {
             Some(index) => index.find(subject.tail(), subject.first),
             None => set.stems.find(subject.tail(), subject.word(), machine)?,
         };
-        match &parts.wild {
+        match &large.wild {
             Some(table) => Ok(table.highest(subject, found.rank, machine)),
             None if set.wild.len() == 0 => Ok(found.rank),
-            None => climb(&set.wild, parts.sieve.as_ref(), found, (subject.path, seen), machine),
+            None => climb(&set.wild, large.sieve.as_ref(), found, (subject.path, seen), machine),
         }
     }
 }
@@ -319,10 +312,7 @@ fn first_match(
     machine: impl Machine,
 ) -> Result<u32> {
     let mut next = run.start;
-    let mut signature = seen.signs(path, machine);
-    if run.len() > MANY && seen.known != Known::Whole {
-        signature = seen.whole_signature(path, machine);
-    }
+    let mut signature = if run.len() > MANY { seen.whole_signature(path, machine) } else { seen.signs(path, machine) };
     while let Some(skipped) = machine.next_within(wild.signatures(next, run.end)?, signature) {
         next += skipped;
         let Some(rule) = wild.rule(next).filter(|rule| rule.rank() > floor) else { break };
@@ -348,7 +338,7 @@ fn first_left(
     floor: u32,
     machine: impl Machine,
 ) -> Result<u32> {
-    let found = sieve.find(seen.all(path, machine), machine, |number| {
+    let found = sieve.find(seen.whole_signature(path, machine), machine, |number| {
         let rule = wild.rule(run.start + number).filter(|rule| rule.rank() > floor);
         let Some(rule) = rule else { return Some(Ok(floor)) };
         match wild.pattern(&rule) {
@@ -486,9 +476,9 @@ mod tests {
                 let (slow, subject) = (search(&set, path).unwrap(), Subject::new(path));
                 let told = match first_look(8, subject, &mut hot) {
                     FirstLook::Told(is_allowed) => is_allowed,
-                    FirstLook::Left(left) => left.allow(subject, machine),
-                    FirstLook::Parts(parts) => parts.allows(&set, subject, machine).unwrap(),
-                    FirstLook::Untold => super::allows((8, &set), subject, &mut hot, machine).unwrap(),
+                    FirstLook::Left(left) => left.allows((8, &set), subject, machine).unwrap(),
+                    FirstLook::Large(large) => large.allows((8, &set), subject, machine).unwrap(),
+                    FirstLook::Untold => (&mut hot).allows((8, &set), subject, machine).unwrap(),
                 };
                 prop_assert_eq!(told, is_allowed(slow), "{}", path.escape_ascii());
                 if let FirstLook::Told(told) = look_at_few(&set, subject) && are_few(&set) {

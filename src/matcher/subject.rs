@@ -20,6 +20,7 @@ impl<'p> Subject<'p> {
         if let Some([first, last]) = ends(tail) {
             return Self { path, first: u64::from_le_bytes(*first), last: u64::from_le_bytes(*last) };
         }
+        // Not `last_word(path)`: what that reads is what was read to see whether the path is plain, and would be kept for all paths.
         let first = first_word(tail);
         let all = first << 8 | u64::from(*slash);
         Self { path, first, last: all << ((u64::BITS - 8 * path.len() as u32) % u64::BITS) }
