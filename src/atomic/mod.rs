@@ -1,11 +1,9 @@
 //! An output file that appears whole or not at all: temporary name, fsync, rename.
 
 mod ahead;
-mod pieces;
 
 use crate::error::{Error, ErrorKind, Result};
 use ahead::Ahead;
-pub(crate) use pieces::Pieces;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -17,8 +17,8 @@ mod twins;
 
 pub use report::CompileReport;
 
-use crate::atomic::{AtomicFile, Pieces};
-use crate::error::{Error, ErrorKind, Result};
+use crate::atomic::AtomicFile;
+use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
@@ -308,10 +308,10 @@ impl Compiled {
     /// What the file system refuses, naming the file; the limits of the format.
     pub fn write_to(&mut self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let mut file = Pieces::new(AtomicFile::create(path)?);
+        let mut file = AtomicFile::create(path)?;
         self.report.bytes_out =
             write::write(self.contents.view(&self.report), &mut file).map_err(|err| err.at(path))?;
-        file.finish().map_err(|err| Error::io(path, err))?.commit()
+        file.commit()
     }
 
     /// The snapshot's bytes in memory, for [`Snapshot::new`](crate::Snapshot::new).

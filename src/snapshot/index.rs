@@ -28,18 +28,30 @@ fn tag(hash: u64) -> u16 {
     (hash as u16).max(1)
 }
 
-/// The index of keys, given by hash and place: filled in their order, each into the first bucket with room.
-pub(super) fn build(keys: impl ExactSizeIterator<Item = (u64, u32)>) -> Vec<[u8; BUCKET_LEN]> {
-    let mut empty = [0; BUCKET_LEN];
-    empty[PLACES_AT..].fill(NONE as u8);
-    let mut buckets = vec![empty; bucket_count(keys.len())];
-    for (hash, place) in keys {
-        let mut at = start(hash, buckets.len());
-        while !put(&mut buckets[at], hash, place) {
-            at = (at + 1) % buckets.len();
+/// An index on its way: of keys, given by hash and place, each put into the first bucket with room.
+pub(super) struct IndexBuilder {
+    buckets: Vec<[u8; BUCKET_LEN]>,
+}
+
+impl IndexBuilder {
+    /// For so many keys.
+    pub(super) fn new(keys: usize) -> Self {
+        let mut empty = [0; BUCKET_LEN];
+        empty[PLACES_AT..].fill(NONE as u8);
+        Self { buckets: vec![empty; bucket_count(keys)] }
+    }
+
+    /// Adds a key; no more than there is room for.
+    pub(super) fn add(&mut self, hash: u64, place: u32) {
+        let mut at = start(hash, self.buckets.len());
+        while !put(&mut self.buckets[at], hash, place) {
+            at = (at + 1) % self.buckets.len();
         }
     }
-    buckets
+
+    pub(super) fn finish(self) -> Vec<[u8; BUCKET_LEN]> {
+        self.buckets
+    }
 }
 
 /// Puts a key into a bucket; marks the bucket if it is full.
@@ -133,6 +145,12 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
+
+    fn build(keys: impl ExactSizeIterator<Item = (u64, u32)>) -> Vec<[u8; BUCKET_LEN]> {
+        let mut index = IndexBuilder::new(keys.len());
+        keys.for_each(|(hash, place)| index.add(hash, place));
+        index.finish()
+    }
 
     proptest! {
         /// Hashes of few different bits: buckets that overflow, equal tags.

@@ -1,8 +1,9 @@
 //! The snapshot: one file that holds every origin's robots.txt, ready to be judged from where it lies.
 //!
 //! `docs/FORMAT.md` describes every byte. `format` has the layout's constants and fixed rows, each with its encoder
-//! beside its decoder; `index` leads from an origin to its entry; `ruleset` packs rules, made ready by `draft`, as `stems` and `wild` have them; `write` streams a snapshot out, `read` opens one and looks things up, `view` is what judging needs
-//! of it, `verify` walks all of it.
+//! beside its decoder; `index` leads from an origin to its entry; `ruleset` packs rules, made ready by `draft`, as
+//! `stems` and `wild` have them; `write` streams a snapshot out by `sections`, `read` opens one and looks things up,
+//! `view` is what judging needs of it, `verify` walks all of it.
 
 pub(crate) mod copy;
 pub(crate) mod draft;
@@ -14,6 +15,7 @@ mod outcome;
 pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod ruleset;
+mod sections;
 pub(crate) mod shared;
 pub(crate) mod signature;
 pub(crate) mod stems;

@@ -19,19 +19,21 @@ const AT_ONCE: usize = 1 << 10;
 /// [`ErrorKind::TooLarge`] for over 32 GiB.
 pub(super) fn encode(
     rule_sets: &Rows<'_, RuleSetContents<'_>>,
-    mut put: impl FnMut(&[u8]) -> Result<()>,
+    mut put: impl FnMut(&[u8]) -> Result<()> + Send,
 ) -> Result<(Vec<u32>, Patterns)> {
-    let most = rule_sets.par_map(0..rule_sets.len(), |contents| Ok(most_patterns(&contents)))?;
-    let mut line =
-        Line { places: Vec::with_capacity(most.len()), at: 0, patterns: Patterns::with_room(most.iter().sum()) };
-    let pack = |start: usize| rule_sets.par_map(start..most.len().min(start + AT_ONCE), Ready::new);
+    let (count, [most]) = (rule_sets.len(), rule_sets.par_sum(|contents| [most_patterns(&contents) as u64])?);
+    let mut line = Line { places: Vec::with_capacity(count), at: 0, patterns: Patterns::with_room(most as usize) };
+    let pack = |start: usize| rule_sets.par_map(start..count.min(start + AT_ONCE), Ready::new);
     let (mut ready, mut out) = (pack(0)?, Vec::new());
-    for next in (AT_ONCE..most.len() + AT_ONCE).step_by(AT_ONCE) {
-        out.clear();
-        let (appended, packed) = rayon::join(|| line.append(&ready, &mut out), || pack(next.min(most.len())));
+    for next in (AT_ONCE..count + AT_ONCE).step_by(AT_ONCE) {
+        let append = || {
+            out.clear();
+            line.append(&ready, &mut out)?;
+            put(&out)
+        };
+        let (appended, packed) = rayon::join(append, || pack(next.min(count)));
         appended?;
         ready = packed?;
-        put(&out)?;
     }
     Ok((line.places, line.patterns))
 }

@@ -1,22 +1,21 @@
-//! Streams a snapshot out: section after section, checksummed on the way, the header last.
+//! Streams a snapshot out: what each section holds, and which are written beside each other.
 
 use super::copy::PackedSet;
 use super::draft::FlatRules;
 use super::format::{
-    Counts, Entry, Extent, FILE_LEN, Facts, FileRow, MAGIC, Metadata, NAMED_LEN, NONE, NamedRow, SECTION_ALIGN,
-    Section, Table, encode_head, hash_key, head_len,
+    Counts, Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, Section, hash_key,
 };
-use super::index;
+use super::index::{BUCKET_LEN, IndexBuilder};
 use super::outcome::Outcome;
+use super::sections::{Room, SectionWriter, Sections};
 use super::store;
 use super::text::DICTIONARY;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Seek, Write};
 use std::ops::Range;
-use xxhash_rust::xxh3::Xxh3Default;
 
 /// The program and version that write.
 pub(crate) const TOOL: &str = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
@@ -55,9 +54,21 @@ impl<'a, T> Rows<'a, T> {
         self.len
     }
 
+    /// The numbers of all rows, so many at a time.
+    fn parts(&self, count: usize) -> impl Iterator<Item = Range<usize>> + use<T> {
+        let len = self.len;
+        (0..len).step_by(count).map(move |start| start..len.min(start + count))
+    }
+
     /// Some rows turned into something, on all threads.
     pub(super) fn par_map<R: Send>(&self, rows: Range<usize>, map: impl Fn(T) -> Result<R> + Sync) -> Result<Vec<R>> {
         rows.into_par_iter().map(|i| map((self.row)(i)?)).collect()
+    }
+
+    /// Numbers of each row, summed up over all.
+    pub(super) fn par_sum<const N: usize>(&self, of: impl Fn(T) -> [u64; N] + Sync) -> Result<[u64; N]> {
+        let add = |a: [u64; N], b: [u64; N]| Ok(std::array::from_fn(|i| a[i] + b[i]));
+        (0..self.len).into_par_iter().map(|i| Ok(of((self.row)(i)?))).try_reduce(|| [0; N], add)
     }
 }
 
@@ -92,64 +103,90 @@ pub(crate) struct OriginContents<'a> {
     pub detail: Option<&'a [u8]>,
 }
 
-/// Writes the snapshot; gives its length in bytes.
+/// Writes the snapshot; gives its length in bytes. Two things at a time: what is written of origins and of texts is work for one thread, and
+/// so is what lies beside it.
 ///
 /// # Errors
 /// What the output refuses, and [`ErrorKind::TooLarge`].
-pub(crate) fn write<W: Write + Seek>(contents: Contents<'_>, out: W) -> Result<u64> {
-    let mut writer = Writer::new(out)?;
-    writer.section(Section::Metadata, |out| out.put(&metadata(&contents)?))?;
-    let places = entry_places(&contents.origins)?;
-    writer.section(Section::Index, |out| {
-        let hashes = contents.origins.par_map(0..contents.origins.len(), |origin| Ok(hash_key(origin.key)))?;
-        let keys = hashes.into_iter().zip(places.iter().copied());
-        index::build(keys).chunks(1 << 10).try_for_each(|buckets| out.put(buckets.as_flattened()))
-    })?;
-    writer.section(Section::Origins, |out| {
-        out.put_rows_of(&contents.origins, |row, origin, bytes| {
+pub(crate) fn write<W: Write + Seek + Send>(contents: Contents<'_>, out: W) -> Result<u64> {
+    let Contents { origins, files, rule_sets, .. } = &contents;
+    let (metadata, keys) = (metadata(&contents)?, Keys::of(origins)?);
+    let [named, texts] =
+        files.par_sum(|file| [u64::from(file.named_len) * NAMED_LEN as u64, file.frame.len() as u64])?;
+
+    let mut sections = Sections::new(out);
+    let room = sections.leave(Section::Metadata, metadata.len() as u64);
+    sections.fill(room, |out| out.put(&metadata))?;
+    let of_origins = [
+        sections.leave(Section::Index, (keys.index.len() * BUCKET_LEN) as u64),
+        sections.leave(Section::Origins, keys.len),
+        sections.leave(Section::Facts, (origins.len() * FACTS_LEN) as u64),
+    ];
+    let of_files =
+        [sections.leave(Section::Files, (files.len() * FILE_LEN) as u64), sections.leave(Section::Named, named)];
+    let of_sets = sections.leave_open(Section::RuleSets);
+    let (notes, encoded) = rayon::join(
+        || write_origins(&sections, of_origins, origins, keys),
+        || sections.fill(of_sets, |out| store::encode(rule_sets, |bytes| out.put(bytes))),
+    );
+    let (notes, (places, patterns)) = (notes?, encoded?);
+
+    sections.close(Section::RuleSets);
+    let tokens = tokens(&contents.tokens);
+    let of_patterns = sections.leave(Section::Patterns, patterns.bytes().len() as u64);
+    let of_tokens = sections.leave(Section::Tokens, tokens.len() as u64);
+    let of_texts = sections.leave(Section::Texts, texts);
+    let of_dictionary = sections.leave(Section::Dictionary, DICTIONARY.len() as u64);
+    let of_notes = sections.leave(Section::Notes, notes.bytes.len() as u64);
+    let (rest, texts) = rayon::join(
+        || {
+            sections.fill(of_patterns, |out| out.put(patterns.bytes()))?;
+            sections.fill(of_tokens, |out| out.put(&tokens))?;
+            sections.fill(of_dictionary, |out| out.put(DICTIONARY))?;
+            sections.fill(of_notes, |out| out.put(&notes.bytes))?;
+            write_files(&sections, of_files, files, &places)
+        },
+        || sections.fill(of_texts, |out| files.iter().try_for_each(|file| out.put(file?.frame))),
+    );
+    rest.and(texts)?;
+    sections.finish()
+}
+
+/// Writes what judging and reports need of origins; gives the texts that they refer to.
+fn write_origins<W: Write + Seek>(
+    sections: &Sections<W>,
+    [index, entries, rows]: [Room; 3],
+    origins: &Rows<'_, OriginContents<'_>>,
+    Keys { places, index: buckets, .. }: Keys,
+) -> Result<Notes> {
+    sections.fill(index, |out| buckets.chunks(1 << 10).try_for_each(|buckets| out.put(buckets.as_flattened())))?;
+    drop(buckets);
+    sections.fill(entries, |out| {
+        put_rows_of(out, origins, |row, origin, bytes| {
             entry(row, &origin).encode(bytes);
             Ok(())
         })
     })?;
     let mut notes = Notes::default();
-    writer.section(Section::Facts, |out| {
-        let rows = contents.origins.iter().zip(&places);
-        out.put_rows(rows, |(origin, place), bytes| {
+    sections.fill(rows, |out| {
+        put_rows(out, origins.iter().zip(&places), |(origin, place), bytes| {
             facts(&origin?, *place, &mut notes)?.encode(bytes);
             Ok(())
         })
     })?;
-    // Files refer to rule sets, which lie behind them.
-    let rooms = leave_for_files(&mut writer, &contents.files)?;
-    let (sets, patterns) =
-        writer.section(Section::RuleSets, |out| store::encode(&contents.rule_sets, |bytes| out.put(bytes)))?;
-    writer.section(Section::Patterns, |out| out.put(patterns.bytes()))?;
-    writer.section(Section::Tokens, |out| out.put(&tokens(&contents.tokens)))?;
-    writer.section(Section::Texts, |out| contents.files.iter().try_for_each(|file| out.put(file?.frame)))?;
-    writer.section(Section::Dictionary, |out| out.put(DICTIONARY))?;
-    writer.section(Section::Notes, |out| out.put(&notes.bytes))?;
-    write_files(&mut writer, rooms, &contents.files, &sets)?;
-    writer.finish()
+    Ok(notes)
 }
 
-/// Leaves room for the sections `files` and `named`.
-fn leave_for_files<W: Write + Seek>(writer: &mut Writer<W>, files: &Rows<'_, FileContents<'_>>) -> Result<[Room; 2]> {
-    let named = files.iter().try_fold(0, |named, file| Ok::<_, Error>(named + u64::from(file?.named_len)))?;
-    Ok([
-        writer.leave(Section::Files, (files.len() * FILE_LEN) as u64)?,
-        writer.leave(Section::Named, named * NAMED_LEN as u64)?,
-    ])
-}
-
+/// Files refer to rule sets, which lie behind them.
 fn write_files<W: Write + Seek>(
-    writer: &mut Writer<W>,
-    [files_room, named_room]: [Room; 2],
+    sections: &Sections<W>,
+    [rows, named]: [Room; 2],
     files: &Rows<'_, FileContents<'_>>,
     sets: &[u32],
 ) -> Result<()> {
     let (mut named_start, mut text_start) = (0, 0);
-    writer.fill(files_room, |out| {
-        out.put_rows(files.iter(), |file, bytes| {
+    sections.fill(rows, |out| {
+        put_rows(out, files.iter(), |file, bytes| {
             let file = file?;
             let row = FileRow {
                 global: file.global.map_or(NONE, |set| sets[set as usize]),
@@ -165,8 +202,8 @@ fn write_files<W: Write + Seek>(
             Ok(())
         })
     })?;
-    writer.fill(named_room, |out| {
-        out.put_rows_of(files, |_, file, bytes| {
+    sections.fill(named, |out| {
+        put_rows_of(out, files, |_, file, bytes| {
             let rows = (file.named)()?.into_iter();
             rows.for_each(|(token, set)| NamedRow { token, rule_set: sets[set as usize] }.encode(bytes));
             Ok(())
@@ -184,18 +221,32 @@ fn metadata(contents: &Contents<'_>) -> Result<Vec<u8>> {
     serde_json::to_vec(&metadata).map_err(|err| std::io::Error::from(err).into())
 }
 
-/// Where each origin's entry begins, in units of 8 bytes.
-fn entry_places(origins: &Rows<'_, OriginContents<'_>>) -> Result<Vec<u32>> {
-    let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
-    let mut at = 0u64;
-    origins
-        .iter()
-        .map(|origin| {
-            let place = u32::try_from(at).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
-            at += Entry::len(origin?.key.len()) as u64 / 8;
-            Ok(place)
-        })
-        .collect()
+/// How origins are found.
+struct Keys {
+    /// Where each one's entry begins, in units of 8 bytes.
+    places: Vec<u32>,
+    /// The length of all entries.
+    len: u64,
+    index: Vec<[u8; BUCKET_LEN]>,
+}
+
+impl Keys {
+    fn of(origins: &Rows<'_, OriginContents<'_>>) -> Result<Self> {
+        let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
+        let (mut places, mut len) = (Vec::with_capacity(origins.len()), 0);
+        let mut index = IndexBuilder::new(origins.len());
+        for some in origins.parts(ROWS_AT_ONCE) {
+            for (hash, entry) in
+                origins.par_map(some, |origin| Ok((hash_key(origin.key), Entry::len(origin.key.len()))))?
+            {
+                let place = u32::try_from(len / 8).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
+                index.add(hash, place);
+                places.push(place);
+                len += entry as u64;
+            }
+        }
+        Ok(Self { places, len, index: index.finish() })
+    }
 }
 
 fn entry<'a>(row: usize, origin: &OriginContents<'a>) -> Entry<'a> {
@@ -248,133 +299,43 @@ impl Notes {
     }
 }
 
-struct Writer<W> {
-    out: W,
-    at: u64,
-    table: Table,
-}
-
-impl<W: Write + Seek> Writer<W> {
-    fn new(mut out: W) -> Result<Self> {
-        out.write_all(&vec![0; head_len()])?;
-        Ok(Self { out, at: head_len() as u64, table: Table::default() })
-    }
-
-    /// The next section; gives what `fill` gives.
-    fn section<T>(&mut self, section: Section, fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>) -> Result<T> {
-        let offset = self.align()?;
-        let (extent, filled) = self.write(offset, fill)?;
-        self.at = offset + extent.len;
-        self.table[section as usize - 1] = extent;
-        Ok(filled)
-    }
-
-    /// Leaves room for the next section, which is so long, to [`fill`](Self::fill) it later.
-    fn leave(&mut self, section: Section, len: u64) -> Result<Room> {
-        let offset = self.align()?;
-        self.at = offset + len;
-        self.out.seek(SeekFrom::Start(self.at))?;
-        Ok(Room { section, offset, len })
-    }
-
-    /// Fills a section for which room was left, when all others are written.
-    fn fill(&mut self, room: Room, fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<()>) -> Result<()> {
-        self.out.seek(SeekFrom::Start(room.offset))?;
-        let (extent, ()) = self.write(room.offset, fill)?;
-        if extent.len != room.len {
-            return Err(Error::corrupt(format!("the length of the section \"{}\"", room.section.name())));
-        }
-        self.table[room.section as usize - 1] = extent;
-        Ok(())
-    }
-
-    /// Zeros up to where a section may begin.
-    fn align(&mut self) -> Result<u64> {
-        let offset = self.at.next_multiple_of(SECTION_ALIGN);
-        self.out.write_all(&vec![0; (offset - self.at) as usize])?;
-        Ok(offset)
-    }
-
-    fn write<T>(
-        &mut self,
-        offset: u64,
-        fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>,
-    ) -> Result<(Extent, T)> {
-        let mut writer = SectionWriter { out: &mut self.out, len: 0, hasher: Xxh3Default::new() };
-        let filled = fill(&mut writer)?;
-        Ok((Extent { offset, len: writer.len, checksum: writer.hasher.digest() }, filled))
-    }
-
-    fn finish(mut self) -> Result<u64> {
-        self.out.seek(SeekFrom::Start(0))?;
-        let head = encode_head(&self.table, self.at);
-        debug_assert!(head.starts_with(MAGIC));
-        self.out.write_all(&head)?;
-        self.out.flush()?;
-        Ok(self.at)
-    }
-}
-
-/// Room that was left for a section.
-struct Room {
-    section: Section,
-    offset: u64,
-    len: u64,
-}
-
 /// Rows that are encoded before any is put out, and how many of them one thread takes at a time.
 const ROWS_AT_ONCE: usize = 1 << 14;
 const ROWS_OF_A_PART: usize = 1 << 9;
 
-struct SectionWriter<'w, W> {
-    out: &'w mut W,
-    len: u64,
-    hasher: Xxh3Default,
+/// Encodes rows on all threads and puts them out, some at a time.
+fn put_rows_of<T>(
+    out: &mut SectionWriter<'_, impl Write + Seek>,
+    rows: &Rows<'_, T>,
+    encode: impl Fn(usize, T, &mut Vec<u8>) -> Result<()> + Sync,
+) -> Result<()> {
+    for some in rows.parts(ROWS_AT_ONCE) {
+        let encode = |part: usize| -> Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            for i in part..some.end.min(part + ROWS_OF_A_PART) {
+                encode(i, (rows.row)(i)?, &mut bytes)?;
+            }
+            Ok(bytes)
+        };
+        let parts: Vec<_> = some.clone().into_par_iter().step_by(ROWS_OF_A_PART).map(encode).collect::<Result<_>>()?;
+        parts.iter().try_for_each(|bytes| out.put(bytes))?;
+    }
+    Ok(())
 }
 
-impl<W: Write> SectionWriter<'_, W> {
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.hasher.update(bytes);
-        self.len += bytes.len() as u64;
-        Ok(self.out.write_all(bytes)?)
-    }
-
-    /// Encodes rows on all threads and puts them out, some at a time.
-    fn put_rows_of<T>(
-        &mut self,
-        rows: &Rows<'_, T>,
-        encode: impl Fn(usize, T, &mut Vec<u8>) -> Result<()> + Sync,
-    ) -> Result<()> {
-        for start in (0..rows.len).step_by(ROWS_AT_ONCE) {
-            let end = rows.len.min(start + ROWS_AT_ONCE);
-            let encode = |part: usize| -> Result<Vec<u8>> {
-                let mut bytes = Vec::new();
-                for i in part..end.min(part + ROWS_OF_A_PART) {
-                    encode(i, (rows.row)(i)?, &mut bytes)?;
-                }
-                Ok(bytes)
-            };
-            let parts: Vec<_> =
-                (start..end).into_par_iter().step_by(ROWS_OF_A_PART).map(encode).collect::<Result<_>>()?;
-            parts.iter().try_for_each(|bytes| self.put(bytes))?;
+/// Encodes rows into a buffer and puts it out whenever it is full.
+fn put_rows<T>(
+    out: &mut SectionWriter<'_, impl Write + Seek>,
+    rows: impl Iterator<Item = T>,
+    mut encode: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = Vec::with_capacity(1 << 16);
+    for row in rows {
+        encode(row, &mut buffer)?;
+        if buffer.len() >= 1 << 16 {
+            out.put(&buffer)?;
+            buffer.clear();
         }
-        Ok(())
     }
-
-    /// Encodes rows into a buffer and puts it out whenever it is full.
-    fn put_rows<T>(
-        &mut self,
-        rows: impl Iterator<Item = T>,
-        mut encode: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
-    ) -> Result<()> {
-        let mut buffer = Vec::with_capacity(1 << 16);
-        for row in rows {
-            encode(row, &mut buffer)?;
-            if buffer.len() >= 1 << 16 {
-                self.put(&buffer)?;
-                buffer.clear();
-            }
-        }
-        self.put(&buffer)
-    }
+    out.put(&buffer)
 }
