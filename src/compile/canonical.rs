@@ -93,7 +93,7 @@ impl<'r> Merger<'r> {
     }
 }
 
-/// The rules that can match anything, each pattern once, by priority and with allow first.
+/// The rules that can match anything, each pattern once, in the order of their texts: that in which they will be packed.
 fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) -> Vec<SetRule<'r>> {
     let mut set = Vec::new();
     for rule in rules {
@@ -108,12 +108,9 @@ fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) ->
             add(Cow::Owned(folder.text.into_owned()), folder.anchored);
         }
     }
-    set.sort_unstable_by(|a, b| {
-        b.priority().cmp(&a.priority()).then_with(|| (&a.text, a.kind).cmp(&(&b.text, b.kind)))
-    });
+    set.sort_unstable_by(|a, b| (&a.text, a.anchored, a.kind).cmp(&(&b.text, b.anchored, b.kind)));
     // Equal patterns are neighbours, allow first, and allow wins between them.
     set.dedup_by(|later, first| later.text == first.text && later.anchored == first.anchored);
-    set.sort_by_key(|rule| (std::cmp::Reverse(rule.priority()), rule.kind));
     set
 }
 
@@ -121,8 +118,9 @@ fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) ->
 /// changes nothing here may overrule one of another set.)
 fn reduce(mut set: Vec<SetRule<'_>>) -> Vec<SetRule<'_>> {
     // What no rule matches is allowed, so allows below the last disallow say nothing.
-    let last_disallow = set.iter().rposition(|rule| rule.kind == RuleKind::Disallow);
-    set.truncate(last_disallow.map_or(0, |i| i + 1));
+    let disallows = set.iter().filter(|rule| rule.kind == RuleKind::Disallow);
+    let Some(last) = disallows.map(SetRule::priority).min() else { return Vec::new() };
+    set.retain(|rule| rule.kind == RuleKind::Disallow || rule.priority() >= last);
     if set.iter().all(|rule| rule.kind == RuleKind::Disallow) {
         drop_covered(&mut set);
     }
@@ -131,19 +129,14 @@ fn reduce(mut set: Vec<SetRule<'_>>) -> Vec<SetRule<'_>> {
 
 /// Where nothing is allowed explicitly, a rule that begins with another's whole literal path says nothing new.
 fn drop_covered(set: &mut Vec<SetRule<'_>>) {
-    let mut by_text: Vec<usize> = (0..set.len()).collect();
-    by_text.sort_unstable_by(|&a, &b| (&set[a].text, set[a].anchored).cmp(&(&set[b].text, set[b].anchored)));
-    let mut keep = vec![true; set.len()];
-    let mut cover: Option<usize> = None;
-    for i in by_text {
-        match cover {
-            Some(cover) if set[i].text.starts_with(&set[cover].text) => keep[i] = false,
-            _ if !set[i].anchored && !set[i].text.contains(&b'*') => cover = Some(i),
-            _ => {}
+    let mut cover: Option<Cow<'_, [u8]>> = None;
+    set.retain(|rule| {
+        let is_covered = cover.as_ref().is_some_and(|cover| rule.text.starts_with(cover));
+        if !is_covered && !rule.anchored && !rule.text.contains(&b'*') {
+            cover = Some(rule.text.clone());
         }
-    }
-    let mut keep = keep.into_iter();
-    set.retain(|_| keep.next().unwrap_or(true));
+        !is_covered
+    });
 }
 
 #[cfg(test)]
@@ -178,7 +171,7 @@ mod tests {
         let rules = texts("user-agent: *\nallow: /a/b\ndisallow: /a\nallow: /a\ndisallow: /a/b/c", "");
         assert_eq!(rules, ["Disallow /a/b/c"]);
         let rules = texts("user-agent: *\nallow: /a/b\ndisallow: /a\ndisallow: /a/b/c$", "");
-        assert_eq!(rules, ["Disallow /a/b/c$", "Allow /a/b", "Disallow /a"]);
+        assert_eq!(rules, ["Disallow /a", "Allow /a/b", "Disallow /a/b/c$"]);
     }
 
     #[test]

@@ -105,12 +105,12 @@ impl<'a> Draft<'a> {
         Stem { text: self.text, packed: self.packed, branch: None }
     }
 
-    /// Literal rules by text; then those with wildcards by stem, and on each by rank.
+    /// Literal rules by text; those with wildcards by stem, and on each by rank.
     fn order(&self, other: &Self) -> Ordering {
-        other.literal.cmp(&self.literal).then_with(|| match self.literal {
+        match self.literal {
             true => self.as_stem().order(&other.as_stem()),
             false => (self.stem, Reverse(self.packed.rank())).cmp(&(other.stem, Reverse(other.packed.rank()))),
-        })
+        }
     }
 }
 
@@ -122,17 +122,20 @@ pub(super) struct Drafts<'a> {
 
 impl<'a> Drafts<'a> {
     pub(super) fn new(rules: &'a [SetRule<'_>]) -> Self {
-        let mut rules: Vec<Draft<'_>> = rules.iter().map(Draft::new).collect();
+        // Canonical rules are sorted by text: each half is in order already, or nearly so.
+        let (mut rules, mut wild): (Vec<_>, Vec<_>) = rules.iter().map(Draft::new).partition(|draft| draft.literal);
         rules.sort_by(Draft::order);
+        wild.sort_by(Draft::order);
         // Of literal rules that match the same paths (`/a` and `/a*`) the highest decides.
         rules.dedup_by(|later, first| {
-            let same = first.literal && later.literal && first.order(later) == Ordering::Equal;
+            let same = first.order(later) == Ordering::Equal;
             if same && later.packed.rank() > first.packed.rank() {
                 first.packed = later.packed;
             }
             same
         });
-        let literal = rules.partition_point(|draft| draft.literal);
+        let literal = rules.len();
+        rules.append(&mut wild);
         Self { rules, literal }
     }
 
