@@ -136,6 +136,43 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
+    /// Goes to the next member, and behind its header if nobody has inflated it yet.
+    fn next_member(&mut self) -> io::Result<()> {
+        self.state = if !self.begin()? {
+            State::Done
+        } else if self.skip_ahead()? {
+            State::Ahead
+        } else {
+            self.header()?;
+            State::Start
+        };
+        Ok(())
+    }
+
+    /// Whether what comes next was inflated already, and is [at hand](Self::ahead).
+    pub(super) fn look_ahead(&mut self) -> io::Result<bool> {
+        loop {
+            match self.state {
+                State::Header => self.next_member()?,
+                State::Ahead if self.ahead().is_empty() => self.state = State::Header,
+                State::Ahead => return Ok(true),
+                State::Start | State::Body | State::Done => return Ok(false),
+            }
+        }
+    }
+
+    /// What others inflated of the current member, as far as it was not read.
+    pub(super) fn ahead(&self) -> &[u8] {
+        self.ahead.as_ref().map_or(&[], Ahead::text)
+    }
+
+    /// Passes over so much of what is at hand.
+    pub(super) fn consume(&mut self, n: usize) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.consume(n);
+        }
+    }
+
     /// Hands over what lies ahead, and takes the member that begins here if it was inflated already: whether it was.
     fn skip_ahead(&mut self) -> io::Result<bool> {
         let Some(mut ahead) = self.ahead.take() else { return Ok(false) };
@@ -249,20 +286,17 @@ impl<R: Read> Read for GzipReader<R> {
         }
         loop {
             match self.state {
-                State::Header => {
-                    if !self.begin()? {
-                        self.state = State::Done;
-                    } else if self.skip_ahead()? {
-                        self.state = State::Ahead;
-                    } else {
-                        self.header()?;
-                        self.state = State::Start;
+                State::Header => self.next_member()?,
+                State::Ahead => {
+                    let text = self.ahead();
+                    let n = text.len().min(out.len());
+                    out[..n].copy_from_slice(&text[..n]);
+                    self.consume(n);
+                    if n > 0 {
+                        return Ok(n);
                     }
+                    self.state = State::Header;
                 }
-                State::Ahead => match self.ahead.as_mut().map_or(0, |ahead| ahead.read(out)) {
-                    0 => self.state = State::Header,
-                    n => return Ok(n),
-                },
                 State::Start => match self.at_once(out)? {
                     Some(n) => {
                         self.state = State::Header;

@@ -7,7 +7,8 @@ mod span;
 use crate::error::{Error, Result};
 use gzip::GzipReader;
 pub(crate) use span::{Helpers, Span};
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::ops::Range;
 
 /// Reads gzip, zstd or plain bytes, told apart by content.
 ///
@@ -19,11 +20,16 @@ pub fn decode(input: impl Read) -> Result<impl Read> {
 
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, Counted<R>>;
 
+/// Room for what is decoded at once, where that is not at hand already. A gzip member that fits is inflated in one go: of a corpus of
+/// 137 MB, 31 % lay in members over 128 KiB, 3 % in those over this.
+const AT_ONCE: usize = 1 << 20;
+
 /// Decodes gzip (any number of members) and zstd (any number of frames), or passes plain bytes through.
 pub(crate) struct Decoder<R: Read> {
     form: Form<R>,
-    /// Decoded bytes that were looked at and not yet read.
-    peeked: Vec<u8>,
+    buffer: Vec<u8>,
+    /// What of the buffer was decoded and not yet read.
+    unread: Range<usize>,
 }
 
 enum Form<R: Read> {
@@ -48,7 +54,7 @@ impl<R: Read> Decoder<R> {
         } else {
             Form::Plain { inner, offset: 0 }
         };
-        Ok(Self { form, peeked: Vec::new() })
+        Ok(Self { form, buffer: Vec::new(), unread: 0..0 })
     }
 
     /// Lets others inflate what lies ahead, if it is gzip of many members. What is read is the same.
@@ -60,22 +66,34 @@ impl<R: Read> Decoder<R> {
 
     /// The decoded bytes looked at so far, which will be read again.
     pub(crate) fn peeked(&self) -> &[u8] {
-        &self.peeked
+        &self.buffer[self.unread.clone()]
     }
 
     /// Looks at some more decoded bytes; `false` at the end. One call may give as little as one byte.
     pub(crate) fn peek_more(&mut self) -> io::Result<bool> {
-        let len = self.peeked.len();
-        self.peeked.resize(len + 4096, 0);
-        let result = self.form.read(&mut self.peeked[len..]);
-        self.peeked.truncate(len + *result.as_ref().unwrap_or(&0));
-        Ok(result? > 0)
+        self.read_more(self.unread.end + 4096)
+    }
+
+    /// Reads more into the buffer, which is so long then; `false` at the end.
+    fn read_more(&mut self, len: usize) -> io::Result<bool> {
+        if self.buffer.len() < len {
+            self.buffer.resize(len, 0);
+        }
+        let room = &mut self.buffer[self.unread.end..len];
+        let n = loop {
+            match self.form.read(room) {
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        self.unread.end += n;
+        Ok(n > 0)
     }
 
     /// The place to name in an error: the start of the gzip member, else the offset of the next decoded byte.
     pub(crate) fn offset(&self) -> u64 {
         match &self.form {
-            Form::Plain { offset, .. } | Form::Zstd { offset, .. } => *offset - self.peeked.len() as u64,
+            Form::Plain { offset, .. } | Form::Zstd { offset, .. } => *offset - self.unread.len() as u64,
             Form::Gzip(reader) => reader.member_offset(),
         }
     }
@@ -93,7 +111,7 @@ impl<R: Read> Decoder<R> {
     /// Whether the next byte read is the next one of the input: passed through as it is, and none that was looked at is left.
     pub(crate) fn is_in_step(&self) -> bool {
         match &self.form {
-            Form::Plain { inner, offset } => self.peeked.is_empty() && *offset == inner.get_ref().1.bytes,
+            Form::Plain { inner, offset } => self.unread.is_empty() && *offset == inner.get_ref().1.bytes,
             Form::Gzip(_) | Form::Zstd { .. } => false,
         }
     }
@@ -109,9 +127,11 @@ impl<R: Read> Decoder<R> {
 
     /// After an error: goes to where decoding can go on; `false` if there is no such place.
     pub(crate) fn resync(&mut self) -> io::Result<bool> {
-        self.peeked.clear();
         match &mut self.form {
-            Form::Gzip(reader) => reader.resync(),
+            Form::Gzip(reader) => {
+                self.unread = 0..0;
+                reader.resync()
+            }
             Form::Plain { .. } => Ok(true),
             Form::Zstd { .. } => Ok(false),
         }
@@ -120,13 +140,41 @@ impl<R: Read> Decoder<R> {
 
 impl<R: Read> Read for Decoder<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.peeked.is_empty() {
+        if self.unread.is_empty() {
             return self.form.read(buf);
         }
-        let n = self.peeked.len().min(buf.len());
-        buf[..n].copy_from_slice(&self.peeked[..n]);
-        self.peeked.drain(..n);
+        let n = self.unread.len().min(buf.len());
+        buf[..n].copy_from_slice(&self.peeked()[..n]);
+        self.unread.start += n;
         Ok(n)
+    }
+}
+
+/// What others inflated is read where it lies.
+impl<R: Read> BufRead for Decoder<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.unread.is_empty() {
+            return Ok(self.peeked());
+        }
+        self.unread = 0..0;
+        let is_ahead = match &mut self.form {
+            Form::Gzip(reader) => reader.look_ahead()?,
+            Form::Plain { .. } | Form::Zstd { .. } => false,
+        };
+        if !is_ahead {
+            self.read_more(AT_ONCE)?;
+        }
+        match &self.form {
+            Form::Gzip(reader) if is_ahead => Ok(reader.ahead()),
+            _ => Ok(self.peeked()),
+        }
+    }
+
+    fn consume(&mut self, n: usize) {
+        match &mut self.form {
+            Form::Gzip(reader) if self.unread.is_empty() => reader.consume(n),
+            _ => self.unread.start += n.min(self.unread.len()),
+        }
     }
 }
 

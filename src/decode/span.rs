@@ -183,7 +183,7 @@ impl Ahead {
         posted
     }
 
-    /// Takes the member that begins at `start`, to be [read](Self::read), if anyone came to it: where it ends.
+    /// Takes the member that begins at `start`, to be [read](Self::text), if anyone came to it: where it ends.
     pub(super) fn take_member(&mut self, start: u64) -> Option<u64> {
         while self.spans.front()?.place.end <= start {
             self.spans.pop_front();
@@ -198,14 +198,16 @@ impl Ahead {
         Some(place.end)
     }
 
-    /// Reads of the member that was taken; nothing behind its end.
-    pub(super) fn read(&mut self, out: &mut [u8]) -> usize {
-        let Some(ready) = &mut self.ready else { return 0 };
-        let text = &ready.members.text[ready.text.clone()];
-        let len = text.len().min(out.len());
-        out[..len].copy_from_slice(&text[..len]);
-        ready.text.start += len;
-        len
+    /// What was not read of the member that was taken.
+    pub(super) fn text(&self) -> &[u8] {
+        self.ready.as_ref().map_or(&[], |ready| &ready.members.text[ready.text.clone()])
+    }
+
+    /// Passes over so much of it.
+    pub(super) fn consume(&mut self, n: usize) {
+        if let Some(Ready { text, .. }) = &mut self.ready {
+            text.start += n.min(text.len());
+        }
     }
 }
 
@@ -215,7 +217,7 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
-    use std::io::{Read, Write};
+    use std::io::{self, Read, Write};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// What helpers do with a span.
@@ -268,9 +270,28 @@ mod tests {
         out.finish().unwrap()
     }
 
+    /// Reads what is next, where it lies or into `out`, and puts it behind `text`: how much that was.
+    fn read_some(
+        reader: &mut GzipReader<&[u8]>,
+        in_place: bool,
+        out: &mut [u8],
+        text: &mut Vec<u8>,
+    ) -> io::Result<usize> {
+        if in_place && reader.look_ahead()? {
+            // Not all of it at once.
+            let len = reader.ahead().len().div_ceil(2);
+            text.extend_from_slice(&reader.ahead()[..len]);
+            reader.consume(len);
+            return Ok(len);
+        }
+        let len = reader.read(out)?;
+        text.extend_from_slice(&out[..len]);
+        Ok(len)
+    }
+
     /// What is read of a file, without damaged members (how much of these comes before the damage is seen depends on how much is read at
     /// once), and where it is damaged; and how many spans were posted.
-    fn read(bytes: &[u8], way: Option<Way>) -> (Vec<u8>, Vec<String>, usize) {
+    fn read(bytes: &[u8], way: Option<Way>, in_place: bool) -> (Vec<u8>, Vec<String>, usize) {
         let (mut reader, mut text, mut errors) = (GzipReader::new(bytes), Vec::new(), Vec::new());
         let posted = Arc::new(AtomicUsize::new(0));
         if let Some(way) = way {
@@ -279,13 +300,14 @@ mod tests {
         let mut out = vec![0; 1 << 14];
         let mut begin = (0, 0);
         loop {
-            let result = reader.read(&mut out);
+            let before = text.len();
+            let result = read_some(&mut reader, in_place, &mut out, &mut text);
             if reader.member_offset() != begin.0 {
-                begin = (reader.member_offset(), text.len());
+                begin = (reader.member_offset(), before);
             }
             match result {
                 Ok(0) => return (text, errors, posted.load(Ordering::Relaxed)),
-                Ok(n) => text.extend_from_slice(&out[..n]),
+                Ok(_) => {}
                 Err(err) => {
                     text.truncate(begin.1);
                     errors.push(err.to_string().split(": ").take(1).collect());
@@ -314,9 +336,9 @@ mod tests {
                 let at = at.index(file.len());
                 file[at] ^= flip;
             }
-            let (text, errors, _) = read(&file, None);
-            for way in [Way::AtOnce, Way::OnAnotherThread, Way::Never] {
-                let (helped, helped_errors, posted) = read(&file, Some(way));
+            let (text, errors, _) = read(&file, None, false);
+            for (way, in_place) in [(Way::AtOnce, true), (Way::OnAnotherThread, true), (Way::AtOnce, false), (Way::Never, true)] {
+                let (helped, helped_errors, posted) = read(&file, Some(way), in_place);
                 prop_assert!(helped == text, "{way:?}");
                 prop_assert_eq!(&helped_errors, &errors);
                 prop_assert!(posted > 0 || file.len() < 3 * SPAN || !errors.is_empty());

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 
 /// A body of 500 KiB escaped byte for byte stays far below; a longer line is not a capture.
 const MAX_LINE: u64 = 64 << 20;
@@ -24,7 +24,7 @@ pub(crate) struct Line {
 }
 
 /// Reads lines to the end; gives the number of damaged places skipped.
-pub(super) fn read<R: Read>(input: &mut BufReader<Decoder<R>>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
+pub(super) fn read<R: Read>(input: &mut Decoder<R>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
     let (mut number, mut offset, mut damaged) = (0, 0, 0);
     let mut partial = false;
     loop {
@@ -48,7 +48,7 @@ pub(super) fn read<R: Read>(input: &mut BufReader<Decoder<R>>, skip_damaged: boo
                 damaged += 1;
                 // The member that follows may begin inside a line.
                 partial = true;
-                if !input.get_mut().resync()? {
+                if !input.resync()? {
                     return Ok(damaged);
                 }
             }

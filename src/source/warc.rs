@@ -5,7 +5,7 @@ use super::{Answer, Capture, Entry, Sink};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use bytes::Bytes;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 
 /// What is kept of a record's block: HTTP headers and a body, coded or not, that fills the 500 KiB that count.
 const MAX_BLOCK: u64 = 1 << 20;
@@ -54,7 +54,7 @@ impl Record {
 }
 
 /// Reads records to the end; gives the number of damaged places skipped.
-pub(super) fn read<R: Read>(input: &mut BufReader<Decoder<R>>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
+pub(super) fn read<R: Read>(input: &mut Decoder<R>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
     let mut reader = Reader { input, head: Vec::new(), start: 0, hunting: false };
     // Whether a record was whole is known only when the next is asked for: until then it waits here.
     let mut waiting: Option<Record> = None;
@@ -97,7 +97,7 @@ enum Found {
 }
 
 struct Reader<'r, R: Read> {
-    input: &'r mut BufReader<Decoder<R>>,
+    input: &'r mut Decoder<R>,
     head: Vec<u8>,
     /// Where the current record begins: the offset of its gzip member, else of its first byte.
     start: u64,
@@ -115,16 +115,16 @@ impl<R: Read> Reader<'_, R> {
             .filter(|length| *length <= MAX_RECORD)
             .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
         if !self.is_http_response() {
-            self.skip(length)?;
+            self.pass(length, |_| {})?;
             return Ok(Found::Other);
         }
         let head_len = self.head.len();
         let mut bytes = Vec::with_capacity(head_len + length.min(MAX_BLOCK) as usize);
         bytes.extend_from_slice(&self.head);
-        let read = self.input.by_ref().take(length.min(MAX_BLOCK)).read_to_end(&mut bytes).map_err(Error::from_io)?;
-        self.check_length(read as u64, length.min(MAX_BLOCK))?;
-        self.skip(length - read as u64)?;
-        Ok(Found::Response(Record { end: self.offset(), bytes, head_len }))
+        let kept = length.min(MAX_BLOCK);
+        self.pass(kept, |part| bytes.extend_from_slice(part))?;
+        self.pass(length - kept, |_| {})?;
+        Ok(Found::Response(Record { end: self.input.offset(), bytes, head_len }))
     }
 
     fn is_http_response(&self) -> bool {
@@ -154,7 +154,7 @@ impl<R: Read> Reader<'_, R> {
                     continue;
                 }
                 let misplaced = !line.starts_with(b"WARC/");
-                self.start = self.offset() - if self.is_gzip() { 0 } else { n as u64 };
+                self.start = self.input.offset() - if self.is_gzip() { 0 } else { n as u64 };
                 if misplaced {
                     return Err(self.damaged(MISPLACED));
                 }
@@ -170,14 +170,19 @@ impl<R: Read> Reader<'_, R> {
         }
     }
 
-    fn skip(&mut self, length: u64) -> Result<()> {
-        let skipped =
-            std::io::copy(&mut self.input.by_ref().take(length), &mut std::io::sink()).map_err(Error::from_io)?;
-        self.check_length(skipped, length)
-    }
-
-    fn check_length(&self, read: u64, expected: u64) -> Result<()> {
-        if read == expected { Ok(()) } else { Err(self.damaged("the file ends inside a WARC record")) }
+    /// Passes over so many bytes, and shows them part by part.
+    fn pass(&mut self, mut length: u64, mut see: impl FnMut(&[u8])) -> Result<()> {
+        while length > 0 {
+            let part = self.input.fill_buf().map_err(Error::from_io)?;
+            let len = part.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+            if len == 0 {
+                return Err(self.damaged("the file ends inside a WARC record"));
+            }
+            see(&part[..len]);
+            self.input.consume(len);
+            length -= len as u64;
+        }
+        Ok(())
     }
 
     fn damaged(&self, what: &str) -> Error {
@@ -185,14 +190,7 @@ impl<R: Read> Reader<'_, R> {
     }
 
     fn is_gzip(&self) -> bool {
-        self.input.get_ref().is_gzip()
-    }
-
-    /// The offset of the gzip member that was read last, else of the next byte to be read.
-    fn offset(&self) -> u64 {
-        // One read of the decoder gives bytes of one member, so what is buffered lies in the same.
-        let buffered = if self.is_gzip() { 0 } else { self.input.buffer().len() as u64 };
-        self.input.get_ref().offset() - buffered
+        self.input.is_gzip()
     }
 
     /// Whether an error met behind `record` means that the record itself is damaged: the member that it ends in has another
@@ -207,10 +205,6 @@ impl<R: Read> Reader<'_, R> {
 
     fn resync(&mut self) -> Result<bool> {
         self.hunting = true;
-        if self.is_gzip() {
-            let rest = self.input.buffer().len();
-            self.input.consume(rest);
-        }
-        Ok(self.input.get_mut().resync()?)
+        Ok(self.input.resync()?)
     }
 }
