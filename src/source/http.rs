@@ -11,17 +11,17 @@ use std::io::Read;
 /// What is kept of a body: enough to see that it goes on behind the 500 KiB that count.
 pub(super) const MAX_KEPT: usize = MAX_BODY + 2;
 
-/// The value of the first header called `name`, in a block of `Name: value` lines.
-pub(super) fn header<'a>(headers: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let mut rest = headers;
+/// The values of the first headers of these names, in a block of `Name: value` lines.
+pub(super) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
+    let (mut values, mut rest) = ([None; N], block);
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        if let Some(value) = value_of(&rest[..end], name.as_bytes()) {
-            return Some(value);
+        for (value, name) in values.iter_mut().zip(names) {
+            *value = value.or_else(|| value_of(&rest[..end], name.as_bytes()));
         }
         rest = rest.get(end + 1..).unwrap_or_default();
     }
-    None
+    values
 }
 
 /// The value of a header line, if it is that of `name`.
@@ -44,15 +44,17 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
     let Some(status) = status_of(head) else {
         return Answer::Failed("not an HTTP response".to_owned());
     };
+    let names = ["Location", "Cache-Control", "Transfer-Encoding", "Content-Encoding"];
+    let [location, cache_control, transfer_coding, content_coding] = headers(head, names);
     let mut response = Response {
         status,
-        location: header(head, "Location").map(<[u8]>::to_vec),
-        max_age: header(head, "Cache-Control").and_then(max_age),
+        location: location.map(<[u8]>::to_vec),
+        max_age: cache_control.and_then(max_age),
         ..Response::default()
     };
     if (200..300).contains(&status) {
         response.delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
-        match decode_body(head, body, cut_short) {
+        match decode_body(body, transfer_coding, content_coding, cut_short) {
             Ok(Body::Decoded(body)) => response.body = body.into(),
             Ok(Body::AsItIs(len)) => response.body = block.slice_ref(&body[..len]),
             Err(what) => return Answer::Failed(what.to_owned()),
@@ -101,9 +103,13 @@ enum Body {
 }
 
 /// Undoes transfer and content coding. A broken coding is a failed fetch, as truncated chunks are.
-fn decode_body(head: &[u8], body: &[u8], cut_short: bool) -> Result<Body, &'static str> {
-    let coding = |name| header(head, name).map(|value| value.to_ascii_lowercase());
-    let chunked = coding("Transfer-Encoding").is_some_and(|value| value.ends_with(b"chunked"));
+fn decode_body(
+    body: &[u8],
+    transfer_coding: Option<&[u8]>,
+    content_coding: Option<&[u8]>,
+    cut_short: bool,
+) -> Result<Body, &'static str> {
+    let chunked = transfer_coding.is_some_and(|value| value.to_ascii_lowercase().ends_with(b"chunked"));
     let dechunked;
     let body = if chunked {
         dechunked = dechunk(body, cut_short).ok_or("truncated chunks")?;
@@ -111,7 +117,7 @@ fn decode_body(head: &[u8], body: &[u8], cut_short: bool) -> Result<Body, &'stat
     } else {
         body
     };
-    let (mut decoded, complete) = match coding("Content-Encoding").as_deref() {
+    let (mut decoded, complete) = match content_coding.map(<[u8]>::to_ascii_lowercase).as_deref() {
         // Archivers that decode bodies often leave the header behind: a body without the magic number is plain.
         Some(b"gzip" | b"x-gzip") if body.starts_with(&[0x1f, 0x8b]) => read_some(MultiGzDecoder::new(body)),
         Some(b"deflate") => read_some(ZlibDecoder::new(body)),
@@ -169,12 +175,11 @@ mod tests {
 
     #[test]
     fn the_first_header_of_a_name_counts() {
-        let headers =
+        let block =
             b"HTTP/1.1 301\r\nx-location: 0\r\nLocation2: 1\r\nLocation\r\n:2\r\n\tLOCATION : 3:4 \r\nLocation:5";
-        assert_eq!(header(headers, "Location"), Some(&b"3:4"[..]));
-        assert_eq!(header(&headers[headers.len() - 10..], "location"), Some(&b"5"[..]));
-        assert_eq!(header(headers, "Age"), None);
-        assert_eq!(header(b"", "Age"), None);
+        assert_eq!(headers(block, ["Age", "Location", "x-LOCATION"]), [None, Some(&b"3:4"[..]), Some(b"0")]);
+        assert_eq!(headers(&block[block.len() - 10..], ["location"]), [Some(&b"5"[..])]);
+        assert_eq!(headers(b"", ["Age"]), [None]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! WARC files (ISO 28500): finds the `response` records, whatever the compression around them.
 
-use super::http::{self, header};
+use super::http::{self, headers};
 use super::{Answer, Capture, Entry, Sink};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
@@ -32,16 +32,15 @@ impl Record {
     pub(super) fn capture(self) -> Option<Capture> {
         let bytes = Bytes::from(self.bytes);
         let (head, block) = (&bytes[..self.head_len], bytes.slice(self.head_len..));
-        let field = |name| header(head, name);
-        let target = field("WARC-Target-URI").unwrap_or_default();
+        let [target, date, truncated] = headers(head, ["WARC-Target-URI", "WARC-Date", "WARC-Truncated"]);
+        let target = target.unwrap_or_default();
         // WARC/1.0 wrote the URI in angle brackets in its grammar, and some tools do.
         let target = target.strip_prefix(b"<").and_then(|t| t.strip_suffix(b">")).unwrap_or(target);
         if target.is_empty() {
             return None;
         }
-        let time = field("WARC-Date").and_then(super::parse_time);
-        let truncated = field("WARC-Truncated").map(|reason| reason.to_ascii_lowercase());
-        let answer = match truncated.as_deref() {
+        let time = date.and_then(super::parse_time);
+        let answer = match truncated.map(<[u8]>::to_ascii_lowercase).as_deref() {
             // The fetch itself broke off: what came may be a fraction of what the site says.
             Some(reason @ (b"time" | b"disconnect")) => {
                 Answer::Failed(format!("truncated: {}", String::from_utf8_lossy(reason)))
@@ -96,6 +95,12 @@ enum Found {
     End,
 }
 
+/// Whether a record of this type and target holds an answer of a web server.
+fn is_http_response(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
+    let is_dns = |uri: &[u8]| uri.trim_ascii_start().get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"));
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"response")) && target.is_some_and(|uri| !is_dns(uri))
+}
+
 struct Reader<'r, R: Read> {
     input: &'r mut Decoder<R>,
     head: Vec<u8>,
@@ -110,11 +115,12 @@ impl<R: Read> Reader<'_, R> {
         if !self.read_head()? {
             return Ok(Found::End);
         }
-        let length = header(&self.head, "Content-Length")
+        let [length, kind, target] = headers(&self.head, ["Content-Length", "WARC-Type", "WARC-Target-URI"]);
+        let length = length
             .and_then(|value| std::str::from_utf8(value).ok()?.parse::<u64>().ok())
             .filter(|length| *length <= MAX_RECORD)
             .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
-        if !self.is_http_response() {
+        if !is_http_response(kind, target) {
             self.pass(length, |_| {})?;
             return Ok(Found::Other);
         }
@@ -125,15 +131,6 @@ impl<R: Read> Reader<'_, R> {
         self.pass(kept, |part| bytes.extend_from_slice(part))?;
         self.pass(length - kept, |_| {})?;
         Ok(Found::Response(Record { end: self.input.offset(), bytes, head_len }))
-    }
-
-    fn is_http_response(&self) -> bool {
-        let is = |name, expected: &str| {
-            header(&self.head, name).is_some_and(|v| v.eq_ignore_ascii_case(expected.as_bytes()))
-        };
-        is("WARC-Type", "response")
-            && header(&self.head, "WARC-Target-URI")
-                .is_some_and(|uri| !uri.trim_ascii_start().to_ascii_lowercase().starts_with(b"dns:"))
     }
 
     /// Reads the header block to `head`; `false` at the end of the input.
