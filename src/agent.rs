@@ -38,7 +38,8 @@ impl Named {
     /// It lets a site's wish reach `MJ12bot` or `Kangaroo Bot`, which the RFC's alphabet cannot name.
     pub(crate) fn from_value(value: &[u8]) -> Self {
         let global = value.first() == Some(&b'*') && value.get(1).is_none_or(|&b| is_space(b));
-        let token: Vec<u8> = value.iter().take_while(|&&b| is_token_byte(b)).map(u8::to_ascii_lowercase).collect();
+        let token =
+            value.iter().position(|&b| !is_token_byte(b)).map_or(value, |end| &value[..end]).to_ascii_lowercase();
         let extended = (token.len() < value.len())
             .then(|| extended_token(value))
             .filter(|name| !name.iter().all(|&b| is_token_byte(b)));

@@ -79,13 +79,13 @@ impl<'r> Merger<'r> {
             return index;
         }
         let profile = self.robots.profile();
-        let rules_of = |group: &usize| self.robots.groups()[*group].rules();
-        let count: usize = groups.iter().map(|group| rules_of(group).len()).sum();
+        let rules: Vec<&[Rule<'_>]> = groups.iter().map(|&group| self.robots.groups()[group].rules()).collect();
+        let count: usize = rules.iter().map(|rules| rules.len()).sum();
         let merged = if groups.len() == 1 || count <= self.budget {
             self.budget = self.budget.saturating_sub(count);
-            Merged::Set(reduce(canonical(groups.iter().flat_map(rules_of), profile)))
+            Merged::Set(reduce(canonical(&rules, profile)))
         } else {
-            Merged::Union(groups.iter().map(|group| canonical(rules_of(group).iter(), profile)).collect())
+            Merged::Union(rules.iter().map(|rules| canonical(&[rules], profile)).collect())
         };
         self.merged.push(merged);
         self.known.insert(groups, self.merged.len() - 1);
@@ -93,10 +93,10 @@ impl<'r> Merger<'r> {
     }
 }
 
-/// The rules that can match anything, each pattern once, in the order of their texts: that in which they will be packed.
-fn canonical<'r>(rules: impl Iterator<Item = &'r Rule<'r>>, profile: Profile) -> Vec<SetRule<'r>> {
-    let mut set = Vec::new();
-    for rule in rules {
+/// The rules of these groups that can match anything, each pattern once, in the order of their texts: that in which they will be packed.
+fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<SetRule<'r>> {
+    let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
+    for rule in groups.iter().copied().flatten() {
         let pattern = rule.pattern();
         let folder =
             (profile == Profile::Google && rule.kind() == RuleKind::Allow).then(|| pattern.index_folder()).flatten();

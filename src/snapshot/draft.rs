@@ -122,21 +122,24 @@ pub(super) struct Drafts<'a> {
 
 impl<'a> Drafts<'a> {
     pub(super) fn new(rules: &'a [SetRule<'_>]) -> Self {
-        // Canonical rules are sorted by text: each half is in order already, or nearly so.
-        let (mut rules, mut wild): (Vec<_>, Vec<_>) = rules.iter().map(Draft::new).partition(|draft| draft.literal);
-        rules.sort_by(Draft::order);
+        let (mut literal, mut wild) = (Vec::with_capacity(rules.len()), Vec::new());
+        for rule in rules.iter().map(Draft::new) {
+            if rule.literal { literal.push(rule) } else { wild.push(rule) }
+        }
+        // Canonical rules are sorted by text: both are in order already, or nearly so.
+        literal.sort_by(Draft::order);
         wild.sort_by(Draft::order);
         // Of literal rules that match the same paths (`/a` and `/a*`) the highest decides.
-        rules.dedup_by(|later, first| {
+        literal.dedup_by(|later, first| {
             let same = first.order(later) == Ordering::Equal;
             if same && later.packed.rank() > first.packed.rank() {
                 first.packed = later.packed;
             }
             same
         });
-        let literal = rules.len();
-        rules.append(&mut wild);
-        Self { rules, literal }
+        let count = literal.len();
+        literal.append(&mut wild);
+        Self { rules: literal, literal: count }
     }
 
     /// Those with wildcards.

@@ -17,8 +17,10 @@ pub(super) const HEAD_LEN: usize = 32;
 
 /// How many of the rules of a canonical set [`encode`] stores: of literal ones that match the same paths, one.
 pub(crate) fn stored_count(rules: &FlatRules) -> usize {
-    // Only stars at their ends make two different paths one pattern.
-    if rules.iter().any(|rule| rule.text.ends_with(b"*")) {
+    // Only stars at their ends make two different paths one pattern, if there are no others.
+    let ends_in_stars =
+        |text: &[u8]| memchr::memchr(b'*', text).is_some_and(|at| text[at..].iter().all(|&b| b == b'*'));
+    if rules.iter().any(|rule| ends_in_stars(&rule.text)) {
         Drafts::new(&rules.iter().collect::<Vec<_>>()).rules.len()
     } else {
         rules.iter().count()

@@ -34,7 +34,8 @@ pub(crate) fn normalize_rule(value: &[u8], profile: Profile) -> (Cow<'_, [u8]>, 
         Some(text) => (text, true),
         None => (value, false),
     };
-    if !text.iter().any(|&b| b >= 0x80 || b == b'%') {
+    // Without an early end, which would have it looked through byte by byte.
+    if !text.iter().fold(false, |is_odd, &b| is_odd | (b >= 0x80) | (b == b'%')) {
         return (Cow::Borrowed(text), anchored);
     }
     let mut out = Vec::with_capacity(text.len() + 16);
