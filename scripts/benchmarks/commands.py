@@ -9,7 +9,7 @@ import time
 
 from . import data, record
 
-RUNS = 9
+RUNS = 25
 LINES = 1_000_000
 AGENTS = (
     "GPTBot,CCBot,Google-Extended,ClaudeBot,Bytespider,Amazonbot,Applebot,PerplexityBot,FacebookBot,Googlebot,Bingbot,"

@@ -19,7 +19,7 @@ pub(super) struct ByAgent<'r> {
     /// The merged global groups, if there are any.
     pub global: Option<usize>,
     /// Product tokens and extended tokens.
-    pub named: BTreeMap<Vec<u8>, usize>,
+    pub named: BTreeMap<&'r [u8], usize>,
 }
 
 /// The groups that one or more names share.
@@ -34,7 +34,7 @@ pub(super) enum Merged<'r> {
 /// Sorts the groups of a robots.txt by the names they name and merges those of each name (RFC 9309 §2.2.1).
 pub(super) fn by_agent<'r>(robots: &'r Robots<'_>) -> ByAgent<'r> {
     let mut global = Vec::new();
-    let mut named: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+    let mut named: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
     let push = |groups: &mut Vec<usize>, group| {
         if groups.last() != Some(&group) {
             groups.push(group);
@@ -47,10 +47,7 @@ pub(super) fn by_agent<'r>(robots: &'r Robots<'_>) -> ByAgent<'r> {
             }
             let names = [Some(&agent.token), agent.extended.as_ref()];
             for name in names.into_iter().flatten().filter(|name| !name.is_empty()) {
-                match named.get_mut(name) {
-                    Some(groups) => push(groups, i),
-                    None => drop(named.insert(name.clone(), vec![i])),
-                }
+                push(named.entry(name).or_default(), i);
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::robots::condense::Delivery;
 use crate::source::{Answer, Capture, Response};
 use crate::url;
 use crate::url::escape::normalize_path;
+use ::url::Url;
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -147,9 +148,13 @@ fn classify(
 
 /// The URL that a `Location`, which may be relative, leads to (RFC 9110 §10.2.2).
 fn target(base: &[u8], location: &[u8]) -> Option<UrlKey> {
-    let base = ::url::Url::parse(std::str::from_utf8(base).ok()?).ok()?;
-    let target = base.join(&String::from_utf8_lossy(location)).ok()?;
-    UrlKey::new(target.as_str().as_bytes())
+    let location = String::from_utf8_lossy(location);
+    let target = if location.starts_with("http://") || location.starts_with("https://") {
+        Url::parse(&location)
+    } else {
+        Url::parse(std::str::from_utf8(base).ok()?).and_then(|base| base.join(&location))
+    };
+    UrlKey::new(target.ok()?.as_str().as_bytes())
 }
 
 /// All captures, sorted.

@@ -217,7 +217,7 @@ impl FileStore {
         let by_agent = canonical::by_agent(&robots);
         let rule_sets_before = by_agent.named.len() as u32 + u32::from(by_agent.global.is_some());
         let sets: Vec<_> = by_agent.merged.into_iter().map(|merged| self.intern_merged(merged)).collect();
-        let named = by_agent.named.into_iter().map(|(name, set)| (self.intern_name(&name), sets[set].clone()));
+        let named = by_agent.named.into_iter().map(|(name, set)| (self.intern_name(name), sets[set].clone()));
         Ok(File {
             frame: packer.pack(text)?.into(),
             raw_len: text.len() as u32,

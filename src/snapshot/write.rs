@@ -65,6 +65,22 @@ impl<'a, T> Rows<'a, T> {
         rows.into_par_iter().map(|i| map((self.row)(i)?)).collect()
     }
 
+    /// Gathers some rows into parts, on all threads.
+    fn par_parts<P: Default + Send>(
+        &self,
+        rows: Range<usize>,
+        add: impl Fn(usize, T, &mut P) -> Result<()> + Sync,
+    ) -> Result<Vec<P>> {
+        let gather = |start: usize| -> Result<P> {
+            let mut part = P::default();
+            for i in start..rows.end.min(start + ROWS_OF_A_PART) {
+                add(i, (self.row)(i)?, &mut part)?;
+            }
+            Ok(part)
+        };
+        rows.clone().into_par_iter().step_by(ROWS_OF_A_PART).map(gather).collect()
+    }
+
     /// Numbers of each row, summed up over all.
     pub(super) fn par_sum<const N: usize>(&self, of: impl Fn(T) -> [u64; N] + Sync) -> Result<[u64; N]> {
         let add = |a: [u64; N], b: [u64; N]| Ok(std::array::from_fn(|i| a[i] + b[i]));
@@ -161,20 +177,39 @@ fn write_origins<W: Write + Seek>(
 ) -> Result<Notes> {
     sections.fill(index, |out| buckets.chunks(1 << 10).try_for_each(|buckets| out.put(buckets.as_flattened())))?;
     drop(buckets);
-    sections.fill(entries, |out| {
-        put_rows_of(out, origins, |row, origin, bytes| {
-            entry(row, &origin).encode(bytes);
-            Ok(())
-        })
-    })?;
     let mut notes = Notes::default();
-    sections.fill(rows, |out| {
-        put_rows(out, origins.iter().zip(&places), |(origin, place), bytes| {
-            facts(&origin?, *place, &mut notes)?.encode(bytes);
-            Ok(())
-        })
+    sections.fill(entries, |entries| {
+        sections.fill(rows, |rows| put_origins(entries, rows, origins, &places, &mut notes))
     })?;
     Ok(notes)
+}
+
+/// Puts out entries and facts, each row of which is looked at once, as it lies far from the others: both on all threads, but for the texts.
+fn put_origins<W: Write + Seek>(
+    entries: &mut SectionWriter<'_, W>,
+    rows: &mut SectionWriter<'_, W>,
+    origins: &Rows<'_, OriginContents<'_>>,
+    places: &[u32],
+    notes: &mut Notes,
+) -> Result<()> {
+    let mut facts_of_part = Vec::new();
+    for some in origins.parts(ROWS_AT_ONCE) {
+        let parts = origins.par_parts(some.clone(), |row, origin, (bytes, part): &mut (Vec<u8>, Vec<_>)| {
+            entry(row, &origin).encode(bytes);
+            part.push(origin);
+            Ok(())
+        })?;
+        let mut places = places[some].iter();
+        for (bytes, origins) in parts {
+            entries.put(&bytes)?;
+            facts_of_part.clear();
+            for (origin, place) in origins.iter().zip(&mut places) {
+                facts(origin, *place, notes)?.encode(&mut facts_of_part);
+            }
+            rows.put(&facts_of_part)?;
+        }
+    }
+    Ok(())
 }
 
 /// Files refer to rule sets, which lie behind them.
@@ -310,14 +345,7 @@ fn put_rows_of<T>(
     encode: impl Fn(usize, T, &mut Vec<u8>) -> Result<()> + Sync,
 ) -> Result<()> {
     for some in rows.parts(ROWS_AT_ONCE) {
-        let encode = |part: usize| -> Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            for i in part..some.end.min(part + ROWS_OF_A_PART) {
-                encode(i, (rows.row)(i)?, &mut bytes)?;
-            }
-            Ok(bytes)
-        };
-        let parts: Vec<_> = some.clone().into_par_iter().step_by(ROWS_OF_A_PART).map(encode).collect::<Result<_>>()?;
+        let parts: Vec<Vec<u8>> = rows.par_parts(some, |row, contents, bytes| encode(row, contents, bytes))?;
         parts.iter().try_for_each(|bytes| out.put(bytes))?;
     }
     Ok(())
