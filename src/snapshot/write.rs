@@ -345,7 +345,7 @@ fn put_rows_of<T>(
     encode: impl Fn(usize, T, &mut Vec<u8>) -> Result<()> + Sync,
 ) -> Result<()> {
     for some in rows.parts(ROWS_AT_ONCE) {
-        let parts: Vec<Vec<u8>> = rows.par_parts(some, |row, contents, bytes| encode(row, contents, bytes))?;
+        let parts: Vec<Vec<u8>> = rows.par_parts(some, &encode)?;
         parts.iter().try_for_each(|bytes| out.put(bytes))?;
     }
     Ok(())
