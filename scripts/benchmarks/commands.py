@@ -9,7 +9,7 @@ import time
 
 from . import data, record
 
-RUNS = 25
+RUNS = 15
 LINES = 1_000_000
 AGENTS = (
     "GPTBot,CCBot,Google-Extended,ClaudeBot,Bytespider,Amazonbot,Applebot,PerplexityBot,FacebookBot,Googlebot,Bingbot,"
@@ -23,7 +23,7 @@ def run(real):
         return None
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
-        inputs = data.find(real, place) if real else data.make(place, LINES)
+        inputs = data.longer(data.find(real, place), place) if real else data.make(place, LINES)
         return measure(record.robosieve(), inputs, place)
 
 
@@ -55,7 +55,8 @@ def pairs(robosieve, compile_, snapshot, inputs):
     cases = [(f"filter, {name}", judge("filter", file), "wc -l", ["wc", "-l", file]) for name, file in lists.items()]
     mixed = lists["unsorted"]
     one, two = (judge("filter", mixed, "GPTBot", "-j", jobs) for jobs in "12")
-    url = mixed.read_bytes().split(b"\n", 1)[0]
+    with open(mixed, "rb") as urls:
+        url = urls.readline().rstrip(b"\n")
     check = [robosieve, "check", "-q", "-s", snapshot, "-a", "GPTBot", "--", url]
     return cases + [
         ("annotate, unsorted, 20 agents", judge("annotate", mixed, AGENTS), "1 agent", judge("annotate", mixed)),

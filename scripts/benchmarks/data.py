@@ -8,6 +8,8 @@ import subprocess
 from dataclasses import dataclass
 
 LISTS = ["sorted", "unsorted", "manyhosts"]
+# How often a real list is repeated for whole commands, so that these take longer than to start.
+REPEATS = {"sorted": 8, "unsorted": 12, "manyhosts": 40}
 HOSTS = 50_000
 WORDS = (
     "archive blog cart de docs edit en feed forum help image item list login media news page post product search shop "
@@ -35,6 +37,17 @@ def find(place, scratch):
             lists[name] = scratch / f"{name}.txt"
             subprocess.run(["zstd", "-dqf", place / f"{name}.txt.zst", "-o", lists[name]], check=True)
     return Data(place / "robots.warc.gz", lists)
+
+
+def longer(data, scratch):
+    """The same, with lists that are repeated."""
+    lists = {}
+    for name, file in data.lists.items():
+        lists[name] = scratch / f"{name}-{REPEATS[name]}.txt"
+        with open(lists[name], "wb") as out:
+            for _ in range(REPEATS[name]):
+                out.write(file.read_bytes())
+    return Data(data.archive, lists)
 
 
 def make(scratch, lines):
