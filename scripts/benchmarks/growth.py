@@ -15,7 +15,7 @@ RUNS = 9
 PICTURE = record.ROOT / "docs" / "growth.svg"
 
 
-def run(real, webs=None, most=1_000_000):
+def run(real, webs=None, most=1_000_000, draw=True):
     if real:
         print("growth: skipped, it makes its data")
         return None
@@ -29,10 +29,11 @@ def run(real, webs=None, most=1_000_000):
         for one in found
     ]
     head = ["origins", "snapshot, bytes", "ns/URL", "growth", "resident beyond the mapped file, MB"]
-    curves = [picture.Curve("origins", [(one["origins"], one["ns"] / base) for one in found], 2.5)]
-    curves += [picture.Curve(f"{kind} rules of a site", points, limit) for kind, points, limit in rules()]
-    PICTURE.write_text(picture.draw(curves))
-    print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
+    if draw:
+        curves = [picture.Curve("origins", [(one["origins"], one["ns"] / base) for one in found], 2.5)]
+        curves += [picture.Curve(f"{kind} rules of a site", points, limit) for kind, points, limit in rules()]
+        PICTURE.write_text(picture.draw(curves))
+        print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
     return (
         f"With `--most {most}`: `filter -j 1` on {URLS:,} URLs in no order, start-up taken away; medians of {RUNS} runs of all in turn.\n\n"
         + record.table(head, rows)

@@ -1,9 +1,9 @@
 //! Input of any size to blocks of whole lines, in bounded memory.
 
-use super::output::Run;
 use super::ranges::{Range, RangedFile};
 use crate::decode::{Decoder, Helpers};
 use crate::error::{Error, ErrorKind, Result};
+use crate::matcher::Verdict;
 use crate::records::{Head, RecordOptions, Records};
 use std::fs::File;
 use std::io::Read;
@@ -102,6 +102,9 @@ impl Block {
         range.read(&mut self.buffer[..self.len])
     }
 }
+
+/// Neighbouring lines with the same verdict: the verdict, and where in the block the last of them ends.
+pub(super) type Run = (Verdict, usize);
 
 /// What a block holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

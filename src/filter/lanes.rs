@@ -6,7 +6,7 @@
 
 use super::block::{Block, Blocks, Input, Part};
 use super::board::{Board, Workers};
-use super::pipeline::FilterProgress;
+use super::stats::FilterProgress;
 use super::turns::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::records::RecordOptions;

@@ -29,11 +29,10 @@ pub use block::Input;
 pub(crate) use held::{Held, Obeyed};
 pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin};
 pub use parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
-pub use pipeline::FilterProgress;
 pub use preferences::{PreferenceJudge, PreferenceScratch};
 pub(crate) use sample::Sample;
 pub use site::Site;
-pub use stats::FilterStats;
+pub use stats::{FilterProgress, FilterStats};
 pub(crate) use tally::Tally;
 pub use verdicts::Verdicts;
 

@@ -1,7 +1,7 @@
 //! What a worker makes of a block to be filtered, and how it is written: runs of lines, routed whole.
 
 use super::batch::Lines;
-use super::block::{Block, Part};
+use super::block::{Block, Part, Run};
 use super::judge::{Judge, Scratch};
 use super::stats::FilterStats;
 use super::verdicts::Verdicts;
@@ -9,9 +9,6 @@ use super::{Keep, Require, Stage};
 use crate::error::Result;
 use crate::matcher::Verdict;
 use std::io::{self, Write};
-
-/// Neighbouring lines with the same verdict: the verdict, and where in the block the last of them ends.
-pub(super) type Run = (Verdict, usize);
 
 /// Which lines count as allowed, where there are several agents.
 #[derive(Clone, Copy, Debug)]

@@ -6,19 +6,12 @@
 use super::block::{Block, Input};
 use super::board::Board;
 use super::lanes::{Lanes, Next};
-use super::stats::FilterStats;
+use super::stats::{FilterProgress, FilterStats};
 use super::turns::{Item, Turns};
 use crate::error::Result;
 use crate::records::RecordOptions;
 use std::io;
 use std::sync::Arc;
-
-/// How far a run has come, for a progress display.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FilterProgress {
-    /// Bytes read from all inputs, before decoding.
-    pub bytes_read: u64,
-}
 
 /// Sends every block of `inputs` through `work`, on all threads of the current rayon pool, and on to `write`, in the order of
 /// the input. Ends at the first error in that order.
@@ -37,7 +30,7 @@ pub(super) fn run<S>(
     rayon::scope(|pool| {
         for _ in 0..threads {
             pool.spawn(|_| {
-                let _stop = StopOnPanic(&turns);
+                let _stop = OnPanic(|| turns.stop(io::Error::other("a worker of the pipeline panicked").into()));
                 let mut scratch = scratch();
                 while let Some(mut block) = turns.spare() {
                     let (place, item) = match lanes.next(&mut block, || turns.room_ahead()) {
@@ -63,13 +56,13 @@ pub(super) fn run<S>(
     turns.finish()
 }
 
-/// A worker that panics must not leave the others waiting for its block.
-struct StopOnPanic<'t, W: FnMut(&Block) -> io::Result<()>>(&'t Turns<W>);
+/// Stops the others when a worker panics: they must not wait for what it had taken up.
+pub(super) struct OnPanic<F: Fn()>(pub F);
 
-impl<W: FnMut(&Block) -> io::Result<()>> Drop for StopOnPanic<'_, W> {
+impl<F: Fn()> Drop for OnPanic<F> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.stop(io::Error::other("a worker of the pipeline panicked").into());
+            self.0();
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What holds for all URLs of an origin, and for the origins that a thread judged lately.
 
 use super::basis::Basis;
-use super::verdicts::{Answer, Verdicts};
 use crate::error::Result;
 use crate::matcher::Verdict;
 use crate::snapshot::format::NONE;
@@ -14,7 +13,7 @@ pub(super) struct OriginState<'s> {
     key: Vec<u8>,
     pub standing: Standing<'s>,
     /// How many agents the judge has.
-    agents: usize,
+    pub agents: usize,
     pub basis: Basis,
     /// The origin's row in the section `facts`; [`NONE`] if the snapshot does not know it.
     pub row: u32,
@@ -43,21 +42,6 @@ impl<'s> OriginState<'s> {
             groups: Vec::new(),
             bits: Vec::new(),
             free: Vec::new(),
-        }
-    }
-
-    /// The verdicts on one of its URLs.
-    #[inline(always)]
-    pub(super) fn verdicts<'a>(&'a self, answer: Answer<'a>) -> Verdicts<'a> {
-        Verdicts { answer, agents: self.agents, origin: Some(self) }
-    }
-
-    /// Those on all of its URLs, if they do not depend on the path.
-    #[inline(always)]
-    pub(super) fn verdicts_of_all(&self) -> Option<Verdicts<'_>> {
-        match self.standing {
-            Standing::Same(verdict) => Some(self.verdicts(Answer::Same(verdict))),
-            _ => None,
         }
     }
 }
@@ -94,14 +78,6 @@ pub(super) struct OneSet<'s> {
     pub all: u64,
     /// The agents who may fetch everything.
     pub free: u64,
-}
-
-impl OneSet<'_> {
-    /// The agents who may fetch what the rule set allows, or does not allow.
-    #[inline(always)]
-    pub(super) fn answer(&self, is_allowed: bool) -> Answer<'static> {
-        Answer::Word(if is_allowed { self.all } else { self.free })
-    }
 }
 
 /// States kept: lists in no order come back to the same few hosts again and again.

@@ -1,7 +1,14 @@
-//! The counts of a run; the parts always add up to the lines read.
+//! How far a run has come, and its counts; the parts always add up to the lines read.
 
 use crate::matcher::Verdict;
 use serde::{Deserialize, Serialize};
+
+/// How far a run has come, for a progress display.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilterProgress {
+    /// Bytes read from all inputs, before decoding.
+    pub bytes_read: u64,
+}
 
 /// How many lines came to what.
 ///

@@ -1,7 +1,7 @@
 //! The verdicts on one URL for any number of agents.
 
 use super::basis::Basis;
-use super::states::OriginState;
+use super::states::{OneSet, OriginState, Standing};
 use crate::matcher::Verdict;
 use crate::snapshot::format::NONE;
 
@@ -153,6 +153,31 @@ impl Verdicts<'_> {
     #[inline]
     pub fn via_other_scheme(&self) -> bool {
         self.origin.is_some_and(|origin| origin.via_other_scheme)
+    }
+}
+
+impl OriginState<'_> {
+    /// The verdicts on one of its URLs.
+    #[inline(always)]
+    pub(super) fn verdicts<'a>(&'a self, answer: Answer<'a>) -> Verdicts<'a> {
+        Verdicts { answer, agents: self.agents, origin: Some(self) }
+    }
+
+    /// Those on all of its URLs, if they do not depend on the path.
+    #[inline(always)]
+    pub(super) fn verdicts_of_all(&self) -> Option<Verdicts<'_>> {
+        match self.standing {
+            Standing::Same(verdict) => Some(self.verdicts(Answer::Same(verdict))),
+            _ => None,
+        }
+    }
+}
+
+impl OneSet<'_> {
+    /// The agents who may fetch what the rule set allows, or does not allow.
+    #[inline(always)]
+    pub(super) fn answer(&self, is_allowed: bool) -> Answer<'static> {
+        Answer::Word(if is_allowed { self.all } else { self.free })
     }
 }
 

@@ -19,7 +19,7 @@ mod verdicts;
 
 use super::judge::Judge;
 use super::output::Criterion;
-use super::pipeline::FilterProgress;
+use super::stats::FilterProgress;
 use super::stats::FilterStats;
 use super::{Keep, Require};
 use crate::error::{ErrorKind, Result};

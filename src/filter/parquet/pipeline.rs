@@ -7,6 +7,7 @@
 use super::input::{ParquetInput, guard};
 use super::urls::{Batch, UrlReader};
 use crate::error::{Error, Result};
+use crate::filter::pipeline::OnPanic;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -39,7 +40,7 @@ pub(super) fn run<S, O: Send>(
     rayon::scope(|pool| {
         for _ in 0..threads {
             pool.spawn(|_| {
-                let _stop = StopOnPanic(&queue);
+                let _stop = OnPanic(|| queue.stop(std::io::Error::other("a worker panicked").into()));
                 let mut scratch = scratch();
                 while let Some(mut task) = queue.take() {
                     match queue.step(&mut task, |batch| work(batch, &mut scratch)) {
@@ -214,16 +215,5 @@ impl<O, P> State<'_, O, P> {
         }
         self.open.pop_front();
         Some(Step::End)
-    }
-}
-
-/// A worker that panics must not leave the others waiting for its batch.
-struct StopOnPanic<'t, 'q, O, P: FnMut(Step<O>) -> Result<()>>(&'t Queue<'q, O, P>);
-
-impl<O, P: FnMut(Step<O>) -> Result<()>> Drop for StopOnPanic<'_, '_, O, P> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop(std::io::Error::other("a worker panicked").into());
-        }
     }
 }
