@@ -1,11 +1,45 @@
 //! `robosieve annotate`: every line with its verdicts.
 
-use super::args::{AnnotateArg, AnnotateArgs};
-use super::job::{Annotation, Places, Task, What};
+use super::choices::AnnotateArg;
+use super::examples::ANNOTATE_EXAMPLES;
+use super::inputs::InputArgs;
+use super::judging::{JudgeArgs, agents_needed};
+use super::many::ManyArgs;
+use super::parquet::NameArgs;
+use super::records::RecordArgs;
 use super::run::Run;
 use super::summary::print_agents;
+use super::task::{Annotation, Places, Task, What};
 use anyhow::bail;
-use std::path::Path;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(after_help = ANNOTATE_EXAMPLES, group = agents_needed())]
+pub(crate) struct AnnotateArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP")]
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    /// What to write for each line (default: letters), or add to each row of a Parquet file (default: bits)
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    pub form: Option<AnnotateArg>,
+    /// Add what each site prefers about the use of the URL's content, by the fields content-usage and content-signal of its robots.txt
+    #[arg(long)]
+    pub preferences: bool,
+    /// Write the lines here (default: standard output); .gz and .zst compress
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub many: ManyArgs,
+    #[command(flatten)]
+    pub name: NameArgs,
+    #[command(flatten)]
+    pub from: InputArgs,
+}
 
 pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
     if args.preferences && args.form == Some(AnnotateArg::Mask) {

@@ -1,16 +1,41 @@
 //! `robosieve check`: single URLs, with the reason if asked for.
 
-use super::args::CheckArgs;
+use super::choices::ProfileArg;
+use super::examples::CHECK_EXAMPLES;
+use super::judging::{JudgeArgs, agents_needed};
 use super::output::print;
 use anyhow::{Context, bail};
+use clap::{ArgGroup, Args};
 use robosieve::{
     Agent, Explanation, Judge, Loss, OriginExplanation, Preference, PreferenceExplanation, Robots, RuleLine, Snapshot,
     Verdict, explain, explain_preferences,
 };
 use std::fmt::Write as _;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES, group = agents_needed(), group = ArgGroup::new("source").required(true).args(["snapshot", "robots"]))]
+pub(crate) struct CheckArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP")]
+    pub snapshot: Option<PathBuf>,
+    /// One robots.txt file instead of a snapshot (`-`: standard input); URLs may then be bare paths
+    #[arg(long, value_name = "FILE")]
+    pub robots: Option<PathBuf>,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Whose reading of the rules, with --robots
+    #[arg(long, value_enum, default_value_t = ProfileArg::Google, conflicts_with = "snapshot")]
+    pub profile: ProfileArg,
+    /// Say which rule decided, where it stands, and why the others lost
+    #[arg(long)]
+    pub explain: bool,
+    /// URLs to judge
+    #[arg(required = true, value_name = "URL")]
+    pub urls: Vec<String>,
+}
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let agents = args.judge.who.agents(quiet)?;

@@ -1,14 +1,43 @@
 //! `robosieve compile`: archives to a snapshot, with a report.
 
-use super::args::{CompileArgs, ProfileArg};
+use super::choices::ProfileArg;
+use super::examples::COMPILE_EXAMPLES;
 use super::output::refuse_same;
 use super::progress::Progress;
 use super::summary::print_compile;
+use super::time::parse_through;
 use anyhow::{Context, bail};
+use clap::Args;
 use robosieve::{CompileReport, Compiler, OutputFile, Snapshot};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPILE_EXAMPLES)]
+pub(crate) struct CompileArgs {
+    /// The snapshot to write; an existing one is replaced
+    #[arg(short, long, value_name = "SNAP")]
+    pub output: PathBuf,
+    /// Whose reading of the rules to compile for (default: that of --previous, else google)
+    #[arg(long, value_enum)]
+    pub profile: Option<ProfileArg>,
+    /// Take over what this snapshot knows, wherever the inputs tell nothing newer; it may be the output too
+    #[arg(long, value_name = "OLD")]
+    pub previous: Option<PathBuf>,
+    /// Leave out captures newer than this time, and count them; a date is its last second in UTC. Captures of unknown time stay
+    #[arg(long, value_name = "TIME", value_parser = parse_through)]
+    pub as_of: Option<i64>,
+    /// Read on behind damaged places, counting them, instead of failing at the first
+    #[arg(long)]
+    pub skip_damaged: bool,
+    /// Write what was read and what came of it as JSON
+    #[arg(long, value_name = "FILE")]
+    pub stats_json: Option<PathBuf>,
+    /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files; `-` is standard input
+    #[arg(required_unless_present = "previous", value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+}
 
 pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_same(&[Some(&args.output), args.stats_json.as_deref()])?;

@@ -1,13 +1,53 @@
 //! `robosieve filter`: keeps the lines that agents may fetch.
 
-use super::args::{FilterArgs, KeepArg};
-use super::job::{Places, Task, What};
+use super::choices::{KeepArg, RequireArg};
+use super::examples::FILTER_EXAMPLES;
+use super::inputs::InputArgs;
+use super::judging::{JudgeArgs, agents_needed};
+use super::many::ManyArgs;
 use super::output::refuse_same;
+use super::records::RecordArgs;
 use super::run::Run;
 use super::summary::grouped;
+use super::task::{Places, Task, What};
 use anyhow::bail;
+use clap::Args;
 use robosieve::FilterStats;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(after_help = FILTER_EXAMPLES, group = agents_needed())]
+pub(crate) struct FilterArgs {
+    /// The snapshot
+    #[arg(short, long, value_name = "SNAP")]
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    /// Which lines to keep
+    #[arg(long, value_enum, default_value_t = KeepArg::Allowed)]
+    pub keep: KeepArg,
+    /// Of how many agents that verdict is required
+    #[arg(long, value_enum, default_value_t = RequireArg::All)]
+    pub require: RequireArg,
+    /// Write the disallowed lines here (with --out-dir: a directory)
+    #[arg(long, value_name = "FILE")]
+    pub disallowed_to: Option<PathBuf>,
+    /// Write the lines of unknown origins here (with --out-dir: a directory)
+    #[arg(long, value_name = "FILE")]
+    pub unknown_to: Option<PathBuf>,
+    /// Write the lines that are not URLs here (with --out-dir: a directory)
+    #[arg(long, value_name = "FILE")]
+    pub invalid_to: Option<PathBuf>,
+    /// Write the kept lines here (default: standard output); .gz and .zst compress
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub many: ManyArgs,
+    #[command(flatten)]
+    pub from: InputArgs,
+}
 
 pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
     if args.keep == KeepArg::Disallowed && args.disallowed_to.is_some() {

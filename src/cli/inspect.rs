@@ -1,14 +1,37 @@
 //! `robosieve inspect`: what a snapshot holds, in all or of one origin.
 
-use super::args::InspectArgs;
+use super::examples::INSPECT_EXAMPLES;
 use super::output::{Output, print};
 use super::summary::{grouped, outcomes};
-use super::time::time;
+use super::time::{parse_instant, time};
 use anyhow::{Context, bail};
+use clap::Args;
 use robosieve::{FORMAT_VERSION, Origin, OriginEntry, Snapshot};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = INSPECT_EXAMPLES)]
+pub(crate) struct InspectArgs {
+    /// The snapshot
+    #[arg(value_name = "SNAP")]
+    pub snapshot: PathBuf,
+    /// Show this origin's facts and rules; any URL on it will do
+    #[arg(value_name = "ORIGIN")]
+    pub origin: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Check every checksum and the whole structure first
+    #[arg(long)]
+    pub verify: bool,
+    /// List the robots.txt URLs that are due at this time, one a line: fetched 24 hours before or, where the answer gave a
+    /// Cache-Control max-age, so long before, or at an unknown time; a date is its first second in UTC. With --json, a JSON object a line
+    #[arg(long, value_name = "TIME", value_parser = parse_instant, conflicts_with = "origin")]
+    pub stale_at: Option<i64>,
+}
 
 pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     let snapshot = Snapshot::open(&args.snapshot)?;

@@ -1,7 +1,7 @@
 //! `filter` and `annotate` of Parquet files, and how these are told from lists.
 
-use super::args::AnnotateArg;
-use super::job::{Places, Task, What};
+use super::choices::AnnotateArg;
+use super::task::{Places, Task, What};
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{

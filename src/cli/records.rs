@@ -1,6 +1,6 @@
 //! Where the URLs of inputs stand: the options, and what they mean to the library.
 
-use super::args::FormatArg;
+use super::choices::FormatArg;
 use clap::Args;
 use robosieve::{Field, RecordOptions};
 

@@ -1,11 +1,12 @@
 //! What `filter` and `annotate` share: a judge, one job or one for each input, and the summary.
 
-use super::args::JudgeArgs;
 use super::inputs::InputArgs;
-use super::job::{self, Places, Task};
+use super::job;
+use super::judging::JudgeArgs;
 use super::many::{Identity, Many, ManyArgs};
 use super::progress::Progress;
 use super::summary::print_filter;
+use super::task::{Places, Task};
 use robosieve::{Agent, FilterStats, Judge, Snapshot};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Whom to judge for: agents by name, by set, from a file; and what is told about their names.
 
-use super::args::AgentMatchArg;
+use super::choices::AgentMatchArg;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{Agent, add_agents};

@@ -7,13 +7,52 @@ mod measure;
 mod subject;
 mod table;
 
-use super::args::BenchArgs;
+use super::choices::OrderArg;
+use super::examples::BENCH_EXAMPLES;
+use super::judging::JudgeArgs;
+use super::numbers::{parse_count, parse_threads};
 use super::output::print;
 use anyhow::bail;
 use check::Checked;
+use clap::Args;
 use measure::{Measured, measure};
 use robosieve::{Agent, Judge, Snapshot};
+use std::path::PathBuf;
 use subject::Subject;
+
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES)]
+pub(crate) struct BenchArgs {
+    /// The snapshot; without one, a synthetic web is made up
+    #[arg(short, long, value_name = "SNAP")]
+    pub snapshot: Option<PathBuf>,
+    /// With -s the list of URLs, which is read into memory first; without, how many URLs to make up (default: 1M)
+    #[arg(long, value_name = "FILE|N")]
+    pub urls: Option<String>,
+    /// How many origins to make up (k, M and G stand for thousand, million and billion)
+    #[arg(long, value_name = "N", default_value = "100k", value_parser = parse_count, conflicts_with = "snapshot")]
+    pub origins: u64,
+    /// The order of the made-up URLs
+    #[arg(long, value_enum, default_value_t = OrderArg::Sorted, conflicts_with = "snapshot")]
+    pub order: OrderArg,
+    /// Which web to make up: the same seed, the same web
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "snapshot")]
+    pub seed: u64,
+    /// Write the made-up web here, as robots.jsonl.zst and urls.txt, and time nothing
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["snapshot", "threads", "runs", "json"])]
+    pub write_to: Option<PathBuf>,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Numbers of threads to run with (default: 1, and that of --jobs)
+    #[arg(long, value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads)]
+    pub threads: Vec<usize>,
+    /// Runs of each; medians are printed
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
     match (&args.snapshot, &args.write_to) {

@@ -1,7 +1,8 @@
 //! What is benchmarked: a given snapshot and list, or a made-up web.
 
-use super::super::args::{BenchArgs, parse_count};
+use super::super::numbers::parse_count;
 use super::super::summary::grouped;
+use super::BenchArgs;
 use anyhow::Context;
 use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{Compiler, OutputFile, Snapshot};

@@ -8,8 +8,9 @@ pub(crate) use state::Identity;
 pub(crate) use summary::Summary;
 
 use super::inputs::InputArgs;
-use super::job::{self, Places, Task};
+use super::job;
 use super::progress::Progress;
+use super::task::{Places, Task};
 use anyhow::bail;
 use clap::Args;
 use plan::FileJob;

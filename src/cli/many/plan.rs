@@ -1,6 +1,6 @@
 //! Which input goes where; refuses what would overwrite.
 
-use super::super::job::Places;
+use super::super::task::Places;
 use anyhow::{Context, bail};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;

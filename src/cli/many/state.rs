@@ -1,6 +1,6 @@
 //! The state file of an output: what it was made of, so that a rerun knows whether it is complete.
 
-use super::super::job::Task;
+use super::super::task::Task;
 use super::plan::FileJob;
 use anyhow::Context;
 use robosieve::{Agent, FilterStats, JudgeOptions, OutputFile, Snapshot};

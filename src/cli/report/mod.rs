@@ -6,10 +6,10 @@ mod html;
 mod table;
 mod words;
 
-use super::args::{JudgeArgs, agents_needed};
 use super::examples::REPORT_EXAMPLES;
 use super::inputs::InputArgs;
 use super::job::open_inputs;
+use super::judging::{JudgeArgs, agents_needed};
 use super::output::{Output, refuse_same};
 use super::parquet;
 use super::progress::Progress;
