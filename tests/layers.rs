@@ -1,6 +1,6 @@
 //! Imports go one way: the table of who may use whom, held against the sources.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Each module and the modules it may use; every one stands on those above it. What compiles never uses what
@@ -106,6 +106,55 @@ fn the_table_has_no_circle() {
     }
 }
 
+/// The names that follow `way` in code: one, or those of a list in braces.
+fn names_after<'c>(code: &'c str, way: &'c str) -> impl Iterator<Item = &'c str> {
+    let word = |text: &'c str| text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+    let places = code.match_indices(way).filter(|(at, _)| !code[..*at].ends_with("super::"));
+    let rests = places.map(move |(at, _)| &code[at + way.len()..]);
+    rests.flat_map(move |rest| {
+        let list = rest.strip_prefix('{').map_or_else(|| word(rest), |list| list.split('}').next().unwrap());
+        list.split(',').map(move |name| word(name.trim()))
+    })
+}
+
+/// The files and folders of a module, and of each the others that its code names, tests left out. What the module's own file says does not
+/// count: it puts them together, and holds what all of them share.
+fn siblings(module: &Path, src: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let path = module.strip_prefix(src).unwrap().display().to_string().replace('/', "::");
+    let mut named = BTreeMap::<String, BTreeSet<String>>::new();
+    for file in rust_files(module).into_iter().filter(|file| *file != module.join("mod.rs")) {
+        let inside = file.strip_prefix(module).unwrap().with_extension("").display().to_string();
+        let steps: Vec<&str> = inside.split('/').collect();
+        let up = "super::".repeat(steps.len() - usize::from(file.ends_with("mod.rs")));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let names = [up, format!("crate::{path}::")].map(|way| names_after(&code, &way).map(str::to_owned).collect());
+        let others = names.into_iter().flat_map(|names: Vec<String>| names).filter(|name| name != steps[0]);
+        named.entry(steps[0].to_owned()).or_default().extend(others);
+    }
+    let children: BTreeSet<String> = named.keys().cloned().collect();
+    named.values_mut().for_each(|names| names.retain(|name| children.contains(name)));
+    named
+}
+
+#[test]
+fn the_files_of_a_module_import_one_way() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = 0;
+    for module in rust_files(&src).iter().filter(|file| file.ends_with("mod.rs")) {
+        let mut left = siblings(module.parent().unwrap(), &src);
+        found += left.values().map(BTreeSet::len).sum::<usize>();
+        // Those that name none that is left stand below the rest.
+        while let Some(lowest) = left.iter().find(|(_, named)| named.is_empty()).map(|(child, _)| child.clone()) {
+            left.remove(&lowest);
+            left.values_mut().for_each(|named| _ = named.remove(&lowest));
+        }
+        assert!(left.is_empty(), "{}: a circle, among these or below them: {left:?}", module.display());
+    }
+    assert!(found > 200, "{found} imports");
+}
+
 #[test]
 fn unsafe_code_stays_where_it_is_fenced() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -114,5 +163,5 @@ fn unsafe_code_stays_where_it_is_fenced() {
         .filter(|file| std::fs::read_to_string(file).unwrap().contains("unsafe {"))
         .map(|file| file.strip_prefix(&src).unwrap().display().to_string())
         .collect();
-    assert_eq!(fenced, ["simd/avx2.rs", "simd/mod.rs", "snapshot/map.rs"]);
+    assert_eq!(fenced, ["simd/avx2/mod.rs", "simd/avx2/vectors.rs", "simd/mod.rs", "snapshot/map.rs"]);
 }

@@ -8,7 +8,7 @@ use super::previous::{OldRules, Previous};
 use super::report::CompileReport;
 use super::resolve::FileRef;
 use crate::error::{ErrorKind, Result};
-use crate::snapshot::write::{Contents, FileContents, OriginContents, Rows, RuleSetContents};
+use crate::snapshot::contents::{Contents, FileContents, OriginContents, Rows, RuleSetContents};
 use crate::snapshot::{Counts, Outcome, OutcomeClass};
 
 /// Origins, files, rule sets and names in the order of the snapshot.

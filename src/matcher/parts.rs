@@ -1,6 +1,6 @@
 //! What stars part a pattern into, and how much of it the two ends of a path tell.
 
-use crate::snapshot::stems::PREFIX_LEN;
+use crate::snapshot::packed::PREFIX_LEN;
 
 /// Bytes at the end of a path that are compared at once.
 const SUFFIX_LEN: usize = 8;

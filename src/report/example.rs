@@ -1,8 +1,9 @@
 //! One refusal, explained: what a reader can check by hand.
 
+use super::counts::{ByAgent, parcels};
 use super::model::{Example, RobotsLine};
 use super::rules::TopRules;
-use super::survey::{ByAgent, first_origin_of, parcels};
+use super::survey::first_origin_of;
 use crate::error::Result;
 use crate::filter::Judge;
 use crate::matcher::Verdict;

@@ -2,6 +2,7 @@
 //!
 //! [`Reporter`] makes a [`Report`]. `docs/REPORT.md` tells what each number means and how it is decided.
 
+mod counts;
 mod deciding;
 mod example;
 mod model;
@@ -18,8 +19,9 @@ use crate::filter::{
 };
 use crate::matcher::StatusPolicy;
 use crate::records::RecordOptions;
+use counts::Bases;
 use deciding::{SAMPLE, explain_sample};
-use survey::{Bases, Files};
+use survey::Files;
 
 /// Makes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
 ///

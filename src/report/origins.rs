@@ -1,8 +1,9 @@
 //! The origins that refuse most.
 
+use super::counts::parcels;
 use super::model::OriginReport;
 use super::rules::RuleSets;
-use super::survey::{of_origin, parcels};
+use super::survey::of_origin;
 use crate::error::Result;
 use crate::filter::{Basis, Judge, Tally};
 use crate::matcher::Reach;

@@ -1,7 +1,7 @@
 //! The rule sets that agents meet: how much each refuses, and which rules most origins have.
 
+use super::counts::{ByAgent, Sum, sum};
 use super::model::{RuleByOrigins, RulesByOrigins};
-use super::survey::{ByAgent, Sum, sum};
 use super::text;
 use crate::error::Result;
 use crate::filter::Judge;

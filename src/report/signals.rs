@@ -1,7 +1,7 @@
 //! What robots.txt files say about the use of content: `Content-Signal` and `Content-Usage` lines.
 
+use super::counts::Sum;
 use super::model::{SignalReport, SignalValue};
-use super::survey::Sum;
 use crate::profile::Profile;
 use crate::robots::Robots;
 use std::collections::{BTreeSet, HashMap};

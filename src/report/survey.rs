@@ -3,7 +3,7 @@
 //! Origins share robots.txt files, and files share rule sets. So origins are counted by file first; what a file says is found once and
 //! counts for all its origins.
 
-use super::model::{ReachCounts, Together};
+use super::counts::{Bases, ByAgent, Sum, parcels, sum};
 use super::rules::{RuleSets, TopRules};
 use super::signals::Signals;
 use crate::error::Result;
@@ -11,40 +11,7 @@ use crate::filter::{Basis, Held, Judge, Obeyed};
 use crate::matcher::Reach;
 use crate::snapshot::text::Unpacker;
 use rayon::prelude::*;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Rows or files that one thread takes at a time.
-const PARCEL: u32 = 4096;
-
-/// The parcels of so many rows.
-pub(super) fn parcels(count: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
-    let parcels = count.div_ceil(PARCEL);
-    (0..parcels).into_par_iter().map(move |number| number * PARCEL..(number * PARCEL).saturating_add(PARCEL).min(count))
-}
-
-/// What parcels add up to, whoever counted them. It does not matter in which steps they are added.
-pub(super) trait Sum: Default + Send {
-    fn add(&mut self, later: Self);
-}
-
-/// Adds up what comes of parcels, in their order.
-pub(super) fn sum<T: Sum>(parts: impl ParallelIterator<Item = Result<T>>) -> Result<T> {
-    parts.try_reduce(T::default, |mut sum, part| {
-        sum.add(part);
-        Ok(sum)
-    })
-}
-
-/// The origins by what their verdicts rest on, and of each those that the policy refuses to all agents without a rule.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Bases(pub [[u64; 2]; Basis::ALL.len()]);
-
-impl Sum for Bases {
-    fn add(&mut self, later: Self) {
-        self.0.as_flattened_mut().iter_mut().zip(later.0.as_flattened()).for_each(|(sum, n)| *sum += n);
-    }
-}
 
 /// How many origins obey each file: four bytes a file.
 pub(super) struct Files(Vec<AtomicU32>);
@@ -117,64 +84,6 @@ pub(super) fn find<D: AsRef<[u8]> + Sync>(judge: &Judge<'_, D>, files: &Files) -
         found.signals.read(&unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?, origins);
         Ok(())
     })
-}
-
-/// Counts by agent.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ByAgent {
-    /// For each agent.
-    pub reach: Vec<ReachCounts>,
-    pub together: Together,
-    /// For each rule of the top.
-    pub rules: Vec<Having>,
-}
-
-/// The origins that have a rule.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Having {
-    pub origins: u64,
-    /// For each agent those that have it for this one.
-    pub agents: Vec<u64>,
-    /// The first file that has it, and the first agent that it is for.
-    pub first: Option<(u32, usize)>,
-}
-
-impl ByAgent {
-    fn new(agents: usize, rules: usize) -> Self {
-        let having = Having { agents: vec![0; agents], ..Having::default() };
-        Self { reach: vec![ReachCounts::default(); agents], together: Together::default(), rules: vec![having; rules] }
-    }
-
-    /// Counts origins that treat the agents in this way.
-    pub(super) fn count(&mut self, agents: &[Reach], origins: u64) {
-        self.reach.iter_mut().zip(agents).for_each(|(counts, reach)| counts.count(*reach, origins));
-        let any = |test: fn(Reach) -> bool| u64::from(agents.iter().any(|reach| test(*reach))) * origins;
-        self.together.any_refused += any(|reach| reach != Reach::Not);
-        self.together.any_wholly += any(|reach| reach == Reach::Wholly);
-        self.together.all_wholly += origins - any(|reach| reach != Reach::Wholly);
-    }
-}
-
-impl Sum for ByAgent {
-    fn add(&mut self, later: Self) {
-        if self.reach.is_empty() {
-            *self = later;
-            return;
-        }
-        for (sum, part) in self.reach.iter_mut().zip(later.reach) {
-            sum.wholly += part.wholly;
-            sum.partly += part.partly;
-            sum.not += part.not;
-        }
-        self.together.all_wholly += later.together.all_wholly;
-        self.together.any_wholly += later.together.any_wholly;
-        self.together.any_refused += later.together.any_refused;
-        for (sum, part) in self.rules.iter_mut().zip(later.rules) {
-            sum.origins += part.origins;
-            sum.agents.iter_mut().zip(part.agents).for_each(|(sum, n)| *sum += n);
-            sum.first = sum.first.or(part.first);
-        }
-    }
 }
 
 /// Counts the origins by agent, and those that have each rule of the top.

@@ -3,6 +3,7 @@
 //! Which instructions the machine has is found out when running, so one binary serves all of an architecture. Machines
 //! without AVX2, and all that are not x86-64, take the plain code, which the compiler vectorises as far as it can.
 
+mod any;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod machine;
@@ -12,7 +13,8 @@ mod sse2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use machine::{AnyMachine, HostLook, LinesLook, Machine};
+pub(crate) use any::AnyMachine;
+pub(crate) use machine::{HostLook, LinesLook, Machine};
 
 /// Lanes, one bit each.
 pub(crate) type Lanes = u32;

@@ -5,6 +5,7 @@
 //! `stems` and `wild` have them; `write` streams a snapshot out by `sections`, `read` opens one and looks things up,
 //! `view` is what judging needs of it, `verify` walks all of it.
 
+pub(crate) mod contents;
 pub(crate) mod copy;
 pub(crate) mod draft;
 pub(crate) mod format;

@@ -1,8 +1,10 @@
 //! What is kept of a rule beside its words, in one more; encoder beside decoder.
 
-use super::stems::PREFIX_LEN;
 use super::wire::bytes;
 use crate::error::{ErrorKind, Result};
+
+/// Bytes behind the first `/` of a stem that are its first word, compared at once.
+pub(crate) const PREFIX_LEN: usize = 8;
 
 /// Where a rule's pattern lies and what it is, in one word.
 ///

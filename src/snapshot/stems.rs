@@ -3,15 +3,12 @@
 //! A *stem* is a literal rule, or what rules with wildcards have before their first `*` (then a *branch* of these rules begins there), or
 //! both. One search finds the longest stem that a path begins with; its links lead to all others.
 
-use super::packed::PackedRule;
+use super::packed::{PREFIX_LEN, PackedRule};
 use super::wild::ROOT;
 use crate::error::{Error, ErrorKind, Result};
 use crate::simd::Machine;
 use crate::words::first_word;
 use std::cmp::Ordering;
-
-/// Bytes behind the first `/` that are compared at once.
-pub(crate) const PREFIX_LEN: usize = 8;
 
 /// The first bytes of `text`, at most eight, as a number that compares as they do; zeros behind.
 #[inline]

@@ -1,10 +1,10 @@
 //! Rule sets on their way into the file: packed on all threads, then put one behind the other with the patterns that they share.
 
+use super::contents::{Rows, RuleSetContents};
 use super::copy::PackedSet;
 use super::format::NONE;
 use super::packed::PLACE_BITS;
 use super::ruleset;
-use super::write::{Rows, RuleSetContents};
 use crate::error::{ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_64;
 

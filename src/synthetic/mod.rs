@@ -22,6 +22,7 @@
 
 mod archive;
 mod files;
+mod kinds;
 mod order;
 mod patterns;
 mod profile;
@@ -33,10 +34,11 @@ mod urls;
 mod words;
 
 use files::Files;
+use kinds::Answer;
 use order::{Popularity, Shuffle};
 use profile::POPULAR_ONE_IN;
 use random::Purpose;
-use sites::{Answer, Sites};
+use sites::Sites;
 use std::io::Read;
 
 /// Which web to make.

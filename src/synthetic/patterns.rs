@@ -1,33 +1,11 @@
 //! The pattern of one rule, and paths that meet it.
 
+use super::kinds::Form;
 use super::profile::{
     ANCHORED_RULES, CAPITAL_RULES, ESCAPING_RULES, FORMS, PATTERN_LENGTH, PRIVATE_RULES, QUERY_RULES, WILD_RULES,
 };
 use super::random::Dice;
 use super::words::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
-
-/// Where the wildcards of a pattern stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// `/*word`
-    Anywhere,
-    /// `/*word*`
-    AnywhereTwice,
-    /// `/*?name=`
-    AnywhereParameter,
-    /// `/*.html`, with or without `$`
-    AnywhereEnding,
-    /// `*?name=`
-    BareParameter,
-    /// `/path*`
-    Under,
-    /// `/path*word`
-    Within,
-    /// `/path*word*`
-    WithinTwice,
-    /// `/path*.html`, with or without `$`
-    WithinEnding,
-}
 
 /// What the rules of a file are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

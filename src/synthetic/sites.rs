@@ -1,21 +1,9 @@
 //! Sites: their names, their origins, and what each origin answers. All follows from a number.
 
+use super::kinds::Answer;
 use super::profile::{ANSWERS, ENDINGS, IDN_EVERY, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY};
 use super::random::{Dice, Purpose, hash};
 use super::words::{SYLLABLES, WORDS, push_syllables, read_syllables};
-
-/// What an origin answers to a request for its robots.txt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// 200 with robots.txt.
-    Robots,
-    /// 200 with a page of HTML.
-    Page,
-    /// Another status than 2xx and 3xx.
-    Status(u16),
-    /// None.
-    Failed,
-}
 
 /// One origin of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

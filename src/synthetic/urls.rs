@@ -1,25 +1,11 @@
 //! The list of URLs: which host is visited when, and what each line says.
 
+use super::kinds::Odd;
 use super::profile::{AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, PATH_LENGTH, QUERY, QUERY_LENGTH};
 use super::random::{Dice, Purpose};
 use super::sites::{Place, Sites};
 use super::words::{push_path, push_query};
 use super::{Order, Web};
-
-/// What is out of the ordinary about a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Odd {
-    Nothing,
-    Escapes,
-    Fragment,
-    RawNonAscii,
-    CapitalHost,
-    DefaultPort,
-    OtherPort,
-    Space,
-    User,
-    NotAUrl,
-}
 
 /// One line of the list.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,76 @@
+//! What a text is told by: the pairs of its bytes, and its signs.
+
+use super::vectors::{kinds_of, load_bytes, load_last, look_up, or_bytes, slash_lanes, store_bytes, successors};
+use crate::simd::{Nibbles, PairTables, Signs};
+use std::arch::x86_64::*;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
+    // A flag for each bit, and as many that are not looked at, so that any byte is a place. Setting flags one by one takes two
+    // instructions each; vectors of bits to be or-ed together were tried and took twice as many.
+    let mut flags = [0; 256];
+    let mut numbers = [0; 32];
+    let mut rest = text;
+    while let (Some(bytes), Some(next)) = (rest.first_chunk(), rest.get(1..).and_then(|next| next.first_chunk())) {
+        store_bytes(&mut numbers, pair_numbers(load_bytes(bytes), load_bytes(next), tables));
+        numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
+        rest = &rest[32..];
+    }
+    // The last byte begins no pair. What is none, or was taken already, goes to flags that are not looked at: so the loop has a fixed length.
+    let (bytes, before) = load_last(text, rest.len());
+    let end = before as i8 + rest.len() as i8 - 1;
+    let lanes = _mm256_setr_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+        30, 31,
+    );
+    let is_new = _mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(before as i8 - 1));
+    let is_pair = _mm256_cmpgt_epi8(_mm256_set1_epi8(end), lanes);
+    let nowhere = _mm256_andnot_si256(_mm256_and_si256(is_new, is_pair), _mm256_set1_epi8(i8::MIN));
+    store_bytes(&mut numbers, _mm256_or_si256(pair_numbers(bytes, successors(bytes), tables), nowhere));
+    numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
+    flag_bits(&flags)
+}
+
+/// The numbers of 32 pairs.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pair_numbers(first: __m256i, second: __m256i, tables: &PairTables) -> __m256i {
+    let (low, high) = look_up(&tables.first, first);
+    let (next_low, next_high) = look_up(&tables.second, second);
+    let values = _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_xor_si256(next_low, next_high));
+    _mm256_and_si256(values, _mm256_set1_epi8(127))
+}
+
+#[inline]
+fn set(flags: &mut [u8; 256], numbers: &[u8]) {
+    numbers.iter().for_each(|number| flags[usize::from(*number)] = 0xff);
+}
+
+/// Which of the first 128 flags are set, as bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn flag_bits(flags: &[u8; 256]) -> [u64; 2] {
+    let mut bits = [0; 4];
+    for (bits, flags) in bits.iter_mut().zip(flags.as_chunks::<32>().0) {
+        *bits = u64::from(_mm256_movemask_epi8(load_bytes(flags)) as u32);
+    }
+    [bits[0] | bits[1] << 32, bits[2] | bits[3] << 32]
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
+    let (chunks, rest) = text.as_chunks::<32>();
+    let (mut all, mut slashes) = (_mm256_setzero_si256(), 0);
+    for chunk in chunks {
+        let bytes = load_bytes(chunk);
+        all = _mm256_or_si256(all, kinds_of(bytes, kinds));
+        slashes += slash_lanes(bytes).count_ones();
+    }
+    // The last bytes are looked at with some before them, whose slashes were counted.
+    let (bytes, before) = load_last(text, rest.len());
+    all = _mm256_or_si256(all, kinds_of(bytes, kinds));
+    slashes += (u64::from(slash_lanes(bytes)) >> before).count_ones();
+    Signs { kinds: or_bytes(all), slashes: slashes.min(255) as u8 }
+}

@@ -1,0 +1,130 @@
+//! Vectors of 32 bytes: how texts come into them, and what several steps ask of them.
+
+use crate::simd::Nibbles;
+use crate::words::{ends, first_word};
+use std::arch::x86_64::*;
+
+/// 32 bytes as a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_bytes(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: 32 bytes are read from a reference to 32 bytes, and the instruction asks for no alignment.
+    #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
+    unsafe {
+        _mm256_loadu_si256(bytes.as_ptr().cast())
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: 16 bytes are read from a reference to 16 bytes, and the instruction asks for no alignment.
+    #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
+    unsafe {
+        _mm_loadu_si128(bytes.as_ptr().cast())
+    }
+}
+
+/// A text of fewer than 32 bytes as a vector, zeros behind it. Copied to where 32 can be read, it would have to be waited for until all of it
+/// was written: that took a tenth of the time of matching.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_short(text: &[u8]) -> __m256i {
+    /// From a place that tells how many bytes are too many: where each byte comes from, or that it is zero.
+    const MOVES: [u8; 32] = {
+        let mut moves = [0x80; 32];
+        let mut i = 0;
+        while i < 16 {
+            moves[i] = i as u8;
+            i += 1;
+        }
+        moves
+    };
+    // Two reads that overlap, the second moved to its place.
+    let len = text.len().min(31);
+    if let Some([head, tail]) = ends(text) {
+        let moves = MOVES[32 - len.max(16)..].first_chunk().unwrap_or(&[0; 16]);
+        return _mm256_set_m128i(_mm_shuffle_epi8(load_half(tail), load_half(moves)), load_half(head));
+    }
+    let [low, high] = match ends(text) {
+        Some([head, tail]) => [u64::from_le_bytes(*head), u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8],
+        None => [first_word(text), 0],
+    };
+    _mm256_zextsi128_si256(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))
+}
+
+/// The last 32 bytes of a text, or all of a shorter one with zeros behind it; and how many of those 32 stand before the last `count`.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_last(text: &[u8], count: usize) -> (__m256i, u32) {
+    match ends(text) {
+        Some([_, last]) => (load_bytes(last), 32 - count.min(32) as u32),
+        None => (load_short(text), 0),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn store_bytes(bytes: &mut [u8; 32], vector: __m256i) {
+    // SAFETY: 32 bytes are written to a reference to 32 bytes, and the instruction asks for no alignment.
+    #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
+    unsafe {
+        _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector);
+    }
+}
+
+/// Each byte's successor in its place; zero for the last.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn successors(bytes: __m256i) -> __m256i {
+    let second_half = _mm256_permute2x128_si256::<0x81>(bytes, bytes);
+    _mm256_alignr_epi8::<1>(second_half, bytes)
+}
+
+/// The highest bit of each byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn lanes(bytes: __m256i) -> u32 {
+    _mm256_movemask_epi8(bytes) as u32
+}
+
+/// All bytes of a vector or-ed together.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn or_bytes(bytes: __m256i) -> u8 {
+    let half = _mm_or_si128(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
+    let word = (_mm_cvtsi128_si64(half) | _mm_extract_epi64::<1>(half)) as u64;
+    let word = (word | word >> 32) as u32;
+    let word = (word | word >> 16) as u16;
+    (word | word >> 8) as u8
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn slash_lanes(bytes: __m256i) -> u32 {
+    _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'/' as i8))) as u32
+}
+
+/// Both halves of a table, in both lanes of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_table(table: &[u8; 16]) -> __m256i {
+    _mm256_broadcastsi128_si256(load_half(table))
+}
+
+/// The values of the low and of the high halves of 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn look_up(table: &Nibbles, bytes: __m256i) -> (__m256i, __m256i) {
+    let low_half = _mm256_set1_epi8(15);
+    let low = _mm256_shuffle_epi8(load_table(&table.low), _mm256_and_si256(bytes, low_half));
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_half);
+    (low, _mm256_shuffle_epi8(load_table(&table.high), high))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn kinds_of(bytes: __m256i, kinds: &Nibbles) -> __m256i {
+    let (low, high) = look_up(kinds, bytes);
+    _mm256_and_si256(low, high)
+}
