@@ -1,4 +1,6 @@
 //! The pieces of patterns that tell rules: those that the paths of a site seldom have, found by looking at some of these paths.
+//!
+//! (An automaton of all pieces, by the crate aho-corasick: to find those of a path took as long as the whole match does so, from 6 pieces to 952.)
 
 use crate::simd::{AnyMachine, BUCKETS, Fingerprints, Machine};
 
