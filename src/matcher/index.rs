@@ -63,6 +63,8 @@ struct Slot {
     way: Way,
 }
 
+const _: () = assert!(size_of::<Slot>() == 32);
+
 /// Where a word leads: what is found of a path that goes no further, and how stems go on.
 #[derive(Clone, Copy, Debug)]
 struct Way {
@@ -450,14 +452,16 @@ mod tests {
         }
     }
 
+    /// A rule set that disallows these.
+    fn literal(texts: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> (Vec<u8>, Vec<u8>) {
+        let texts = texts.into_iter().map(|text| text.into().into());
+        let rules = texts.map(|text| SetRule { text, anchored: false, kind: RuleKind::Disallow });
+        pack(&rules.collect::<Vec<_>>()).unwrap()
+    }
+
     #[test]
     fn many_stems_find_their_slots() {
-        let rule = |i: u32| SetRule {
-            text: format!("/{:x}/{i}", i.wrapping_mul(0x9e37_79b9)).into_bytes().into(),
-            anchored: false,
-            kind: RuleKind::Disallow,
-        };
-        let (sets, patterns) = pack(&(0..20_000).map(rule).collect::<Vec<_>>()).unwrap();
+        let (sets, patterns) = literal((0..20_000u32).map(|i| format!("/{:x}/{i}", i.wrapping_mul(0x9e37_79b9))));
         let stems = RuleSet::decode(&sets, 0, &patterns).unwrap().stems;
         let index = StemIndex::new(&stems).unwrap().unwrap();
         assert!(index.size() < 200 * stems.len(), "{} bytes", index.size());
@@ -471,9 +475,7 @@ mod tests {
 
     #[test]
     fn every_path_begins_with_the_root() {
-        let rule =
-            |text: &'static str| SetRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Disallow };
-        let (sets, patterns) = pack(&["/", "/b"].map(rule)).unwrap();
+        let (sets, patterns) = literal(["/", "/b"]);
         let stems = RuleSet::decode(&sets, 0, &patterns).unwrap().stems;
         let index = StemIndex::new(&stems).unwrap().unwrap();
         let rank = |tail: &[u8]| index.find(tail, first_word(tail)).rank;
@@ -483,9 +485,7 @@ mod tests {
     #[test]
     fn words_that_fall_together_find_room() {
         // Both places of both words are the same in up to 32 slots.
-        let rule =
-            |text: &'static str| SetRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Disallow };
-        let (sets, patterns) = pack(&["/shop/a/a/bb/a", "/shop/a/aab"].map(rule)).unwrap();
+        let (sets, patterns) = literal(["/shop/a/a/bb/a", "/shop/a/aab"]);
         let stems = RuleSet::decode(&sets, 0, &patterns).unwrap().stems;
         let index = StemIndex::new(&stems).unwrap().unwrap();
         assert!(index.slots.len() > 32);
