@@ -207,8 +207,6 @@ impl Node {
 /// An index in the making.
 struct Builder<'t> {
     index: StemIndex,
-    /// How many slots it may have.
-    room: usize,
     /// The nodes that are to be made; those behind others have the higher numbers.
     due: Vec<Due<'t>>,
 }
@@ -241,8 +239,7 @@ impl<'t> Builder<'t> {
             ends: Vec::new(),
             rests: Vec::new(),
         };
-        let room = (SLOTS_OF_A_STEM * stems.len() + SLOTS).min((u32::MAX >> SHIFT_BITS) as usize);
-        Self { index, room, due: vec![Due { stems, skipped: 0, none: NOTHING }] }
+        Self { index, due: vec![Due { stems, skipped: 0, none: NOTHING }] }
     }
 
     fn build(mut self) -> Option<StemIndex> {
@@ -250,6 +247,8 @@ impl<'t> Builder<'t> {
         while let Some(due) = self.due.get(words.len()).copied() {
             words.push(self.words(due));
         }
+        let count: usize = words.iter().map(Vec::len).sum();
+        let room = (SLOTS_OF_A_WORD * count + SLOTS).min((u32::MAX >> SHIFT_BITS) as usize);
         // Backwards, so that what is behind a word is there when its slot is filled.
         let mut nodes = vec![Node::default(); words.len()];
         for ((number, mut words), due) in words.into_iter().enumerate().zip(&self.due).rev() {
@@ -259,7 +258,8 @@ impl<'t> Builder<'t> {
             // The empty word is what is left where there is no other.
             let empty = words.first().filter(|word| word.word == 0);
             let none = empty.map_or(Way { found: due.none, next: Next::None }, |word| word.way);
-            nodes[number] = self.index.add_node(&words, (due.lens(), none), self.room)?;
+            nodes[number] = self.index.add_node(&words, (due.lens(), none), room)?;
+            // The last is the root.
             (self.index.root, self.index.none) = (nodes[number], none);
         }
         Some(self.index)
@@ -365,9 +365,9 @@ impl Node {
     }
 }
 
-/// Slots that an index may have for each of its stems, and beside: nearly all need three. (With sixteen times as many slots as words at most, two
-/// words had no place once in 30,000 nodes.)
-const SLOTS_OF_A_STEM: usize = 32;
+/// Slots that an index may have for each of its words, and beside: nearly all need three. (With so many in each node alone, two words had no place
+/// once in 30,000 nodes.)
+const SLOTS_OF_A_WORD: usize = 16;
 const SLOTS: usize = 1 << 10;
 
 /// Words that are moved to make room for one; more are a sign that there is none.
@@ -491,6 +491,17 @@ mod tests {
         assert!(index.slots.len() > 32);
         let rank = |tail: &[u8]| index.find(tail, first_word(tail)).rank;
         assert!(rank(b"shop/a/a/bb/a") > 0 && rank(b"shop/a/aabc") > 0 && rank(b"shop/a/a/bb/") == 0);
+    }
+
+    #[test]
+    fn stems_that_share_a_long_beginning_are_indexed() {
+        // One node for each eight bytes, of few stems.
+        let text = |i: u32| format!("/{}{i}", "long/".repeat(4_000));
+        let (sets, patterns) = literal((10..50).map(text));
+        let stems = RuleSet::decode(&sets, 0, &patterns).unwrap().stems;
+        let index = StemIndex::new(&stems).unwrap().unwrap();
+        let rank = |text: &str| index.find(&text.as_bytes()[1..], first_word(&text.as_bytes()[1..])).rank;
+        assert!(rank(&text(42)) > 0 && rank(&text(9)) == 0);
     }
 
     #[test]
