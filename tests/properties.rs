@@ -233,6 +233,27 @@ proptest! {
     }
 }
 
+/// RFC 9309 §2.2.3: `*` stands for any run of characters, also where the pattern has nothing else. Each thread moves the rules of
+/// a site to another layout after some thousands of URLs, which must decide as before.
+#[test]
+fn stars_alone_decide_however_many_urls_a_site_has() {
+    let literal = |kind: &str| (0..128).map(|number| format!("{kind}: /other/{number}/\n")).collect::<String>();
+    for stars in ["*", "**", "*$", "****************", "****************$"] {
+        for (rules, expected) in [
+            (format!("disallow: {stars}\n{}", literal("allow")), Verdict::Disallowed),
+            (format!("disallow: /\nallow: {stars}\n{}", literal("disallow")), Verdict::Allowed),
+        ] {
+            let snapshot = snapshot_of(format!("user-agent: *\n{rules}").as_bytes(), Profile::Google);
+            let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+            let mut scratch = judge.scratch();
+            for number in 0..5_000 {
+                let verdict = judge.judge(format!("{ORIGIN}/x/{number}").as_bytes(), &mut scratch).unwrap().get(0);
+                assert_eq!(verdict, expected, "URL {number} by {stars}");
+            }
+        }
+    }
+}
+
 /// URLs of many spellings of few origins. Left out is what the two are meant to differ in: tabs, line ends and back-slashes,
 /// which WHATWG's parser removes or turns around, `;`, which begins the path for robots.txt only, and an authority that is
 /// missing (`http:///a`), for which it takes what follows.

@@ -33,6 +33,8 @@ pub(crate) struct HotSets {
     many: u32,
     /// What is left of [`ROOM`].
     room: usize,
+    /// Debug builds only: the sample paths of the last promotion, until the caller judges them again.
+    promoted: Vec<Vec<u8>>,
 }
 
 /// One cache line, so that its place is found by a shift.
@@ -127,7 +129,7 @@ impl Default for HotSets {
 impl HotSets {
     /// Sets that have tables after so many URLs.
     pub(super) fn after(many: u32) -> Self {
-        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many, room: ROOM }
+        Self { sets: Box::new(std::array::from_fn(|_| HotSet::default())), many, room: ROOM, promoted: Vec::new() }
     }
 
     /// How the rules at a place are laid out, if paths met them.
@@ -150,22 +152,37 @@ impl HotSets {
     pub(super) fn meet(&mut self, place: u32, rules: &RuleSet<'_>, path: &[u8]) -> Result<Option<&Layout>> {
         let set = &mut self.sets[place as usize % KEPT];
         if Layout::fits(rules) && (set.place != place || matches!(set.layout, Layout::Stored)) {
-            set.count((place, rules), path, self.many, &mut self.room)?;
+            let samples = set.count((place, rules), path, self.many, &mut self.room)?;
+            if cfg!(debug_assertions) {
+                self.promoted = samples;
+            }
         }
         Ok(self.layout(place))
+    }
+
+    /// The sample paths of the last promotion, once. Always empty in release builds.
+    pub(super) fn take_promoted(&mut self) -> Vec<Vec<u8>> {
+        mem::take(&mut self.promoted)
     }
 }
 
 impl HotSet {
+    /// Counts one URL. Promotes the rule set when enough were counted, and then returns the sample paths it used.
     #[cold]
-    fn count(&mut self, (place, rules): (u32, &RuleSet<'_>), path: &[u8], many: u32, room: &mut usize) -> Result<()> {
+    fn count(
+        &mut self,
+        (place, rules): (u32, &RuleSet<'_>),
+        path: &[u8],
+        many: u32,
+        room: &mut usize,
+    ) -> Result<Vec<Vec<u8>>> {
         if self.place != place {
             if mem::take(&mut self.is_asked) && !matches!(self.layout, Layout::Stored) {
                 self.met = 2 * many;
             }
             self.met = self.met.saturating_sub(1);
             if self.met > 0 {
-                return Ok(());
+                return Ok(Vec::new());
             }
             *room += self.layout.size();
             *self = Self { place, ..Self::default() };
@@ -176,12 +193,14 @@ impl HotSet {
         if self.met.is_multiple_of((many / SAMPLES as u32).max(1)) && self.samples.len() < SAMPLES {
             self.samples.push(path[..path.len().min(SAMPLE_LEN)].to_vec());
         }
-        if self.met >= many {
-            let layout = Layout::new(rules, &mem::take(&mut self.samples), *room)?;
-            *room -= layout.size();
-            self.layout = layout;
+        if self.met < many {
+            return Ok(Vec::new());
         }
-        Ok(())
+        let samples = mem::take(&mut self.samples);
+        let layout = Layout::new(rules, &samples, *room)?;
+        *room -= layout.size();
+        self.layout = layout;
+        Ok(samples)
     }
 }
 

@@ -4,8 +4,9 @@ use super::hot::{HotSets, LargeSet, Layout};
 use super::sieve::Sieve;
 use super::subject::Subject;
 use super::table::{Look, Table};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::robots::pattern::glob_matches_behind;
+use crate::robots::reference;
 use crate::simd::{Machine, Work};
 use crate::snapshot::packed::PackedRule;
 use crate::snapshot::ruleset::{RuleSet, Rules};
@@ -135,6 +136,7 @@ impl SecondLook for &mut HotSets {
     #[inline(always)]
     fn allows(self, (place, set): (u32, &RuleSet<'_>), subject: Subject<'_>, machine: impl Machine) -> Result<bool> {
         self.meet(place, set, subject.path)?;
+        rejudge_promoted((place, set), self, machine)?;
         Ok(is_allowed(match set.wild.len() {
             0 => SearchLiteral { set, subject }.run(machine)?,
             _ => Search { set, subject, seen: None }.run(machine)?,
@@ -190,7 +192,9 @@ fn highest(
     hot: &mut HotSets,
     machine: impl Machine,
 ) -> Result<u32> {
-    match hot.meet(place, set, subject.path)? {
+    hot.meet(place, set, subject.path)?;
+    rejudge_promoted((place, set), hot, machine)?;
+    match hot.layout(place) {
         Some(Layout::Table(table)) => Ok(table.highest(subject, 0, machine)),
         Some(Layout::Large(large)) => machine.apart(SearchLarge { set, large, subject, seen: Some(seen) }),
         _ if set.wild.len() > 0 => machine.apart(Search { set, subject, seen: Some(seen) }),
@@ -199,6 +203,40 @@ fn highest(
             None => machine.apart(SearchLiteral { set, subject }),
         },
     }
+}
+
+/// Pairs of rule and path that a re-judgement compares at most, as the reference is slow.
+const REJUDGED_PAIRS: usize = 20_000;
+
+/// Debug builds only: judges sample paths again with the rule set that was just promoted, and compares each verdict with the
+/// reference's. Two layouts of one rule set must never disagree.
+///
+/// # Errors
+/// [`Corrupt`](crate::ErrorKind::Corrupt) if they disagree: in a damaged file, or by a defect of the layout.
+#[inline(always)]
+fn rejudge_promoted((place, set): (u32, &RuleSet<'_>), hot: &mut HotSets, machine: impl Machine) -> Result<()> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    let samples = hot.take_promoted();
+    if samples.is_empty() {
+        return Ok(());
+    }
+    let rules = set.rules().collect::<Result<Vec<_>>>()?;
+    for path in samples.iter().take((REJUDGED_PAIRS / rules.len().max(1)).max(1)) {
+        let matching = rules.iter().filter(|(text, rule)| reference::matches_normal(text, rule.anchored, path));
+        let expected = matching.map(|(_, rule)| rule.rank()).max().unwrap_or(0);
+        let subject = Subject::new(path);
+        let found = match hot.layout(place) {
+            Some(Layout::Table(table)) => table.highest(subject, 0, machine),
+            Some(Layout::Large(large)) => SearchLarge { set, large, subject, seen: None }.run(machine)?,
+            Some(Layout::Stored) | None => Search { set, subject, seen: None }.run(machine)?,
+        };
+        if found != expected {
+            return Err(Error::corrupt("a promoted rule set that disagrees with its rules"));
+        }
+    }
+    Ok(())
 }
 
 /// A path and rules too many for one table, laid out anew.
@@ -352,13 +390,15 @@ fn first_left(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Profile;
     use crate::robots::RuleKind;
+    use crate::robots::pattern::Pattern;
     use crate::simd::AnyMachine;
     use crate::snapshot::draft::SetRule;
     use crate::snapshot::ruleset::pack;
     use proptest::collection::vec;
     use proptest::prelude::*;
-    use proptest::sample::select;
+    use proptest::sample::{Index, select};
 
     fn set(rules: &[(&str, RuleKind)]) -> (Vec<u8>, Vec<u8>) {
         let rules: Vec<SetRule<'_>> = rules
@@ -454,38 +494,146 @@ mod tests {
         assert!(RuleSet::decode(&sets, u32::MAX, &patterns).is_err());
     }
 
-    proptest! {
-        /// Tables, sieves and signatures dismiss different rules, but leave all that match.
-        #[test]
-        fn however_rules_are_laid_out_the_same_decides(
-            rules in vec((select(vec!["/", "/*"]), vec(select(b"/ab*?.".to_vec()), 0..14), any::<[bool; 2]>()), 1..300),
-            paths in vec(vec(select(b"/ab?.\0".to_vec()), 0..70), 1..90),
-        ) {
-            let rules: Vec<SetRule<'_>> = rules
-                .into_iter()
-                .map(|(head, tail, [anchored, allow])| {
-                    let kind = if allow { RuleKind::Allow } else { RuleKind::Disallow };
-                    SetRule { text: [head.as_bytes(), &tail].concat().into(), anchored, kind }
-                })
-                .collect();
-            let (sets, patterns) = pack(&rules).unwrap();
-            let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-            let paths: Vec<Vec<u8>> = paths.iter().map(|tail| [b"/", &tail[..]].concat()).collect();
-            let (mut hot, machine) = (HotSets::after(20), AnyMachine::detect());
-            for path in &paths {
-                let (slow, subject) = (search(&set, path).unwrap(), Subject::new(path));
-                let told = match first_look(8, subject, &mut hot) {
-                    FirstLook::Told(is_allowed) => is_allowed,
-                    FirstLook::Left(left) => left.allows((8, &set), subject, machine).unwrap(),
-                    FirstLook::Large(large) => large.allows((8, &set), subject, machine).unwrap(),
-                    FirstLook::Untold => (&mut hot).allows((8, &set), subject, machine).unwrap(),
-                };
-                prop_assert_eq!(told, is_allowed(slow), "{}", path.escape_ascii());
-                if let FirstLook::Told(told) = look_at_few(&set, subject) && are_few(&set) {
-                    prop_assert_eq!(told, is_allowed(slow), "{}", path.escape_ascii());
+    /// Pieces of rule paths and URL paths: every byte with a meaning of its own, and texts that often meet each other.
+    const PIECES: &[&str] = &[
+        "/",
+        "a",
+        "b",
+        "ab",
+        ".",
+        "?",
+        "=",
+        "*",
+        "**",
+        "$",
+        "%",
+        "%41",
+        "%2a",
+        "%24",
+        "%c3%a4",
+        "ä",
+        "abcdefghij",
+        "\u{1}",
+    ];
+
+    /// Sizes of rule sets around every threshold of the layouts.
+    const SIZES: &[usize] =
+        &[1, 2, 3, 7, 8, 9, 12, 20, 31, 32, 33, 50, 63, 64, 65, 90, 103, 104, 105, 127, 128, 129, 140, 300, 1100, 5000];
+
+    fn text(len: std::ops::Range<usize>) -> BoxedStrategy<String> {
+        vec(select(PIECES), len).prop_map(|pieces| pieces.concat()).boxed()
+    }
+
+    /// How a generated rule path comes about: on its own, or from that of an earlier rule.
+    #[derive(Clone, Debug)]
+    enum Made {
+        Fresh(String),
+        Extended(Index, String),
+        Cut(Index, Index),
+    }
+
+    /// A rule path as the grammar allows it: with and without a first `/`, stars alone, `$` alone, escapes, many stars at the end.
+    fn any_path() -> BoxedStrategy<String> {
+        let heads = select(vec!["/", "/", "/", "/*", "/*", "*", "**", "", "$", "a", "%2A", "/%2f"]);
+        let ends = select(vec!["", "", "", "", "$", "*", "*$", "**", "**$", "****************", "****************$"]);
+        (heads, text(0..6), ends).prop_map(|(head, middle, end)| format!("{head}{middle}{end}")).boxed()
+    }
+
+    fn literal_path() -> BoxedStrategy<String> {
+        text(1..9).prop_map(|text| format!("/{}", text.replace('*', "x"))).boxed()
+    }
+
+    fn made(fresh: BoxedStrategy<String>) -> BoxedStrategy<(Made, bool)> {
+        let made = prop_oneof![
+            8 => fresh.prop_map(Made::Fresh),
+            1 => (any::<Index>(), text(1..3)).prop_map(|(earlier, more)| Made::Extended(earlier, more)),
+            1 => (any::<Index>(), any::<Index>()).prop_map(|(earlier, at)| Made::Cut(earlier, at)),
+        ];
+        (made, any::<bool>()).boxed()
+    }
+
+    /// The paths of a list of rules, each with whether it allows. Half of the lists are mostly literal, as on real sites.
+    fn rule_paths() -> impl Strategy<Value = Vec<(String, bool)>> {
+        let rule = prop_oneof![
+            Just(made(any_path())),
+            Just(made(prop_oneof![1 => any_path(), 20 => literal_path()].boxed())),
+        ];
+        (rule, select(SIZES)).prop_flat_map(|(rule, size)| vec(rule, size)).prop_map(resolve_relatives)
+    }
+
+    fn resolve_relatives(list: Vec<(Made, bool)>) -> Vec<(String, bool)> {
+        let mut paths: Vec<(String, bool)> = Vec::new();
+        for (made, allow) in list {
+            let earlier = |index: Index| if paths.is_empty() { "" } else { &*paths[index.index(paths.len())].0 };
+            let path = match made {
+                Made::Fresh(path) => path,
+                Made::Extended(index, more) => format!("{}{more}", earlier(index)),
+                Made::Cut(index, at) => {
+                    let chars: Vec<char> = earlier(index).chars().collect();
+                    chars[..at.index(chars.len() + 1)].iter().collect()
                 }
-                let fast = highest((8, &set), (subject, &mut Seen::new()), &mut hot, machine).unwrap();
-                prop_assert_eq!(fast, slow, "{}", path.escape_ascii());
+            };
+            paths.push((path, allow));
+        }
+        paths
+    }
+
+    /// Paths, most of them made from the rules: `*` filled in, something appended.
+    fn url_paths(rules: &[(String, bool)], made: Vec<(Index, String, String)>, profile: Profile) -> Vec<Vec<u8>> {
+        let path = |(rule, fill, tail): (Index, String, String)| {
+            let rule = &rules[rule.index(rules.len())].0;
+            let path = format!("{}{tail}", rule.trim_end_matches('$').replace('*', &fill));
+            let slash = if path.starts_with('/') { "" } else { "/" };
+            reference::normal_path(format!("{slash}{path}").as_bytes(), profile)
+        };
+        made.into_iter().map(path).collect()
+    }
+
+    proptest! {
+        /// The reference is the oracle: tables, indexes, sieves and signatures dismiss different rules, but never one that
+        /// decides. Every path is judged before and after the promotion of the rule set.
+        #[test]
+        fn every_layout_of_a_rule_set_agrees_with_the_reference(
+            rules in rule_paths(),
+            made in vec((any::<Index>(), text(0..3), text(0..3)), 1..60),
+            profile in select(vec![Profile::Google, Profile::Rfc9309]),
+        ) {
+            let mut paths = url_paths(&rules, made, profile);
+            paths.truncate((20_000 / rules.len()).max(4));
+            let kind = |allow| if allow { RuleKind::Allow } else { RuleKind::Disallow };
+            let patterns = rules.iter().map(|(path, allow)| (Pattern::new(path.as_bytes(), profile), kind(*allow)));
+            let set_rules: Vec<SetRule<'_>> = patterns
+                .filter(|(pattern, _)| pattern.can_match())
+                .map(|(pattern, kind)| SetRule { text: pattern.text, anchored: pattern.anchored, kind })
+                .collect();
+            let (sets, patterns) = pack(&set_rules).unwrap();
+            let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
+            set.verify(&sets).unwrap();
+            let rank = |path: &[u8], (rule, allow): &(String, bool)| {
+                let priority = reference::priority(rule.as_bytes(), profile, path);
+                if priority > 0 { priority as u32 * 2 + u32::from(*allow) } else { 0 }
+            };
+            let expected: Vec<u32> =
+                paths.iter().map(|path| rules.iter().map(|rule| rank(path, rule)).max().unwrap_or(0)).collect();
+            let promoted_after = 20;
+            let (mut hot, machine) = (HotSets::after(promoted_after), AnyMachine::detect());
+            for _ in 0..=(promoted_after as usize).div_ceil(paths.len()) {
+                for (path, &rank) in paths.iter().zip(&expected) {
+                    let (subject, shown) = (Subject::new(path), path.escape_ascii());
+                    prop_assert_eq!(search(&set, path).unwrap(), rank, "stored: {}", shown);
+                    let first = match first_look(8, subject, &mut hot) {
+                        FirstLook::Told(is_allowed) => is_allowed,
+                        FirstLook::Left(left) => left.allows((8, &set), subject, machine).unwrap(),
+                        FirstLook::Large(large) => large.allows((8, &set), subject, machine).unwrap(),
+                        FirstLook::Untold => (&mut hot).allows((8, &set), subject, machine).unwrap(),
+                    };
+                    prop_assert_eq!(first, is_allowed(rank), "first look: {}", shown);
+                    if let FirstLook::Told(few) = look_at_few(&set, subject) && are_few(&set) {
+                        prop_assert_eq!(few, is_allowed(rank), "few rules: {}", shown);
+                    }
+                    let hot_rank = highest((8, &set), (subject, &mut Seen::new()), &mut hot, machine).unwrap();
+                    prop_assert_eq!(hot_rank, rank, "promoted: {}", shown);
+                }
             }
         }
     }

@@ -60,8 +60,8 @@ impl Table {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if a rule's pattern lies outside the file.
     pub(super) fn new(set: &RuleSet<'_>, samples: &[Vec<u8>]) -> Result<Self> {
         let is_wild = set.len() > MOST;
-        let mut rules = set.rules().collect::<Result<Vec<_>>>()?;
-        rules.retain(|(text, _)| !is_wild || text.contains(&b'*'));
+        let mut rules: Vec<_> =
+            if is_wild { set.wildcard_rules().collect::<Result<_>>() } else { set.rules().collect::<Result<_>>() }?;
         rules.sort_by_key(|(_, packed)| Reverse(packed.rank()));
         let mut texts = Vec::new();
         let mut blocks: Vec<Block> = rules.chunks(BLOCK).map(|rules| Block::new(rules, &mut texts)).collect();

@@ -106,6 +106,13 @@ pub(crate) fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
     if matches(&pattern, path) { pattern.len() as isize } else { -1 }
 }
 
+/// Whether a pattern in normal form matches a path in normal form: every `*` of `text` is the wildcard, every `$` a
+/// literal, and `anchored` says that the match must end at the end of the path.
+pub(crate) fn matches_normal(text: &[u8], anchored: bool, path: &[u8]) -> bool {
+    let tokens = text.iter().map(|&b| if b == b'*' { Token::AnyRun } else { Token::Byte(b) });
+    matches(&tokens.chain(anchored.then_some(Token::End)).collect::<Vec<_>>(), path)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Token {
     Byte(u8),

@@ -157,8 +157,11 @@ impl<'a> RuleSet<'a> {
 
     /// The packed rules in the order in which they are stored, and the words of the literal ones, which come first.
     pub(super) fn packed_rules(&self) -> impl Iterator<Item = (Option<u64>, PackedRule)> {
-        let wild = (0..self.wild.len()).filter_map(|number| self.wild.rule(number));
-        self.stems.literal().map(|(word, rule)| (Some(word), rule)).chain(wild.map(|rule| (None, rule)))
+        self.stems.literal().map(|(word, rule)| (Some(word), rule)).chain(self.packed_wild().map(|rule| (None, rule)))
+    }
+
+    fn packed_wild(&self) -> impl Iterator<Item = PackedRule> {
+        (0..self.wild.len()).filter_map(|number| self.wild.rule(number))
     }
 
     /// The rules in the order in which they are stored, each with its pattern.
@@ -173,6 +176,15 @@ impl<'a> RuleSet<'a> {
             };
             Ok((text, rule))
         })
+    }
+
+    /// The rules with wildcards in the order in which they are stored, each with its pattern. Among them are rules of
+    /// stars alone (`*`, `**`), whose stored pattern is empty: the text does not tell whether a rule has wildcards.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern that lies outside the file.
+    pub(crate) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
+        self.packed_wild().map(|rule| Ok((self.wild.pattern(&rule)?.to_vec(), rule)))
     }
 
     /// Checks what look-ups rely on: that it is byte for byte what its rules are packed as, and patterns are within bounds.
