@@ -5,7 +5,7 @@ use crate::agent::{is_space, trim};
 use crate::robots::condense::Delivery;
 use crate::robots::line::MAX_BODY;
 use bytes::Bytes;
-use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
 /// What is kept of a body: enough to see that it goes on behind the 500 KiB that count.
@@ -35,32 +35,67 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     trim(&line[..colon]).eq_ignore_ascii_case(name).then(|| trim(&line[colon + 1..]))
 }
 
+/// The elements of all headers of a name, in their order and in lower case: a list may be in one header or in several
+/// (RFC 9110 §5.3), and empty elements do not count (§5.6.1.2). Parameters are cut off.
+fn list_header(block: &[u8], name: &str) -> Vec<Vec<u8>> {
+    let lines = block.split(|&b| b == b'\n').filter_map(|line| value_of(line, name.as_bytes()));
+    let elements = lines.flat_map(|value| value.split(|&b| b == b','));
+    let names = elements.map(|element| trim(element.split(|&b| b == b';').next().unwrap_or_default()));
+    names.filter(|name| !name.is_empty()).map(<[u8]>::to_ascii_lowercase).collect()
+}
+
 /// Reads a whole response. `cut_short` says that the archive kept only its beginning.
 ///
-/// `Content-Encoding` and `Transfer-Encoding` are undone; the prefix `X-Crawler-` on their names (Common Crawl)
-/// means that this was done already, and makes them other headers.
+/// `Content-Encoding` and `Transfer-Encoding` are undone, the coding that was applied last first; the prefix `X-Crawler-` on their
+/// names (Common Crawl) means that this was done already, and makes them other headers. A coding that cannot be undone, and a
+/// body shorter than its `Content-Length`, are failed fetches: to take them for a robots.txt would allow what the site may refuse.
 pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
     let (head, body) = block.split_at(head_len(&block));
     let Some(status) = status_of(head) else {
         return Answer::Failed("not an HTTP response".to_owned());
     };
-    let names = ["Location", "Cache-Control", "Transfer-Encoding", "Content-Encoding"];
-    let [location, cache_control, transfer_coding, content_coding] = headers(head, names);
+    let names = ["Location", "Cache-Control", "Transfer-Encoding", "Content-Encoding", "Content-Length"];
+    let [location, cache_control, transfer_coding, content_coding, length] = headers(head, names);
     let mut response = Response {
         status,
         location: location.map(<[u8]>::to_vec),
         max_age: cache_control.and_then(max_age),
         ..Response::default()
     };
-    if (200..300).contains(&status) {
-        response.delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
-        match decode_body(body, transfer_coding, content_coding, cut_short) {
-            Ok(Body::Decoded(body)) => response.body = body.into(),
-            Ok(Body::AsItIs(len)) => response.body = block.slice_ref(&body[..len]),
-            Err(what) => return Answer::Failed(what.to_owned()),
+    if !(200..300).contains(&status) {
+        return Answer::Http(response);
+    }
+    response.delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
+    let is_coded = transfer_coding.is_some() || content_coding.is_some();
+    let codings = if is_coded { codings(head) } else { Vec::new() };
+    if codings.is_empty() {
+        if !cut_short && length.is_some_and(|length| is_shorter(body, length)) {
+            return Answer::Failed("the body is shorter than its Content-Length".to_owned());
         }
+        response.body = block.slice_ref(&body[..body.len().min(MAX_KEPT)]);
+        return Answer::Http(response);
+    }
+    match undo_all(&codings, body, cut_short) {
+        Ok(body) => response.body = body.into(),
+        Err(what) => return Answer::Failed(what),
     }
     Answer::Http(response)
+}
+
+/// The codings of a response in the order in which they are undone. Transfer codings were applied after content codings
+/// (RFC 9112 §6.1), so they come first, and of each list the last.
+fn codings(head: &[u8]) -> Vec<Vec<u8>> {
+    let (mut codings, transfer) = (list_header(head, "Content-Encoding"), list_header(head, "Transfer-Encoding"));
+    codings.extend(transfer);
+    codings.retain(|coding| coding != b"identity");
+    codings.reverse();
+    codings
+}
+
+/// Whether a body is shorter than its `Content-Length` says. One that fills what is kept of a record is not: the rest was there.
+fn is_shorter(body: &[u8], length: &[u8]) -> bool {
+    let length = std::str::from_utf8(length).ok().and_then(|length| length.parse::<u64>().ok());
+    body.len() < MAX_KEPT && length.is_some_and(|length| (body.len() as u64) < length)
 }
 
 /// The length of the head, from the status line to the blank line; the body is behind it.
@@ -95,58 +130,73 @@ pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     })
 }
 
-/// What comes of a body.
-enum Body {
-    Decoded(Vec<u8>),
-    /// So many bytes of it as they stand in the archive, where they need not be copied from.
-    AsItIs(usize),
-}
+/// No server applies more; each could make a thousand bytes of one.
+const MAX_CODINGS: usize = 4;
 
-/// Undoes transfer and content coding. A broken coding is a failed fetch, as truncated chunks are.
-fn decode_body(
-    body: &[u8],
-    transfer_coding: Option<&[u8]>,
-    content_coding: Option<&[u8]>,
-    cut_short: bool,
-) -> Result<Body, &'static str> {
-    let chunked = transfer_coding.is_some_and(|value| value.to_ascii_lowercase().ends_with(b"chunked"));
-    let dechunked;
-    let body = if chunked {
-        dechunked = dechunk(body, cut_short).ok_or("truncated chunks")?;
-        &dechunked
-    } else {
-        body
-    };
-    let (mut decoded, complete) = match content_coding.map(<[u8]>::to_ascii_lowercase).as_deref() {
-        // Archivers that decode bodies often leave the header behind: a body without the magic number is plain.
-        Some(b"gzip" | b"x-gzip") if body.starts_with(&[0x1f, 0x8b]) => read_some(MultiGzDecoder::new(body)),
-        Some(b"deflate") => read_some(ZlibDecoder::new(body)),
-        Some(b"zstd") => match zstd::stream::read::Decoder::new(body) {
-            Ok(decoder) => read_some(decoder),
-            Err(_) => return Err("broken content coding"),
-        },
-        Some(b"br") => return Err("content coding br is not supported"),
-        _ if !chunked => return Ok(Body::AsItIs(body.len().min(MAX_KEPT))),
-        _ => (body[..body.len().min(MAX_KEPT)].to_vec(), true),
-    };
-    if !complete && !cut_short {
-        return Err("broken content coding");
+/// The first [`MAX_KEPT`] bytes of a body without these codings.
+fn undo_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Result<Vec<u8>, String> {
+    if codings.len() > MAX_CODINGS {
+        return Err(format!("more than {MAX_CODINGS} codings"));
     }
-    decoded.truncate(MAX_KEPT);
-    Ok(Body::Decoded(decoded))
+    let mut decoded: Option<Vec<u8>> = None;
+    for coding in codings {
+        let plain = undo(coding, decoded.as_deref().unwrap_or(body), cut_short)?;
+        decoded = plain.or(decoded);
+    }
+    let mut plain = decoded.unwrap_or_else(|| body[..body.len().min(MAX_KEPT)].to_vec());
+    plain.truncate(MAX_KEPT);
+    Ok(plain)
 }
 
-/// At most [`MAX_KEPT`] bytes, and whether they came without an error.
+/// Undoes one coding; `None` if the body does not have it: archivers that decode bodies often leave the header behind, so a body
+/// without the magic number of its coding is taken as it is.
+fn undo(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<u8>>, String> {
+    let (decoded, is_whole) = match coding {
+        b"chunked" => return dechunk(body, cut_short).map(Some).ok_or_else(|| "truncated chunks".to_owned()),
+        b"gzip" | b"x-gzip" if body.starts_with(&[0x1f, 0x8b]) => read_some(MultiGzDecoder::new(body)),
+        b"zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => {
+            read_some(zstd::stream::read::Decoder::new(body).map_err(|_| BROKEN_CODING)?)
+        }
+        b"gzip" | b"x-gzip" | b"zstd" => return Ok(None),
+        b"deflate" if has_zlib_header(body) => read_some(ZlibDecoder::new(body)),
+        // Some servers leave out the zlib header that RFC 9110 §8.4.1.2 asks for.
+        b"deflate" => read_some(DeflateDecoder::new(body)),
+        b"br" | b"compress" | b"x-compress" => {
+            return Err(format!("content coding {} is not supported", String::from_utf8_lossy(coding)));
+        }
+        // No coding, but what servers write there: `utf-8`, `none`, `binary`.
+        _ if is_text(body) => return Ok(None),
+        unknown => return Err(format!("unknown content coding {:?}", String::from_utf8_lossy(unknown))),
+    };
+    if is_whole || cut_short { Ok(Some(decoded)) } else { Err(BROKEN_CODING.to_owned()) }
+}
+
+const BROKEN_CODING: &str = "broken content coding";
+
+/// RFC 1950 §2.2: the method 8 in the first byte, and a checksum over both.
+fn has_zlib_header(body: &[u8]) -> bool {
+    matches!(body, [method, flags, ..] if method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31))
+}
+
+/// Whether the body's first kibibyte has no control characters but white space.
+fn is_text(body: &[u8]) -> bool {
+    body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_space(b))
+}
+
+/// What is read of a body that may be coded again: an inner coding of so many bytes fills the 500 KiB that count.
+const MAX_DECODED: usize = 2 * MAX_KEPT;
+
+/// At most [`MAX_DECODED`] bytes, and whether they came without an error.
 fn read_some(reader: impl Read) -> (Vec<u8>, bool) {
     let mut out = Vec::new();
-    let result = reader.take(MAX_KEPT as u64).read_to_end(&mut out);
+    let result = reader.take(MAX_DECODED as u64).read_to_end(&mut out);
     (out, result.is_ok())
 }
 
 /// The chunks' contents; `None` if the last chunk is missing, unless the archive `cut_short` the response.
 fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    while out.len() < 2 * MAX_KEPT {
+    while out.len() < MAX_DECODED {
         let Some(end) = memchr::memchr(b'\n', body) else { return cut_short.then_some(out) };
         let size = body[..end].split(|&b| b == b';').next().map(trim)?;
         let size = usize::from_str_radix(std::str::from_utf8(size).ok()?, 16).ok()?;
@@ -193,18 +243,84 @@ mod tests {
         }
     }
 
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(text).unwrap();
+        out.finish().unwrap()
+    }
+
+    /// What comes of a body under these headers: the text, or why there is none.
+    fn outcome(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
+        let block = [b"HTTP/1.1 200 OK\r\n", headers.as_bytes(), b"\r\n\r\n", body].concat();
+        match parse(block.into(), false) {
+            Answer::Http(response) => Ok(response.body.to_vec()),
+            Answer::Failed(what) => Err(what),
+        }
+    }
+
+    /// RFC 9110 §8.4 and §5.3, RFC 9112 §6.1.
     #[test]
-    fn codings_are_undone_and_broken_ones_are_failures() {
-        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gz.write_all(b"user-agent: *").unwrap();
-        let gz = gz.finish().unwrap();
-        let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
-        assert_eq!(response(&[head, gz.as_slice()].concat()).body, b"user-agent: *"[..]);
-        assert!(matches!(parse([head, &gz[..12]].concat().into(), false), Answer::Failed(_)));
-        let done = b"HTTP/1.1 200 OK\r\nX-Crawler-Content-Encoding: gzip\r\n\r\nplain";
-        assert_eq!(response(done).body, b"plain"[..]);
-        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\nuser\r\n6\r\n-agent\r\n0\r\n\r\n";
-        assert_eq!(response(chunked).body, b"user-agent"[..]);
-        assert!(matches!(parse(Bytes::from(&chunked[..chunked.len() - 7]), false), Answer::Failed(_)));
+    fn codings_are_undone_in_order() {
+        let plain = b"user-agent: *".as_slice();
+        let (once, twice) = (gzip(plain), gzip(&gzip(plain)));
+        let chunked = |body: &[u8]| [format!("{:x}\r\n", body.len()).as_bytes(), body, b"\r\n0\r\n\r\n"].concat();
+        let (zlib, zstd) = (flate2::Compression::fast(), zstd::encode_all(once.as_slice(), 1).unwrap());
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), zlib);
+        raw.write_all(plain).unwrap();
+        let raw = raw.finish().unwrap();
+        for (headers, body) in [
+            ("Content-Encoding: gzip", once.as_slice()),
+            ("Content-Encoding: gzip, gzip", &twice),
+            ("Content-Encoding: gzip\r\nVary: x\r\ncontent-encoding: GZIP", &twice),
+            ("Content-Encoding: identity, gzip", &once),
+            ("Content-Encoding: gzip,", &once),
+            ("Content-Encoding: ,gzip;q=1 ,", &once),
+            ("Content-Encoding: gzip, zstd", &zstd),
+            ("Content-Encoding: deflate", &raw),
+            ("Transfer-Encoding: gzip, chunked", &chunked(&once)),
+            ("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", &chunked(&once)),
+            ("Content-Encoding: gzip\r\nTransfer-Encoding: chunked", &chunked(&once)),
+            ("Transfer-Encoding: chunked", &chunked(plain)),
+            ("X-Crawler-Content-Encoding: gzip", plain),
+            ("Content-Encoding: gzip, gzip", plain),
+            ("Content-Encoding: utf-8", plain),
+            ("Content-Encoding: identity\r\nContent-Length: 13", plain),
+        ] {
+            assert_eq!(outcome(headers, body).as_deref(), Ok(plain), "{headers}");
+        }
+    }
+
+    #[test]
+    fn a_coding_that_cannot_be_undone_is_a_failure() {
+        let once = gzip(b"user-agent: *");
+        for (headers, body) in [
+            ("Content-Encoding: gzip", &once[..12]),
+            ("Content-Encoding: gzip, gzip", &gzip(&once[..12])),
+            ("Content-Encoding: gzip, compress", &once),
+            ("Content-Encoding: compress", b"user-agent: *"),
+            ("Content-Encoding: br", b"user-agent: *"),
+            ("Content-Encoding: aes128gcm", &once),
+            ("Transfer-Encoding: chunked", b"4\r\nuser\r\n6\r\n-agent\r\n"),
+            ("Content-Encoding: gzip, gzip, gzip, gzip, gzip", &once),
+        ] {
+            assert!(outcome(headers, body).is_err(), "{headers}");
+        }
+    }
+
+    /// RFC 9112 §8: a response that is shorter than its Content-Length is incomplete.
+    #[test]
+    fn a_body_shorter_than_its_length_is_a_failure() {
+        assert!(outcome("Content-Length: 14", b"user-agent: *").is_err());
+        for headers in [
+            "Content-Length: 13",
+            "Content-Length: 12",
+            "Content-Length: x",
+            "X-Crawler-Content-Length: 99",
+            "Content-Length: 99\r\nContent-Encoding: gzip",
+        ] {
+            assert_eq!(outcome(headers, b"user-agent: *").as_deref(), Ok(&b"user-agent: *"[..]), "{headers}");
+        }
+        let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\nuser-agent: *";
+        assert!(matches!(parse(cut.as_slice().into(), true), Answer::Http(_)), "the archive says that it cut the body");
     }
 }
