@@ -1,6 +1,7 @@
 //! All integration tests, in one binary.
 
 mod agents;
+mod answers;
 mod bad_input;
 mod bench;
 mod command;

@@ -226,7 +226,7 @@ impl Compiler {
         let response = Response { status: 200, body: Bytes::copy_from_slice(body), ..Response::default() };
         let url = format!("{origin}/robots.txt").into_bytes();
         let mut batch = Batch::new()?;
-        batch.add(self, Capture { url, time: None, answer: Answer::Http(response) })?;
+        batch.add(self, Capture { url, answer: Answer::Http(response), ..Capture::default() })?;
         self.tally.absorb(batch.tally, ReadStats { bytes: body.len() as u64, damaged: 0 }, 0);
         append(&mut self.fetches, batch.fetches);
         Ok(())

@@ -38,6 +38,10 @@ impl Batch {
             return Ok(());
         }
         self.tally.undated += u64::from(capture.time.is_none());
+        let mut capture = capture;
+        if let Some(key) = capture.unread_key.take() {
+            self.tally.unread_key(key, 1);
+        }
         match compiler.capture(&mut self.packer, capture, &mut self.tally)? {
             Some(fetch) => self.fetches.push(fetch),
             None => self.tally.not_urls += 1,

@@ -4,8 +4,11 @@ use crate::profile::Profile;
 use crate::snapshot::Counts;
 use crate::source::ReadStats;
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
+
+/// How many [`unread_keys`](CompileReport::unread_keys) are counted at most: keys may be anything.
+const MAX_UNREAD_KEYS: usize = 16;
 
 /// What a compilation read and what came of it; `--stats-json` writes it as it is.
 #[derive(Clone, Debug, Serialize)]
@@ -36,6 +39,9 @@ pub struct CompileReport {
     pub undated: u64,
     /// Damaged places skipped.
     pub damaged: u64,
+    /// Keys of JSON lines with a 2xx status and no body that look like the body and are not read, each with the number of such
+    /// lines; at most 16 of them.
+    pub unread_keys: BTreeMap<String, u64>,
     /// Bytes of all 2xx bodies, at most 500 KiB of each.
     pub body_bytes: u64,
     /// Bytes of the distinct ones among them.
@@ -60,6 +66,7 @@ impl CompileReport {
             too_new: tally.too_new,
             undated: tally.undated,
             damaged: tally.damaged,
+            unread_keys: tally.unread_keys.clone(),
             body_bytes: tally.body_bytes,
             distinct_body_bytes: tally.distinct_body_bytes,
             counts: Counts::default(),
@@ -77,6 +84,7 @@ pub(super) struct Tally {
     pub too_new: u64,
     pub undated: u64,
     pub damaged: u64,
+    unread_keys: BTreeMap<String, u64>,
     body_bytes: u64,
     distinct_body_bytes: u64,
     /// Hashes of the bodies met, with their lengths: only statistics depend on them.
@@ -92,6 +100,13 @@ impl Tally {
         }
     }
 
+    /// Counts lines of which this key looks like the body.
+    pub(super) fn unread_key(&mut self, key: String, lines: u64) {
+        if self.unread_keys.len() < MAX_UNREAD_KEYS || self.unread_keys.contains_key(&key) {
+            *self.unread_keys.entry(key).or_default() += lines;
+        }
+    }
+
     pub(super) fn merge(&mut self, mut other: Self) {
         self.inputs += other.inputs;
         self.bytes_in += other.bytes_in;
@@ -100,6 +115,7 @@ impl Tally {
         self.too_new += other.too_new;
         self.undated += other.undated;
         self.damaged += other.damaged;
+        other.unread_keys.into_iter().for_each(|(key, lines)| self.unread_key(key, lines));
         self.body_bytes += other.body_bytes;
         if self.bodies.len() < other.bodies.len() {
             std::mem::swap(&mut self.bodies, &mut other.bodies);

@@ -109,6 +109,7 @@ impl RobotsFile {
                 delivery: Delivery::Whole,
                 ..Response::default()
             }),
+            unread_key: None,
         };
         Ok(self.origins.iter().map(capture).collect())
     }

@@ -65,10 +65,32 @@ struct Object {
     status: Option<Value>,
     body: Option<String>,
     body_base64: Option<String>,
-    fetched_at: Option<String>,
+    content: Option<Value>,
+    text: Option<Value>,
+    robots: Option<Value>,
+    fetched_at: Option<Value>,
     headers: Option<BTreeMap<String, Value>>,
     error: Option<String>,
     truncated: Option<String>,
+}
+
+/// Part of the name of a key that may hold a body.
+const BODY_NAMES: &[&str] = &["body", "content", "text", "robots", "payload", "html", "raw"];
+
+/// Fields of a robots.txt, one of which a body is likely to have.
+const BODY_FIELDS: &[&str] = &["user-agent:", "disallow:", "allow:", "sitemap:"];
+
+/// A key of a line without a body that looks like one: by its name or by what it holds.
+fn body_like_key(line: &[u8]) -> Option<String> {
+    let object: serde_json::Map<String, Value> = serde_json::from_slice(line).ok()?;
+    let has = |text: &str, parts: &[&str]| {
+        let text = text.to_ascii_lowercase();
+        parts.iter().any(|part| text.contains(part))
+    };
+    let mut texts = object.iter().filter_map(|(key, value)| value.as_str().map(|text| (key, text)));
+    let is_known = |key: &str| ["url", "status", "fetched_at", "error", "truncated"].contains(&key);
+    let found = texts.find(|(key, text)| !is_known(key) && (has(key, BODY_NAMES) || has(text, BODY_FIELDS)));
+    found.map(|(key, _)| key.clone())
 }
 
 impl Object {
@@ -104,6 +126,34 @@ impl Object {
     }
 }
 
+/// The answer of a line that has a 2xx status and no body. It is not taken for an empty robots.txt, which would allow everything.
+fn no_body() -> Answer {
+    Answer::Failed("a 2xx status without a body".to_owned())
+}
+
+/// The time of `fetched_at`: RFC 3339, or whole seconds since 1970.
+fn time_of(value: &Value) -> Result<i64, String> {
+    let time = match value {
+        Value::String(text) => super::parse_time(text.as_bytes()),
+        // Milliseconds are far beyond the last year that there is a time for.
+        Value::Number(number) => number.as_i64().filter(|&seconds| jiff::Timestamp::from_second(seconds).is_ok()),
+        _ => None,
+    };
+    time.ok_or_else(|| format!("\"fetched_at\" is neither an RFC 3339 time nor whole seconds since 1970: {value}"))
+}
+
+/// What is wrong with a JSON text of one line: the parser's message, with the column and without its line number, which would
+/// be one of another count.
+fn place_in_line(err: &serde_json::Error) -> String {
+    let message = err.to_string();
+    let place = format!(" at line {} column {}", err.line(), err.column());
+    match message.strip_suffix(&place) {
+        Some(what) if err.column() > 0 => format!("{what} at column {}", err.column()),
+        Some(what) => what.to_owned(),
+        None => message,
+    }
+}
+
 impl Line {
     fn damaged(&self, what: impl std::fmt::Display, skippable: bool) -> Error {
         Error::damaged(self.offset, format!("line {}: {what}", self.number), skippable)
@@ -111,24 +161,23 @@ impl Line {
 
     /// The capture that the line describes.
     pub(super) fn capture(&self) -> Result<Capture> {
-        let object: Object =
-            serde_json::from_slice(super::without_mark(&self.text)).map_err(|err| self.damaged(err, true))?;
+        let text = super::without_mark(&self.text);
+        let object: Object = serde_json::from_slice(text).map_err(|err| self.damaged(place_in_line(&err), true))?;
         let time = match &object.fetched_at {
-            None => None,
-            Some(text) => Some(
-                super::parse_time(text.as_bytes())
-                    .ok_or_else(|| self.damaged(format!("\"fetched_at\" is not an RFC 3339 time: {text:?}"), true))?,
-            ),
+            None | Some(Value::Null) => None,
+            Some(value) => Some(time_of(value).map_err(|what| self.damaged(what, true))?),
         };
         let url = object.url.clone().into_bytes();
-        Ok(Capture { url, time, answer: self.answer(object)? })
+        let answer = self.answer(object)?;
+        let unread_key = if answer == no_body() { body_like_key(text) } else { None };
+        Ok(Capture { url, time, answer, unread_key })
     }
 
     fn answer(&self, mut object: Object) -> Result<Answer> {
         if let Some(error) = object.error.take().filter(|error| !error.is_empty()) {
             return Ok(Answer::Failed(error));
         }
-        let delivery = match object.truncated.as_deref() {
+        let delivery = match object.truncated.as_deref().map(str::to_ascii_lowercase).as_deref() {
             Some(reason @ ("time" | "disconnect")) => return Ok(Answer::Failed(format!("truncated: {reason}"))),
             Some(_) => Delivery::CutShort,
             None => Delivery::Whole,
@@ -142,17 +191,26 @@ impl Line {
             (None, Some(_)) => 200,
             (None, None) => return Ok(Answer::Failed("neither status nor body nor error is given".to_owned())),
         };
+        // RFC 9110 §15.3.5: 204 alone has no body. Any other 2xx had one, which the line does not tell.
+        if body.is_none() && (200..300).contains(&status) && status != 204 {
+            return Ok(no_body());
+        }
         Ok(Answer::Http(Response { status, location, max_age, body: body.unwrap_or_default(), delivery }))
     }
 
     fn body(&self, object: &mut Object) -> Result<Option<Bytes>> {
-        let mut body = match (object.body.take(), &object.body_base64) {
-            (Some(text), _) => Bytes::from(text),
-            (None, Some(coded)) => base64::engine::general_purpose::STANDARD
+        let other = [&mut object.content, &mut object.text, &mut object.robots];
+        let other = other.into_iter().find_map(|value| match value.take() {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        });
+        let mut body = match (object.body.take(), &object.body_base64, other) {
+            (Some(text), ..) | (None, None, Some(text)) => Bytes::from(text),
+            (None, Some(coded), _) => base64::engine::general_purpose::STANDARD
                 .decode(coded.trim())
                 .map_err(|err| self.damaged(format!("\"body_base64\": {err}"), true))?
                 .into(),
-            (None, None) => return Ok(None),
+            (None, None, None) => return Ok(None),
         };
         body.truncate(MAX_KEPT);
         Ok(Some(body))

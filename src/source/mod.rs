@@ -22,6 +22,8 @@ pub(crate) struct Capture {
     pub time: Option<i64>,
     /// What came back.
     pub answer: Answer,
+    /// A key of a JSON line that looks like the body, where the line has none that is read as one.
+    pub unread_key: Option<String>,
 }
 
 /// The answer to one request.

@@ -1,9 +1,10 @@
-//! WARC files (ISO 28500): finds the `response` records, whatever the compression around them.
+//! WARC files (ISO 28500): finds the `response` and `revisit` records, whatever the compression around them.
 
 use super::http::{self, headers};
-use super::{Answer, Capture, Entry, Sink};
+use super::{Answer, Capture, Entry, Response, Sink};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::robots::condense::Delivery;
 use bytes::Bytes;
 use std::io::{BufRead, Read};
 
@@ -17,7 +18,7 @@ const MAX_RECORD: u64 = 1 << 40;
 
 const MISPLACED: &str = "a WARC record should begin here";
 
-/// One `response` record.
+/// One `response` or `revisit` record.
 #[derive(Debug)]
 pub(crate) struct Record {
     /// Where its last byte lies: the offset of the gzip member, else that behind it.
@@ -32,15 +33,17 @@ impl Record {
     pub(super) fn capture(self) -> Option<Capture> {
         let bytes = Bytes::from(self.bytes);
         let (head, block) = (&bytes[..self.head_len], bytes.slice(self.head_len..));
-        let [target, date, truncated] = headers(head, ["WARC-Target-URI", "WARC-Date", "WARC-Truncated"]);
-        let target = target.unwrap_or_default();
-        // WARC/1.0 wrote the URI in angle brackets in its grammar, and some tools do.
-        let target = target.strip_prefix(b"<").and_then(|t| t.strip_suffix(b">")).unwrap_or(target);
+        let names = ["WARC-Target-URI", "WARC-Date", "WARC-Truncated", "WARC-Type", "WARC-Refers-To-Target-URI"];
+        let [target, date, truncated, kind, referred] = headers(head, names);
+        let target = without_brackets(target.unwrap_or_default());
         if target.is_empty() {
             return None;
         }
         let time = date.and_then(super::parse_time);
         let answer = match truncated.map(<[u8]>::to_ascii_lowercase).as_deref() {
+            _ if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(REVISIT)) => {
+                revisit(target, referred.map(without_brackets), block)
+            }
             // The fetch itself broke off: what came may be a fraction of what the site says.
             Some(reason @ (b"time" | b"disconnect")) => {
                 Answer::Failed(format!("truncated: {}", String::from_utf8_lossy(reason)))
@@ -48,9 +51,34 @@ impl Record {
             Some(_) => http::parse(block, true),
             None => http::parse(block, false),
         };
-        Some(Capture { url: target.to_vec(), time, answer })
+        Some(Capture { url: target.to_vec(), time, answer, unread_key: None })
     }
 }
+
+/// WARC/1.0 wrote URIs in angle brackets in its grammar, and some tools do.
+fn without_brackets(uri: &[u8]) -> &[u8] {
+    uri.strip_prefix(b"<").and_then(|uri| uri.strip_suffix(b">")).unwrap_or(uri)
+}
+
+/// The type of records that say what an earlier record of the archive says already.
+const REVISIT: &[u8] = b"revisit";
+
+/// The answer that a `revisit` record stands for (WARC/1.1 §6.7). Its block has the HTTP head, if anything, and no body: an answer
+/// that needs none is read as it is; a 2xx confirms the copy that was captured before, as a 304 does. A record that refers to the
+/// body of another URL is no answer, since only captures of the URL itself are looked for.
+fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> Answer {
+    match http::parse(block, true) {
+        Answer::Http(response) if !(200..300).contains(&response.status) => Answer::Http(response),
+        _ if referred.is_some_and(|uri| uri != target) => {
+            Answer::Failed("a revisit record that refers to another URL".to_owned())
+        }
+        Answer::Http(Response { max_age, .. }) => Answer::Http(Response { max_age, ..NOT_MODIFIED }),
+        Answer::Failed(_) => Answer::Http(NOT_MODIFIED),
+    }
+}
+
+const NOT_MODIFIED: Response =
+    Response { status: 304, location: None, max_age: None, body: Bytes::new(), delivery: Delivery::Whole };
 
 /// Reads records to the end; gives the number of damaged places skipped.
 pub(super) fn read<R: Read>(input: &mut Decoder<R>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
@@ -98,7 +126,8 @@ enum Found {
 /// Whether a record of this type and target holds an answer of a web server.
 fn is_http_response(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
     let is_dns = |uri: &[u8]| uri.trim_ascii_start().get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"));
-    kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"response")) && target.is_some_and(|uri| !is_dns(uri))
+    let is_kind = |kind: &[u8]| kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(REVISIT);
+    kind.is_some_and(is_kind) && target.is_some_and(|uri| !is_dns(uri))
 }
 
 struct Reader<'r, R: Read> {

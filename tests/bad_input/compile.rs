@@ -160,7 +160,7 @@ fn a_bad_json_line_is_named_by_its_number_or_skipped() {
         (r#"{"url": "https://c.example/robots.txt", "body": [1]}"#, "expected a string"),
         (r#"{"url": "https://c.example/robots.txt", "body_base64": "***"}"#, "body_base64"),
         (r#"{"url": "https://c.example/robots.txt", "fetched_at": "yesterday"}"#, "fetched_at"),
-        (r#"{"url": "https://c.example/robots.txt", "fetched_at": 1700000000}"#, "expected a string"),
+        (r#"{"url": "https://c.example/robots.txt", "fetched_at": 1.5}"#, "fetched_at"),
         (r#"{"url": "https://c.example/robots.txt", "headers": [1]}"#, "expected a map"),
         (r#"{"url": "https://c.example/robots.txt", "status": "abc"}"#, "\"status\""),
     ];

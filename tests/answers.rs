@@ -1,0 +1,176 @@
+//! Answers in archives that must not be taken for an empty robots.txt, which would allow everything: a JSON line's body under
+//! another key, a `revisit` record, a URL that was captured often.
+
+use crate::command::robosieve;
+use robosieve::*;
+use serde_json::{Value, json};
+
+/// The snapshot of an archive, JSON lines or WARC.
+fn compile(archive: &[u8]) -> Snapshot<Vec<u8>> {
+    let mut compiler = Compiler::default();
+    compiler.add_reader("archive", archive).unwrap();
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+}
+
+fn letter(snapshot: &Snapshot<Vec<u8>>, url: &str) -> char {
+    let judge = Judge::new(snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    judge.judge(url.as_bytes(), &mut judge.scratch()).unwrap().get(0).letter()
+}
+
+fn line(object: &Value) -> String {
+    let mut line = json!({"url": "https://a.example/robots.txt", "status": 200});
+    line.as_object_mut().unwrap().extend(object.as_object().unwrap().clone());
+    line.to_string() + "\n"
+}
+
+#[test]
+fn a_body_is_read_from_any_documented_key() {
+    let robots = "User-agent: *\nDisallow: /x";
+    for key in ["body", "content", "text", "robots"] {
+        let snapshot = compile(line(&json!({key: robots})).as_bytes());
+        assert_eq!(
+            [letter(&snapshot, "https://a.example/x"), letter(&snapshot, "https://a.example/y")],
+            ['D', 'A'],
+            "{key}"
+        );
+    }
+    let coded =
+        compile(line(&json!({"body_base64": "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3g=", "text": "other"})).as_bytes());
+    assert_eq!(
+        [letter(&coded, "https://a.example/x"), letter(&coded, "https://a.example/y")],
+        ['D', 'A'],
+        "base64 goes first"
+    );
+    let without_status = json!({"url": "https://a.example/robots.txt", "content": robots}).to_string();
+    assert_eq!(letter(&compile(without_status.as_bytes()), "https://a.example/x"), 'D');
+}
+
+/// RFC 9110 §15.3.5: of the 2xx only 204 has no body. Of another one the body is not known, as if the site had not answered.
+#[test]
+fn a_2xx_without_a_body_is_unreachable() {
+    for (object, expected) in [
+        (json!({}), 'D'),
+        (json!({"status": 206}), 'D'),
+        (json!({"body": null}), 'D'),
+        (json!({"text": ["a"]}), 'D'),
+        (json!({"html": "User-agent: *"}), 'D'),
+        (json!({"status": 204}), 'A'),
+        (json!({"body": ""}), 'A'),
+        (json!({"content": ""}), 'A'),
+        (json!({"status": 404}), 'A'),
+    ] {
+        assert_eq!(letter(&compile(line(&object).as_bytes()), "https://a.example/x"), expected, "{object}");
+    }
+}
+
+#[test]
+fn a_key_that_looks_like_a_body_is_warned_of_with_a_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let objects = [
+        json!({"html": "<html>"}),
+        json!({"html": "<html>", "url": "https://b.example/robots.txt"}),
+        json!({"x": "User-Agent: *\nDisallow: /", "url": "https://c.example/robots.txt"}),
+        json!({"body": "", "html": "<html>", "url": "https://d.example/robots.txt"}),
+        json!({"note": "nothing", "url": "https://e.example/robots.txt"}),
+    ];
+    std::fs::write(dir.path().join("a.jsonl"), objects.iter().map(line).collect::<String>()).unwrap();
+    let ran = robosieve(dir.path(), &["compile", "-o", "s", "--stats-json", "stats.json", "a.jsonl"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 lines") && ran.stderr.contains("\"html\" looks like it"), "{}", ran.stderr);
+    let stats: Value = serde_json::from_slice(&std::fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
+    assert_eq!(stats["unread_keys"], json!({"html": 2, "x": 1}));
+}
+
+#[test]
+fn fetched_at_may_be_seconds_since_1970() {
+    let lines = [
+        line(&json!({"body": "user-agent: *\ndisallow: /", "fetched_at": 1_767_312_000})),
+        line(&json!({"body": "", "fetched_at": "2026-01-01T00:00:00Z"})),
+    ];
+    let snapshot = compile(lines.concat().as_bytes());
+    let entry = snapshot.origin(&Origin::of(b"https://a.example/").unwrap()).unwrap().unwrap();
+    assert_eq!(entry.outcome().fetched, Some(1_767_312_000), "2026-01-02");
+    for wrong in [json!(1_767_312_000_000i64), json!(1.5), json!(true), json!("yesterday")] {
+        let wrong = line(&json!({"body": "", "fetched_at": wrong}));
+        let err = Compiler::default().add_reader("a.jsonl", wrong.as_bytes()).unwrap_err().to_string();
+        assert!(err.contains("\"fetched_at\"") && err.contains("line 1"), "{err}");
+    }
+}
+
+#[test]
+fn a_broken_line_has_one_line_number() {
+    let text = line(&json!({"body": ""})) + "{\"url\": tru}\n";
+    let err = Compiler::default().add_reader("a.jsonl", text.as_bytes()).unwrap_err().to_string();
+    assert!(err.contains("line 2: expected ident at column") && !err.contains("line 1"), "{err}");
+}
+
+#[test]
+fn a_truncated_fetch_is_unreachable_in_any_case_of_letters() {
+    for (reason, expected) in [("disconnect", 'D'), ("DISCONNECT", 'D'), ("Time", 'D'), ("length", 'A')] {
+        let object = json!({"body": "", "truncated": reason});
+        assert_eq!(letter(&compile(line(&object).as_bytes()), "https://a.example/x"), expected, "{reason}");
+    }
+}
+
+fn record(kind: &str, day: u8, more: &str, block: &str) -> String {
+    format!(
+        "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: https://a.example/robots.txt\r\n\
+         WARC-Date: 2026-01-{day:02}T00:00:00Z\r\n{more}Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+/// WARC/1.1 §6.7: a `revisit` record says that an answer was the same as an earlier one, and leaves the body out.
+#[test]
+fn a_revisit_record_confirms_the_copy_before_it() {
+    let copy = record("response", 1, "", "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /x\n");
+    let own = "WARC-Refers-To-Target-URI: <https://a.example/robots.txt>\r\n";
+    let other = "WARC-Refers-To-Target-URI: https://b.example/robots.txt\r\n";
+    for (more, block, expected) in [
+        ("", "HTTP/1.1 304 Not Modified\r\n\r\n", "DA"),
+        (own, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", "DA"),
+        (own, "", "DA"),
+        (other, "HTTP/1.1 200 OK\r\n\r\n", "DD"),
+        ("", "HTTP/1.1 404 Not Found\r\n\r\n", "AA"),
+        ("", "HTTP/1.1 503 x\r\n\r\n", "DD"),
+    ] {
+        let snapshot = compile((copy.clone() + &record("revisit", 2, more, block)).as_bytes());
+        let found: String =
+            ["x", "y"].map(|path| letter(&snapshot, &format!("https://a.example/{path}"))).iter().collect();
+        assert_eq!(found, expected, "{more:?} {block:?}");
+        let entry = snapshot.origin(&Origin::of(b"https://a.example/").unwrap()).unwrap().unwrap();
+        assert_eq!(entry.outcome().fetched, Some(1_767_312_000), "the time is that of the revisit record");
+    }
+    let alone = compile(record("revisit", 2, own, "HTTP/1.1 200 OK\r\n\r\n").as_bytes());
+    assert_eq!(letter(&alone, "https://a.example/x"), 'D', "a revisit without a copy is no answer");
+}
+
+/// Captures of one URL, many, and origins that redirect there: each gets what the URL said by the time that counts.
+#[test]
+fn followers_of_an_often_captured_url_each_get_its_copy_of_their_time() {
+    let target = "https://t.example/robots.txt";
+    let captures = (1..=28).map(|day| {
+        json!({"url": target, "status": 200, "body": format!("user-agent: *\ndisallow: /{day}$"),
+            "fetched_at": format!("2026-01-{day:02}T00:00:00Z")})
+    });
+    let redirect = |name: &str| {
+        json!({"url": format!("https://{name}.example/robots.txt"), "status": 301,
+            "headers": {"Location": target}, "fetched_at": "2026-01-01T00:00:00Z"})
+    };
+    let failures = |day: u8| {
+        [format!("2026-01-{day:02}T12:00:00Z"), "2026-03-20T00:00:00Z".to_owned()]
+            .map(|time| json!({"url": format!("https://f{day}.example/robots.txt"), "status": 503, "fetched_at": time}))
+    };
+    let followers = (1..=28).flat_map(|day| failures(day).into_iter().chain([redirect(&format!("f{day}"))]));
+    let lines: Vec<Value> = captures.chain([redirect("now")]).chain(followers).collect();
+    let snapshot = compile(lines.iter().map(|line| line.to_string() + "\n").collect::<String>().as_bytes());
+    for day in 1..=28 {
+        let refused = |host: &str| {
+            (1..=28)
+                .filter(|day| letter(&snapshot, &format!("https://{host}.example/{day}")) == 'D')
+                .collect::<Vec<u8>>()
+        };
+        assert_eq!(refused(&format!("f{day}")), [day], "its redirect failed from day {day} on");
+        assert_eq!(refused("now"), [28]);
+    }
+}
