@@ -186,7 +186,13 @@ fn crawled(random: &mut Lcg, month: u64) -> serde_json::Value {
         let day = random.below(56);
         object["fetched_at"] = json!(format!("2026-0{}-{:02}T00:00:00Z", month + day / 28, 1 + day % 28));
     }
-    match random.below(8) {
+    match random.below(9) {
+        8 if secure => {
+            // The snapshot holds neither the max-age of a last good copy nor the redirect that led to one: the 304 has a max-age of
+            // its own, and is of a URL that never redirects.
+            object["status"] = json!(304);
+            object["headers"] = json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
+        }
         0 => object["error"] = json!(["timeout", "refused"][random.below(2) as usize]),
         1 | 2 => object["status"] = json!([503, 500, 429][random.below(3) as usize]),
         3 => object["status"] = json!([404, 403][random.below(2) as usize]),

@@ -312,12 +312,16 @@ fn outcomes_of_fetching_under_every_policy() {
 }
 
 /// A robots.txt that refuses `path` alone tells whether that is the path which the URL is judged by.
-fn refuses_exactly(origin: &str, path: &str, url: &str) -> bool {
-    let mut compiler = Compiler::default();
+fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> bool {
+    let mut compiler = Compiler::new(profile);
     compiler.add_robots(origin, format!("user-agent: *\ndisallow: {path}$").as_bytes()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
-    judge.judge(url.as_bytes(), &mut judge.scratch()).unwrap().get(0) == Verdict::Disallowed
+    let robots = format!("user-agent: *\ndisallow: {path}$");
+    let robots = Robots::parse(robots.as_bytes(), profile);
+    let explained = explain(&robots, &"FooBot".parse().unwrap(), AgentMatch::Extended, url.trim().as_bytes());
+    let judged = judge.judge(url.as_bytes(), &mut judge.scratch()).unwrap().get(0);
+    judged == Verdict::Disallowed && explained.verdict == judged
 }
 
 #[test]
@@ -326,11 +330,15 @@ fn origins_and_paths_of_urls_and_lines_that_are_none() {
     let mut failures = Failures::default();
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [url, origin, path] = fields[..] else { panic!("{line:?}") };
+        let ([url, origin, path, ..], rfc_path) = (&fields[..], fields.get(3)) else { panic!("{line:?}") };
         let found = Origin::of(url.as_bytes()).map_or("-".to_owned(), |origin| origin.to_string());
-        failures.check(|| format!("{url:?}"), found, origin.to_owned());
-        if origin != "-" {
-            failures.check(|| format!("path of {url:?}: {path:?}"), refuses_exactly(origin, path, url), true);
+        failures.check(|| format!("{url:?}"), found, (*origin).to_owned());
+        for (profile, path) in [(Profile::Google, path), (Profile::Rfc9309, rfc_path.unwrap_or(path))] {
+            // RFC 9309 §2.2.2: /robots.txt is allowed whatever the rules say.
+            if *origin != "-" && (profile == Profile::Google || *path != "/robots.txt") {
+                let refused = refuses_exactly(profile, origin, path, url);
+                failures.check(|| format!("path of {url:?}: {path:?} {profile:?}"), refused, true);
+            }
         }
     }
     failures.finish("origins and paths");

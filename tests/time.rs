@@ -181,6 +181,7 @@ fn a_stale_copy_as_json_tells_what_is_known() {
     let expected = json!({
         "url": "https://failing.example/robots.txt", "outcome": "unreachable", "status": 0, "max_age": null,
         "fetched_at": "2026-01-01T12:00:00Z", "stale_from": "2026-01-02T12:00:00Z", "first_failure": "2026-01-01T12:00:00Z",
+        "first_unreachable": "2026-01-01T12:00:00Z",
     });
     assert_eq!(of("https://failing.example/robots.txt"), expected);
     assert_eq!(of("https://undated.example/robots.txt")["stale_from"], json!(null));

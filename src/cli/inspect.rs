@@ -65,6 +65,7 @@ fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
         "url": entry.robots_url(), "outcome": outcome.class.name(), "status": outcome.status,
         "fetched_at": outcome.fetched.map(time), "max_age": outcome.max_age,
         "stale_from": outcome.stale_from().map(time), "first_failure": outcome.first_failure.map(time),
+        "first_unreachable": outcome.first_unreachable.map(time),
     })
 }
 
@@ -138,6 +139,7 @@ fn origin_json(entry: &OriginEntry<'_>, robots: Option<String>) -> serde_json::V
         "origin": entry.origin(), "outcome": outcome.class.name(), "status": outcome.status, "hops": outcome.hops,
         "source": entry.source(), "detail": entry.detail(), "cut_short": outcome.cut_short,
         "fetched_at": outcome.fetched.map(time), "first_failure": outcome.first_failure.map(time),
+        "first_unreachable": outcome.first_unreachable.map(time), "target_missing": outcome.target_missing,
         "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "robots_txt": robots,
     })
 }

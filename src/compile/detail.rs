@@ -7,6 +7,9 @@ pub(super) const LOOP: &str = "redirect loop";
 /// One hop too many.
 pub(super) const TOO_MANY: &str = "more than 5 redirects";
 
+/// A 304 that confirms nothing known.
+pub(super) const NO_COPY: &str = "304 without an earlier copy";
+
 const BEFORE: &str = "redirect to ";
 const BEHIND: &str = ", which the archive lacks";
 

@@ -26,7 +26,7 @@ impl UrlKey {
     /// The key of a URL; `None` if it is none, or its origin is too long to be one.
     pub(super) fn new(text: &[u8]) -> Option<Self> {
         let mut buffer = Vec::new();
-        let parts = url::split(text, &mut buffer)?;
+        let parts = url::split(text, Profile::Rfc9309, &mut buffer)?;
         let origin_len = u16::try_from(parts.origin.len()).ok()?;
         let path = normalize_path(parts.path, Profile::Google);
         let slash: &[u8] = if parts.slash { b"/" } else { b"" };
@@ -63,8 +63,10 @@ pub(super) struct Fetch {
 pub(super) enum FetchAnswer {
     /// 2xx.
     Rules(Arc<File>, Delivery),
-    /// 3xx; the target if the answer names one.
+    /// 3xx but 304; the target if the answer names one.
     Redirect(Option<UrlKey>),
+    /// 304, or a WARC `revisit` record: the copy that the crawler has is still valid.
+    NotModified,
     /// 4xx but 429.
     ClientError,
     /// 429 and 5xx.
@@ -78,6 +80,7 @@ pub(super) enum FetchAnswer {
 pub(super) enum Rank {
     Rules,
     Redirect,
+    NotModified,
     ClientError,
     ServerError,
     Unreachable,
@@ -102,6 +105,7 @@ impl Fetch {
         let rank = match &self.answer {
             FetchAnswer::Rules(..) => Rank::Rules,
             FetchAnswer::Redirect(_) => Rank::Redirect,
+            FetchAnswer::NotModified => Rank::NotModified,
             FetchAnswer::ClientError => Rank::ClientError,
             FetchAnswer::ServerError => Rank::ServerError,
             FetchAnswer::Unreachable(_) => Rank::Unreachable,
@@ -109,9 +113,10 @@ impl Fetch {
         (rank, self.status, self.max_age)
     }
 
-    /// Whether it is a failure that a site recovers from, after which its last good copy matters.
+    /// Whether it is a failure that a site recovers from, after which its last good copy matters. A 304 counts as one here:
+    /// of those that confirm a copy, [`history`](super::history) puts the copy in their place.
     pub(super) fn is_failure(&self) -> bool {
-        matches!(self.answer, FetchAnswer::ServerError | FetchAnswer::Unreachable(_))
+        matches!(self.answer, FetchAnswer::ServerError | FetchAnswer::Unreachable(_) | FetchAnswer::NotModified)
     }
 
     /// By key; newest first; of captures made in the same second the one that says most first, and so on down to the
@@ -139,6 +144,7 @@ fn classify(
 ) -> Result<FetchAnswer> {
     Ok(match response.status {
         200..=299 => FetchAnswer::Rules(intern(&response.body, response.delivery)?, response.delivery),
+        304 => FetchAnswer::NotModified,
         300..=399 => FetchAnswer::Redirect(response.location.and_then(|location| target(url, &location))),
         429 | 500..=599 => FetchAnswer::ServerError,
         400..=499 => FetchAnswer::ClientError,
@@ -179,7 +185,7 @@ impl Fetches {
     /// The captures of a canonical URL, newest first.
     pub(super) fn of(&self, url: &[u8]) -> &[Fetch] {
         let start = self.0.partition_point(|fetch| fetch.key.text() < url);
-        let len = self.0[start..].iter().take_while(|fetch| fetch.key.text() == url).count();
+        let len = self.0[start..].partition_point(|fetch| fetch.key.text() == url);
         &self.0[start..start + len]
     }
 

@@ -169,6 +169,16 @@ impl<'p> Known<'p> {
         self.hops == 0 && matches!(self.class(), OutcomeClass::ServerError | OutcomeClass::Unreachable)
     }
 
+    /// Whether that failure is one that RFC 9309 calls "unreachable" (§2.3.1.4): not a 429.
+    pub(super) fn is_unreachable(&self) -> bool {
+        self.is_failure() && self.entry.outcome().status != 429
+    }
+
+    /// Whether the URL itself answered with a redirect.
+    pub(super) fn is_redirect(&self) -> bool {
+        self.hops > 0 || self.class() == OutcomeClass::Unresolved
+    }
+
     /// The robots.txt that the URL itself answered with.
     pub(super) fn good(&self) -> Option<u32> {
         self.entry.rules_file().filter(|_| self.hops == 0 && self.class() == OutcomeClass::Rules)

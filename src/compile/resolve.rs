@@ -3,14 +3,15 @@
 use super::detail::{self, lacking};
 use super::fetch::{Fetch, FetchAnswer, Fetches, ROBOTS_PATH, UrlKey};
 use super::files::File;
-use super::history::{self, Event, Said};
+use super::history::{Event, Events, History, Said};
 use super::links::Links;
 use super::previous::Known;
 use crate::error::Result;
 use crate::robots::condense::Delivery;
 use crate::snapshot::{Outcome, OutcomeClass};
 use rayon::prelude::*;
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
 const MAX_HOPS: u8 = 5;
@@ -50,7 +51,7 @@ pub(super) struct Settled {
 
 /// Settles them.
 pub(super) fn resolve_all(fetches: &Fetches, links: Option<&Links<'_>>) -> Result<Settled> {
-    let web = Web { fetches, links };
+    let web = Web { fetches, links, histories: RwLock::default() };
     // Collected as they are: results, of which any may fail, would be held twice for a moment.
     let failure = OnceLock::new();
     let resolve = |(key, url, captures)| {
@@ -96,47 +97,91 @@ impl<'f> Way<'f> {
 struct Web<'f> {
     fetches: &'f Fetches,
     links: Option<&'f Links<'f>>,
+    /// The histories of URLs that were captured often. Any number of origins may redirect to one of these.
+    histories: RwLock<HashMap<&'f [u8], Arc<History<'f>>>>,
 }
+
+/// The histories of URLs with fewer captures are made again for each origin that asks: that takes less time than to keep them.
+const OFTEN: usize = 16;
 
 impl<'f> Web<'f> {
     /// The outcome of an origin whose robots.txt has this URL and these captures.
     fn resolve(&self, key: &[u8], url: &'f [u8], captures: &'f [Fetch]) -> Result<Resolved> {
-        let events = history::of(url, captures, self.links)?;
+        let history = self.history(url, captures)?;
+        let events = history.all();
         let mut way = Way { visited: vec![url], hops: 0, until: None };
-        let mut resolved = self.outcome(&events, &mut way)?;
+        let mut resolved = self.outcome(events, &mut way)?;
         resolved.key = key.into();
-        resolved.by_capture = matches!(events.first().map(|event| &event.said), Some(Said::Capture(_)));
+        resolved.by_capture =
+            events.first().is_some_and(|event| event.confirmed || matches!(event.said, Said::Capture(_)));
         Ok(resolved)
     }
 
-    /// The outcome of what is known of the URL at the end of the way, newest first.
-    fn outcome(&self, events: &[Event<'f>], way: &mut Way<'f>) -> Result<Resolved> {
-        match events.first().map(|event| &event.said) {
-            Some(Said::Capture(fetch)) => match &fetch.answer {
-                FetchAnswer::Redirect(target) => self.redirect(fetch, target.as_ref(), way),
+    /// What is known of a URL with these captures.
+    fn history(&self, url: &'f [u8], captures: &'f [Fetch]) -> Result<Arc<History<'f>>> {
+        if captures.len() < OFTEN {
+            return History::new(url, captures, self.links).map(Arc::new);
+        }
+        let kept = self.histories.read().unwrap_or_else(PoisonError::into_inner).get(url).cloned();
+        if let Some(history) = kept {
+            return Ok(history);
+        }
+        let history = Arc::new(History::new(url, captures, self.links)?);
+        self.histories.write().unwrap_or_else(PoisonError::into_inner).insert(url, history.clone());
+        Ok(history)
+    }
+
+    /// The outcome of what is known of the URL at the end of the way.
+    fn outcome(&self, events: Events<'_, 'f>, way: &mut Way<'f>) -> Result<Resolved> {
+        let Some(event) = events.first() else { return Ok(nothing()) };
+        match &event.said {
+            Said::Capture(fetch) => match &fetch.answer {
+                FetchAnswer::Redirect(target) => self.redirect(event, (fetch.status, target.as_ref()), way),
                 FetchAnswer::Rules(file, delivery) => {
-                    let mut resolved = settle(fetch, OutcomeClass::Rules, way);
+                    let mut resolved = settle(event, fetch.status, OutcomeClass::Rules, way);
                     resolved.file = Some(FileRef::New(file.clone()));
                     resolved.outcome.cut_short = *delivery == Delivery::CutShort;
                     Ok(resolved)
                 }
-                FetchAnswer::ClientError => Ok(settle(fetch, OutcomeClass::ClientError, way)),
-                FetchAnswer::ServerError => self.failed(settle(fetch, OutcomeClass::ServerError, way), events, way),
-                FetchAnswer::Unreachable(cause) => {
-                    let mut resolved = settle(fetch, OutcomeClass::Unreachable, way);
-                    resolved.detail = Some(cause.as_bytes().into());
-                    self.failed(resolved, events, way)
+                FetchAnswer::ClientError => Ok(settle(event, fetch.status, OutcomeClass::ClientError, way)),
+                FetchAnswer::ServerError => {
+                    self.failed(settle(event, fetch.status, OutcomeClass::ServerError, way), events, way)
                 }
+                FetchAnswer::Unreachable(cause) => self.unreachable((event, fetch.status), cause, events, way),
+                FetchAnswer::NotModified => self.unreachable((event, fetch.status), detail::NO_COPY, events, way),
             },
-            Some(Said::Known(known)) => self.taken_over(known, events, way),
-            // Neither is ever the newest; nobody would be told anything by them.
-            Some(Said::FirstFailure | Said::LastGood(_)) | None => Ok(nothing()),
+            Said::Known(known) => self.taken_over(known, events, way),
+            Said::LastGood(row) if event.confirmed => {
+                let mut resolved = settle(event, OK, OutcomeClass::Rules, way);
+                resolved.file = Some(FileRef::Old(*row));
+                Ok(resolved)
+            }
+            // None of these is ever the newest.
+            Said::FirstFailure { .. } | Said::FirstUnreachable | Said::LastGood(_) => Ok(nothing()),
         }
     }
 
-    fn redirect(&self, fetch: &'f Fetch, target: Option<&'f UrlKey>, way: &mut Way<'f>) -> Result<Resolved> {
+    fn unreachable(
+        &self,
+        (event, status): (&Event<'_>, u16),
+        cause: &str,
+        events: Events<'_, 'f>,
+        way: &mut Way<'f>,
+    ) -> Result<Resolved> {
+        let mut resolved = settle(event, status, OutcomeClass::Unreachable, way);
+        resolved.detail = Some(cause.as_bytes().into());
+        self.failed(resolved, events, way)
+    }
+
+    /// The outcome of a redirect with this status to this target.
+    fn redirect(
+        &self,
+        event: &Event<'f>,
+        (status, target): (u16, Option<&'f UrlKey>),
+        way: &mut Way<'f>,
+    ) -> Result<Resolved> {
         let unresolved = |why: String, way: &Way<'_>| {
-            let mut resolved = settle(fetch, OutcomeClass::Unresolved, way);
+            let mut resolved = settle(event, status, OutcomeClass::Unresolved, way);
             resolved.detail = Some(why.into_bytes().into());
             Ok(resolved)
         };
@@ -151,26 +196,28 @@ impl<'f> Web<'f> {
         }
         match self.follow(target, 1, way)? {
             Some(resolved) => Ok(resolved),
-            None => unresolved(lacking(target), way),
+            None => {
+                let mut resolved = unresolved(lacking(target), way)?;
+                resolved.outcome.target_missing = true;
+                Ok(resolved)
+            }
         }
     }
 
     /// The outcome of a URL so many redirects further on; `None`, and no step taken, if nothing is known of it.
     fn follow(&self, url: &'f [u8], hops: u8, way: &mut Way<'f>) -> Result<Option<Resolved>> {
-        let mut events = history::of(url, self.fetches.of(url), self.links)?;
-        if let Some(until) = way.until {
-            events.retain(|event| event.time <= Some(until));
-        }
-        if events.is_empty() {
+        let history = self.history(url, self.fetches.of(url))?;
+        let events = history.until(way.until);
+        if events.first().is_none() {
             return Ok(None);
         }
         way.visited.push(url);
         way.hops += hops;
-        self.outcome(&events, way).map(Some)
+        self.outcome(events, way).map(Some)
     }
 
     /// The outcome that the previous snapshot knows, brought up to date where its redirects led to something that was captured.
-    fn taken_over(&self, known: &Known<'f>, events: &[Event<'f>], way: &mut Way<'f>) -> Result<Resolved> {
+    fn taken_over(&self, known: &Known<'f>, events: Events<'_, 'f>, way: &mut Way<'f>) -> Result<Resolved> {
         let outcome = known.entry.outcome();
         let hops = way.hops.saturating_add(known.hops);
         if hops > MAX_HOPS {
@@ -180,7 +227,9 @@ impl<'f> Web<'f> {
                 class: unresolved,
                 hops: way.hops,
                 cut_short: false,
+                target_missing: false,
                 first_failure: None,
+                first_unreachable: None,
                 ..resolved.outcome
             };
             (resolved.file, resolved.last_good) = (None, None);
@@ -197,6 +246,9 @@ impl<'f> Web<'f> {
         }
         let mut resolved = self.as_known(known, way);
         resolved.outcome = Outcome { hops, ..outcome.clone() };
+        if let Some(event) = events.first().filter(|event| event.confirmed && known.good().is_some()) {
+            (resolved.outcome.fetched, resolved.outcome.max_age) = (event.time, event.max_age);
+        }
         if known.is_failure() { self.failed(resolved, events, way) } else { Ok(resolved) }
     }
 
@@ -231,10 +283,10 @@ impl<'f> Web<'f> {
     }
 
     /// A failing newest capture: since when it fails, and what held before.
-    fn failed(&self, mut resolved: Resolved, events: &[Event<'f>], way: &mut Way<'f>) -> Result<Resolved> {
-        let run = events.iter().take_while(|event| event.is_failure()).count();
-        let (failures, before) = events.split_at(run);
-        resolved.outcome.first_failure = failures.last().and_then(|event| event.time);
+    fn failed(&self, mut resolved: Resolved, events: Events<'_, 'f>, way: &mut Way<'f>) -> Result<Resolved> {
+        let before = events.before_failures();
+        resolved.outcome.first_failure = events.first_failure();
+        resolved.outcome.first_unreachable = events.first_unreachable();
         resolved.last_good = match before.first().map(|event| &event.said) {
             Some(Said::Capture(Fetch { answer: FetchAnswer::Rules(file, _), .. })) => Some(FileRef::New(file.clone())),
             Some(Said::LastGood(row)) => Some(FileRef::Old(*row)),
@@ -258,7 +310,9 @@ fn nothing() -> Resolved {
         hops: 0,
         cut_short: false,
         fetched: None,
+        target_missing: false,
         first_failure: None,
+        first_unreachable: None,
         max_age: None,
     };
     Resolved {
@@ -272,17 +326,22 @@ fn nothing() -> Resolved {
     }
 }
 
-fn settle(fetch: &Fetch, class: OutcomeClass, way: &Way<'_>) -> Resolved {
+/// The HTTP status of a good answer, where that of the copy is not known any more.
+const OK: u16 = 200;
+
+fn settle(event: &Event<'_>, status: u16, class: OutcomeClass, way: &Way<'_>) -> Resolved {
     Resolved {
         key: Box::default(),
         outcome: Outcome {
             class,
-            status: fetch.status,
+            status,
             hops: way.hops,
             cut_short: false,
-            fetched: fetch.time,
+            fetched: event.time,
+            target_missing: false,
             first_failure: None,
-            max_age: fetch.max_age,
+            first_unreachable: None,
+            max_age: event.max_age,
         },
         file: None,
         last_good: None,

@@ -265,7 +265,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
             preferences: PreferenceExplanation::default(),
         };
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
-        let Some(parts) = url::split(url, &mut key) else { return Ok(out) };
+        let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(out) };
         out.origin = Origin::of(url);
         let Some((entry, other)) =
             self.locate((parts.origin, hash_key(parts.origin)), Glance::NOT_TAKEN, &mut other_key)?
@@ -381,7 +381,7 @@ impl<'a, D: AsRef<[u8]>> simd::Work for OneUrl<'_, 'a, '_, D> {
         let Self { judge, url, scratch } = self;
         let (origin, rest) = match url::split_plain(url, machine) {
             Some((origin, rest)) => (origin, rest),
-            None => match url::split(url, &mut scratch.key) {
+            None => match url::split(url, judge.profile, &mut scratch.key) {
                 Some(parts) => (parts.origin, parts.path),
                 None => return Ok(Verdicts::invalid(judge.agents.len())),
             },

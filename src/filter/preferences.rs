@@ -142,7 +142,7 @@ impl<'j, 's, D: AsRef<[u8]>> PreferenceJudge<'j, 's, D> {
     /// What a robots.txt that says something says about a URL.
     pub(super) fn at<'a>(&self, file: u32, url: &[u8], memory: &'a mut PreferenceScratch) -> &'a [Preferences] {
         let PreferenceScratch { sheets, answers, key, .. } = memory;
-        let (Some(sheet), Some(parts)) = (sheets.get(&file), url::split(url, key)) else {
+        let (Some(sheet), Some(parts)) = (sheets.get(&file), url::split(url, self.judge.profile, key)) else {
             return &[];
         };
         sheet.at(&self.judge.normal_path(parts.path), answers)

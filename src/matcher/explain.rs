@@ -67,7 +67,7 @@ pub enum Loss {
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> Explanation {
-    let (raw, slash) = url::path_of(url);
+    let (raw, slash) = url::path_of(url, robots.profile());
     let raw = if slash { [b"/", raw].concat() } else { raw.to_vec() };
     let path = normalize_path(&raw, robots.profile());
     let (groups, named) = robots.groups_for(agent, how);

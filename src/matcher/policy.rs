@@ -45,7 +45,8 @@ pub enum StatusPolicy {
     Google,
     /// RFC 9309 §2.3.1: 4xx, 429 too, allows; 5xx and network errors disallow, and allow after 30 days.
     Rfc9309,
-    /// The cautious reading: unknown origins, 401, 403, 429, 5xx and network errors disallow.
+    /// The cautious reading: unknown origins, redirects to a URL that the archive lacks, 401, 403, 429, 5xx and network errors
+    /// disallow.
     Strict,
 }
 
@@ -74,16 +75,20 @@ pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: boo
     match (outcome.class, policy) {
         (Rules, _) => Ruling::Rules,
         (ClientError, Strict) if matches!(outcome.status, 401 | 403) => Ruling::Disallow,
+        (Unresolved, Strict) if outcome.target_missing => Ruling::Disallow,
         (ClientError | Unresolved, _) => Ruling::Allow,
         (ServerError, Rfc9309) if outcome.status == 429 => Ruling::Allow,
         (ServerError | Unreachable, Strict) => Ruling::Disallow,
-        (ServerError | Unreachable, _) if !is_long_ago(outcome, at) => Ruling::Disallow,
+        (ServerError | Unreachable, _) if !is_long_ago(policy, outcome, at) => Ruling::Disallow,
         (ServerError | Unreachable, Google) if has_last_good => Ruling::LastGood,
         (ServerError | Unreachable, Google | Rfc9309) => Ruling::Allow,
     }
 }
 
-fn is_long_ago(outcome: &Outcome, at: Option<i64>) -> bool {
-    let age = at.or(outcome.fetched).zip(outcome.first_failure).map(|(now, first)| now.saturating_sub(first));
+/// Whether the run of failures began 30 days ago or earlier. Each policy counts its own run: for Google 429 is a failure, for
+/// RFC 9309 it is "unavailable" (§2.3.1.3) and ends a run.
+fn is_long_ago(policy: StatusPolicy, outcome: &Outcome, at: Option<i64>) -> bool {
+    let first = if policy == StatusPolicy::Rfc9309 { outcome.first_unreachable } else { outcome.first_failure };
+    let age = at.or(outcome.fetched).zip(first).map(|(now, first)| now.saturating_sub(first));
     age.is_some_and(|age| age >= FAILURE_SECONDS)
 }

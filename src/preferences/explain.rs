@@ -34,7 +34,7 @@ pub struct PreferenceExplanation {
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain_preferences(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> PreferenceExplanation {
-    let (raw, slash) = url::path_of(url);
+    let (raw, slash) = url::path_of(url, robots.profile());
     let raw = if slash { [b"/", raw].concat() } else { raw.to_vec() };
     let path = normalize_path(&raw, robots.profile());
     let (groups, _) = robots.groups_for(agent, how);

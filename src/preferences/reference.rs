@@ -24,7 +24,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn preferences(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profile, url: &[u8]) -> Preferences {
-    let path = normal_path(&path_params_query(url), profile);
+    let path = normal_path(&path_params_query(url, profile), profile);
     let lines = key_values(robots);
     let name = agent.keys(how).find(|name| lines.iter().any(|l| l.key == Key::Agent && names(&l.value, name)));
     let groups = groups(&lines);

@@ -29,7 +29,7 @@ pub struct Answer {
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn judge(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profile, url: &[u8]) -> Answer {
-    let path = normal_path(&path_params_query(url), profile);
+    let path = normal_path(&path_params_query(url, profile), profile);
     if profile == Profile::Rfc9309 && path == b"/robots.txt" {
         return Answer { allowed: true, line: 0 };
     }
@@ -200,8 +200,17 @@ fn units(text: &[u8]) -> Vec<Unit> {
     units
 }
 
-/// The reference's `GetPathParamsQuery`.
-pub(crate) fn path_params_query(url: &[u8]) -> Vec<u8> {
+/// The reference's `GetPathParamsQuery`. RFC 3986 §3.2.1 allows `;` in user information, which the reference takes for the
+/// beginning of the path.
+pub(crate) fn path_params_query(url: &[u8], profile: Profile) -> Vec<u8> {
+    let without_user;
+    let url = match profile {
+        Profile::Google => url,
+        Profile::Rfc9309 => {
+            without_user = without_user_information(url);
+            &without_user
+        }
+    };
     let find_any = |set: &[u8], from: usize| (from..url.len()).find(|&i| set.contains(&url[i]));
     let search_start = if url.starts_with(b"//") { 2 } else { 0 };
     let early_path = find_any(b"/?;", search_start).unwrap_or(usize::MAX);
@@ -219,6 +228,18 @@ pub(crate) fn path_params_query(url: &[u8]) -> Vec<u8> {
         path.insert(0, b'/');
     }
     path
+}
+
+/// `scheme://user@host/…` as `scheme://host/…`, and `//user@host/…` as `//host/…`.
+fn without_user_information(url: &[u8]) -> Vec<u8> {
+    let authority = match url.windows(3).position(|three| three == b"://") {
+        _ if url.starts_with(b"//") => 2,
+        Some(colon) if !url[..colon].iter().any(|b| b"/?;#".contains(b)) => colon + 3,
+        _ => return url.to_vec(),
+    };
+    let end = (authority..url.len()).find(|&i| b"/?#".contains(&url[i])).unwrap_or(url.len());
+    let host = (authority..end).rev().find(|&i| url[i] == b'@').map_or(authority, |at| at + 1);
+    [&url[..authority], &url[host..]].concat()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

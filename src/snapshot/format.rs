@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(crate) const MAGIC: &[u8; 8] = b"RSIEVE\x1a\n";
 
 /// The version of the layout that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Stands for "none" in every field that refers to something.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -212,14 +212,19 @@ pub(crate) struct Facts {
     pub detail: u32,
 }
 
-pub(super) const FACTS_LEN: usize = 40;
+pub(super) const FACTS_LEN: usize = 48;
 const NO_TIME: i64 = i64::MIN;
+
+/// Flags of an outcome, in the byte of its class.
+const TARGET_MISSING: u8 = 0x40;
+const CUT_SHORT: u8 = 0x80;
 
 impl Facts {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let o = &self.outcome;
         out.extend_from_slice(&o.fetched.unwrap_or(NO_TIME).to_le_bytes());
         out.extend_from_slice(&o.first_failure.unwrap_or(NO_TIME).to_le_bytes());
+        out.extend_from_slice(&o.first_unreachable.unwrap_or(NO_TIME).to_le_bytes());
         out.extend_from_slice(&self.entry.to_le_bytes());
         out.extend_from_slice(&self.last_good.to_le_bytes());
         out.extend_from_slice(&o.max_age.unwrap_or(NONE).to_le_bytes());
@@ -227,24 +232,28 @@ impl Facts {
         out.extend_from_slice(&self.detail.to_le_bytes());
         out.extend_from_slice(&o.status.to_le_bytes());
         out.push(o.hops);
-        out.push(o.class as u8 | u8::from(o.cut_short) << 7);
+        let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+        out.push(o.class as u8 | flag(o.target_missing, TARGET_MISSING) | flag(o.cut_short, CUT_SHORT));
     }
 
     pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
         let row: [u8; FACTS_LEN] = array(data, row as usize * FACTS_LEN, "an origin's facts")?;
         let mut f = Fields(&row);
         let time = |value: i64| (value != NO_TIME).then_some(value);
-        let (fetched, first_failure) = (time(f.i64()), time(f.i64()));
+        let (fetched, first_failure, first_unreachable) = (time(f.i64()), time(f.i64()), time(f.i64()));
         let (entry, last_good, max_age, source, detail) = (f.u32(), f.u32(), f.u32(), f.u32(), f.u32());
         let (status, hops, flags) = (f.u16(), f.u8(), f.u8());
-        let class = OutcomeClass::from_u8(flags & 0x7f).ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
+        let class = OutcomeClass::from_u8(flags & !(TARGET_MISSING | CUT_SHORT))
+            .ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
         let outcome = Outcome {
             class,
             status,
             hops,
-            cut_short: flags & 0x80 != 0,
+            cut_short: flags & CUT_SHORT != 0,
             fetched,
+            target_missing: flags & TARGET_MISSING != 0,
             first_failure,
+            first_unreachable,
             max_age: (max_age != NONE).then_some(max_age),
         };
         Ok(Self { outcome, entry, last_good, source, detail })

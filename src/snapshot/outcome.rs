@@ -15,7 +15,8 @@ pub enum OutcomeClass {
     ServerError = 2,
     /// DNS failure, timeout, reset, or an answer that is not HTTP.
     Unreachable = 3,
-    /// A redirect with more than five hops, a loop, or a target that the archive lacks: as 404.
+    /// A redirect with more than five hops, a loop, or a target that the archive lacks: as 404, but
+    /// [`Strict`](crate::StatusPolicy::Strict) disallows where the target is lacking.
     Unresolved = 4,
 }
 
@@ -52,8 +53,14 @@ pub struct Outcome {
     pub cut_short: bool,
     /// When the newest capture was made, in seconds since 1970.
     pub fetched: Option<i64>,
-    /// The first failure in the run of failures that the newest capture ends, in seconds since 1970.
+    /// Whether redirects led to a URL that the archive lacks.
+    pub target_missing: bool,
+    /// The first failure in the run of failures that the newest capture ends, in seconds since 1970. Failures are 429, 5xx and
+    /// network errors, as Google counts them.
     pub first_failure: Option<i64>,
+    /// The same for the run of 5xx and network errors alone, which a 429 ends: RFC 9309 counts 429 as "unavailable" (§2.3.1.3),
+    /// and only the others as "unreachable" (§2.3.1.4).
+    pub first_unreachable: Option<i64>,
     /// `max-age` of the answer's `Cache-Control`, in seconds.
     pub max_age: Option<u32>,
 }

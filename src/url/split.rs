@@ -2,6 +2,7 @@
 
 use super::authority;
 use crate::agent::trim;
+use crate::profile::Profile;
 use crate::simd::{AnyMachine, HostLook, Machine};
 
 /// A URL cut in two, as far as robots.txt is concerned.
@@ -18,14 +19,15 @@ pub(crate) struct Parts<'a> {
 /// Cuts `url`; `None` if it is no `scheme://authority…`. `key` holds the origin where it had to be rewritten.
 ///
 /// White space around the URL is ignored. Path and query are those of the reference's `GetPathParamsQuery`:
-/// they start at the first `/`, `?` or `;` after the authority and end before `#`.
-pub(crate) fn split<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+/// they start at the first `/`, `?` or `;` after `://` and end before `#`. Under [`Profile::Rfc9309`] a `;` in the user
+/// information is part of the authority (RFC 3986 §3.2.1) and begins no path.
+pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
     match split_plain(url, AnyMachine::detect()) {
         Some((origin, rest)) => {
             let (path, slash) = path_from(rest);
             Some(Parts { origin, path, slash })
         }
-        None => split_slow(trim_fast(url), key),
+        None => split_slow(trim_fast(url), profile, key),
     }
 }
 
@@ -119,7 +121,7 @@ static PLAIN: [bool; 256] = {
 };
 
 #[cold]
-fn split_slow<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+fn split_slow<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
     let start = authority_start(url)?;
     let rest = &url[start..];
     let authority_end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
@@ -128,10 +130,13 @@ fn split_slow<'a>(url: &'a [u8], key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
         return None; // RFC 3986 has no such authority, and browsers disagree with the reference on its path
     }
     // The reference starts the path at a `;` too, wherever it stands in the authority.
-    let host_end = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
-    let end = authority[host_end..].iter().position(|&b| b == b';').map_or(authority_end, |i| host_end + i);
+    let host = user_info_len(authority);
+    let end = authority[host..].iter().position(|&b| b == b';').map_or(authority_end, |i| host + i);
     authority::canonical(&url[..start - 3], &authority[..end], key)?;
-    let path_start = memchr::memchr(b';', authority).unwrap_or(authority_end);
+    let path_start = match profile {
+        Profile::Google => memchr::memchr(b';', authority).unwrap_or(authority_end),
+        Profile::Rfc9309 => end,
+    };
     let (path, slash) = path_from(&rest[path_start..]);
     Some(Parts { origin: key, path, slash })
 }
@@ -147,17 +152,27 @@ fn path_from(rest: &[u8]) -> (&[u8], bool) {
     }
 }
 
+/// The length of the user information that `rest`, which begins with an authority, begins with, the `@` included.
+fn user_info_len(rest: &[u8]) -> usize {
+    let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
+    memchr::memrchr(b'@', &rest[..end]).map_or(0, |at| at + 1)
+}
+
 /// Path and query of a URL or of a bare path, to the byte as the reference cuts them.
 ///
 /// A URL goes from the first `/`, `?` or `;` behind `://` (or behind an initial `//`) to the first `#`; text
-/// without any of them is `/`. The second value says that a `/` must be put before the first.
-pub(crate) fn path_of(text: &[u8]) -> (&[u8], bool) {
+/// without any of them is `/`. Under [`Profile::Rfc9309`] user information is skipped first, as in [`split`]. The second value
+/// says that a `/` must be put before the first.
+pub(crate) fn path_of(text: &[u8], profile: Profile) -> (&[u8], bool) {
     let start = if text.starts_with(b"//") { 2 } else { 0 };
     let is_path = |b: &u8| b"/?;".contains(b);
     let early = text[start..].iter().position(is_path).unwrap_or(text.len());
     let scheme = memchr::memmem::find(&text[start..], b"://").filter(|&at| at < early);
     let authority = start + scheme.map_or(0, |at| at + 3);
-    let Some(path) = text[authority..].iter().position(is_path).map(|i| authority + i) else {
+    let has_authority = scheme.is_some() || start > 0;
+    let skipped = if profile == Profile::Rfc9309 && has_authority { user_info_len(&text[authority..]) } else { 0 };
+    let host = authority + skipped;
+    let Some(path) = text[host..].iter().position(is_path).map(|i| host + i) else {
         return (b"/", false);
     };
     let end = memchr::memchr(b'#', &text[start..]).map_or(text.len(), |at| start + at);
