@@ -2,6 +2,7 @@
 //! another key, a `revisit` record, a URL that was captured often.
 
 use crate::command::robosieve;
+use base64::Engine;
 use robosieve::*;
 use serde_json::{Value, json};
 
@@ -109,6 +110,30 @@ fn a_truncated_fetch_is_unreachable_in_any_case_of_letters() {
     for (reason, expected) in [("disconnect", 'D'), ("DISCONNECT", 'D'), ("Time", 'D'), ("length", 'A')] {
         let object = json!({"body": "", "truncated": reason});
         assert_eq!(letter(&compile(line(&object).as_bytes()), "https://a.example/x"), expected, "{reason}");
+    }
+}
+
+#[test]
+fn the_codings_of_a_base64_body_are_undone() {
+    let coded = {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut out, b"User-agent: *\nDisallow: /x").unwrap();
+        base64::engine::general_purpose::STANDARD.encode(out.finish().unwrap())
+    };
+    let plain = "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3g=";
+    for (coding, body, expected) in [
+        (json!("gzip"), coded.as_str(), "DA"),
+        (json!(["identity", "gzip"]), &coded, "DA"),
+        (json!("gzip"), plain, "DA"),
+        (json!("br"), plain, "DA"),
+        (json!("br"), &coded, "DD"),
+        (json!("gzip, compress"), &coded, "DD"),
+    ] {
+        let object = json!({"body_base64": body, "headers": {"Content-Encoding": coding}});
+        let snapshot = compile(line(&object).as_bytes());
+        let found: String =
+            ["x", "y"].map(|path| letter(&snapshot, &format!("https://a.example/{path}"))).iter().collect();
+        assert_eq!(found, expected, "{object}");
     }
 }
 

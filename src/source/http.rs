@@ -35,13 +35,21 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     trim(&line[..colon]).eq_ignore_ascii_case(name).then(|| trim(&line[colon + 1..]))
 }
 
-/// The elements of all headers of a name, in their order and in lower case: a list may be in one header or in several
-/// (RFC 9110 §5.3), and empty elements do not count (§5.6.1.2). Parameters are cut off.
-fn list_header(block: &[u8], name: &str) -> Vec<Vec<u8>> {
-    let lines = block.split(|&b| b == b'\n').filter_map(|line| value_of(line, name.as_bytes()));
-    let elements = lines.flat_map(|value| value.split(|&b| b == b','));
-    let names = elements.map(|element| trim(element.split(|&b| b == b';').next().unwrap_or_default()));
-    names.filter(|name| !name.is_empty()).map(<[u8]>::to_ascii_lowercase).collect()
+/// The values of all headers of a name.
+fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [u8]> {
+    block.split(|&b| b == b'\n').filter_map(|line| value_of(line, name.as_bytes()))
+}
+
+/// The elements of a list header, in their order and in lower case: a list may be in one header or in several (RFC 9110 §5.3),
+/// and empty elements do not count (§5.6.1.2). Parameters are cut off.
+fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>> {
+    let mut elements = Vec::new();
+    for value in values {
+        let names = value.as_ref().split(|&b| b == b',').map(|element| element.split(|&b| b == b';').next());
+        let names = names.map(|name| trim(name.unwrap_or_default())).filter(|name| !name.is_empty());
+        elements.extend(names.map(<[u8]>::to_ascii_lowercase));
+    }
+    elements
 }
 
 /// Reads a whole response. `cut_short` says that the archive kept only its beginning.
@@ -67,7 +75,10 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
     }
     response.delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
     let is_coded = transfer_coding.is_some() || content_coding.is_some();
-    let codings = if is_coded { codings(head) } else { Vec::new() };
+    let codings = match is_coded {
+        true => codings(values(head, "Content-Encoding"), values(head, "Transfer-Encoding")),
+        false => Vec::new(),
+    };
     if codings.is_empty() {
         if !cut_short && length.is_some_and(|length| is_shorter(body, length)) {
             return Answer::Failed("the body is shorter than its Content-Length".to_owned());
@@ -82,11 +93,14 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
     Answer::Http(response)
 }
 
-/// The codings of a response in the order in which they are undone. Transfer codings were applied after content codings
-/// (RFC 9112 §6.1), so they come first, and of each list the last.
-fn codings(head: &[u8]) -> Vec<Vec<u8>> {
-    let (mut codings, transfer) = (list_header(head, "Content-Encoding"), list_header(head, "Transfer-Encoding"));
-    codings.extend(transfer);
+/// The codings of a response, given its headers, in the order in which they are undone. Transfer codings were applied after content
+/// codings (RFC 9112 §6.1), so they come first, and of each list the last.
+pub(super) fn codings<V: AsRef<[u8]>>(
+    content: impl IntoIterator<Item = V>,
+    transfer: impl IntoIterator<Item = V>,
+) -> Vec<Vec<u8>> {
+    let mut codings = elements(content);
+    codings.extend(elements(transfer));
     codings.retain(|coding| coding != b"identity");
     codings.reverse();
     codings
@@ -134,7 +148,7 @@ pub(super) fn max_age(value: &[u8]) -> Option<u32> {
 const MAX_CODINGS: usize = 4;
 
 /// The first [`MAX_KEPT`] bytes of a body without these codings.
-fn undo_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Result<Vec<u8>, String> {
+pub(super) fn undo_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Result<Vec<u8>, String> {
     if codings.len() > MAX_CODINGS {
         return Err(format!("more than {MAX_CODINGS} codings"));
     }
@@ -179,7 +193,7 @@ fn has_zlib_header(body: &[u8]) -> bool {
 }
 
 /// Whether the body's first kibibyte has no control characters but white space.
-fn is_text(body: &[u8]) -> bool {
+pub(super) fn is_text(body: &[u8]) -> bool {
     body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_space(b))
 }
 

@@ -1,6 +1,6 @@
 //! JSON lines: one capture a line, as crawlers without WARC write them.
 
-use super::http::{MAX_KEPT, max_age};
+use super::http::{self, MAX_KEPT, max_age};
 use super::{Answer, Capture, Entry, Response, Sink};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
@@ -112,17 +112,19 @@ impl Object {
 
     /// The (first) value of a header.
     fn header(&self, name: &str) -> Result<Option<&str>, String> {
-        let mut headers = self.headers.iter().flatten();
-        let Some((key, value)) = headers.find(|(key, _)| key.eq_ignore_ascii_case(name)) else { return Ok(None) };
-        let first = match value {
-            Value::Array(values) => values.first(),
-            value => Some(value),
-        };
-        match first {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(format!("\"headers\": {key:?} is neither a text nor a list of texts: {value}")),
-        }
+        self.values(name).next().transpose()
+    }
+
+    /// The values of all headers of a name.
+    fn values(&self, name: &str) -> impl Iterator<Item = Result<&str, String>> {
+        let headers = self.headers.iter().flatten().filter(move |(key, _)| key.eq_ignore_ascii_case(name));
+        headers.flat_map(|(key, value)| {
+            let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            values.iter().filter(|value| !value.is_null()).map(move |one| {
+                let wrong = || format!("\"headers\": {key:?} is neither a text nor a list of texts: {value}");
+                one.as_str().ok_or_else(wrong)
+            })
+        })
     }
 }
 
@@ -182,7 +184,19 @@ impl Line {
             Some(_) => Delivery::CutShort,
             None => Delivery::Whole,
         };
-        let body = self.body(&mut object)?;
+        let mut body = self.body(&mut object)?;
+        if let Some(coded) = &body
+            && object.body_base64.is_some()
+            && !http::is_text(coded)
+        {
+            // Whoever stores bytes may store them as they came.
+            let values = object.values("content-encoding").collect::<Result<Vec<_>, _>>();
+            let codings = http::codings(values.map_err(|what| self.damaged(what, true))?, []);
+            match http::undo_all(&codings, coded, delivery == Delivery::CutShort) {
+                Ok(plain) => body = Some(plain.into()),
+                Err(what) => return Ok(Answer::Failed(what)),
+            }
+        }
         let header = |name: &str| object.header(name).map_err(|what| self.damaged(what, true));
         let location = header("location")?.map(|value| value.trim().as_bytes().to_vec());
         let max_age = header("cache-control")?.and_then(|value| max_age(value.as_bytes()));
@@ -195,7 +209,9 @@ impl Line {
         if body.is_none() && (200..300).contains(&status) && status != 204 {
             return Ok(no_body());
         }
-        Ok(Answer::Http(Response { status, location, max_age, body: body.unwrap_or_default(), delivery }))
+        let mut body = body.unwrap_or_default();
+        body.truncate(MAX_KEPT);
+        Ok(Answer::Http(Response { status, location, max_age, body, delivery }))
     }
 
     fn body(&self, object: &mut Object) -> Result<Option<Bytes>> {
@@ -204,15 +220,13 @@ impl Line {
             Some(Value::String(text)) => Some(text),
             _ => None,
         });
-        let mut body = match (object.body.take(), &object.body_base64, other) {
-            (Some(text), ..) | (None, None, Some(text)) => Bytes::from(text),
-            (None, Some(coded), _) => base64::engine::general_purpose::STANDARD
-                .decode(coded.trim())
-                .map_err(|err| self.damaged(format!("\"body_base64\": {err}"), true))?
-                .into(),
-            (None, None, None) => return Ok(None),
-        };
-        body.truncate(MAX_KEPT);
-        Ok(Some(body))
+        Ok(match (object.body.take(), &object.body_base64, other) {
+            (Some(text), ..) | (None, None, Some(text)) => Some(Bytes::from(text)),
+            (None, Some(coded), _) => {
+                let bytes = base64::engine::general_purpose::STANDARD.decode(coded.trim());
+                Some(bytes.map_err(|err| self.damaged(format!("\"body_base64\": {err}"), true))?.into())
+            }
+            (None, None, None) => None,
+        })
     }
 }
