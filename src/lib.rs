@@ -37,7 +37,7 @@
 //! * `preferences`: what a robots.txt says about the use of what is fetched; [`preferences_reference`] is the slow way to it.
 //! * `source`, `compile`: archives to a snapshot. `snapshot`: its layout, writing and reading.
 //! * `matcher`: one path against one robots.txt. `records`: where URLs stand in lines. `filter`: lists of URLs on all cores.
-//! * `census`: which agents the robots.txt files of a snapshot name. `diff`: what changed between two snapshots.
+//! * `census`: which agents the robots.txt files of a snapshot name, and a spell checker for their names. `diff`: what changed between two snapshots.
 //! * [`report`]: what a snapshot and lists come to, in figures.
 //! * [`synthetic`]: a made-up web of any size, for benchmarks.
 //!
@@ -75,7 +75,7 @@ mod words;
 
 pub use agent::{Agent, AgentMatch};
 pub use atomic::remove_unfinished;
-pub use census::{Census, NamedAgent};
+pub use census::{Census, Misspelling, NamedAgent, SpellCheck, UnnamedAgent};
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use decode::decode;
 pub use diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChange, Turned};

@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("source", &["error", "decode", "agent", "url", "robots", "snapshot"]),
     ("compile", &["error", "profile", "atomic", "decode", "url", "robots", "snapshot", "source"]),
     ("matcher", &["error", "profile", "agent", "simd", "words", "url", "robots", "snapshot"]),
-    ("census", &["error", "profile", "agent", "robots", "snapshot", "matcher"]),
+    ("census", &["error", "profile", "agent", "known", "robots", "snapshot", "matcher"]),
     ("diff", &["error", "profile", "agent", "robots", "snapshot", "matcher", "census"]),
     ("records", &["error", "agent"]),
     (

@@ -1,6 +1,9 @@
 //! A census: which agents the robots.txt files of a snapshot name, how many origins do, and how much they refuse to each.
 
 pub(crate) mod names;
+mod spelling;
+
+pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
 
 use crate::error::{Error, Result};
 use crate::matcher::Reach;

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::{ArgGroup, Args};
 use robosieve::{
     Agent, Explanation, Judge, Loss, OriginExplanation, Preference, PreferenceExplanation, Robots, RuleLine, Snapshot,
-    Verdict, explain, explain_preferences,
+    SpellCheck, Verdict, explain, explain_preferences,
 };
 use std::fmt::Write as _;
 use std::io::Read;
@@ -39,14 +39,18 @@ pub(crate) struct CheckArgs {
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let agents = args.judge.who.agents(quiet)?;
+    args.urls.iter().try_for_each(|url| args.judge.who.refuse_agent_as_url(url))?;
     let (verdicts, text) = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
             let snapshot = Snapshot::open(path)?;
+            let mut check = SpellCheck::new(&agents);
+            check.add_snapshot(&snapshot).map_err(|err| err.at(path))?;
+            args.judge.who.check_names(check)?;
             check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {
             let body = read_robots(path).with_context(|| path.display().to_string())?;
-            check_robots(args, &body, &agents)
+            check_robots(args, &body, &agents)?
         }
         (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
     };
@@ -102,8 +106,11 @@ fn check_snapshot(
     Ok((verdicts, text))
 }
 
-fn check_robots(args: &CheckArgs, body: &[u8], agents: &[Agent]) -> Checked {
+fn check_robots(args: &CheckArgs, body: &[u8], agents: &[Agent]) -> anyhow::Result<Checked> {
     let robots = Robots::parse(body, args.profile.value());
+    let mut check = SpellCheck::new(agents);
+    check.add_robots(&robots);
+    args.judge.who.check_names(check)?;
     let (mut verdicts, mut text) = Checked::default();
     for url in &args.urls {
         for agent in agents {
@@ -118,7 +125,7 @@ fn check_robots(args: &CheckArgs, body: &[u8], agents: &[Agent]) -> Checked {
             }
         }
     }
-    (verdicts, text)
+    Ok((verdicts, text))
 }
 
 /// The verdict, and where the robots.txt has preferences for the agent, these as columns behind the URL.

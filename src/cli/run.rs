@@ -7,7 +7,7 @@ use super::many::{Identity, Many, ManyArgs};
 use super::progress::Progress;
 use super::summary::print_filter;
 use super::task::{Places, Task};
-use robosieve::{Agent, FilterStats, Judge, Snapshot};
+use robosieve::{Agent, FilterStats, Judge, Snapshot, SpellCheck};
 use std::path::Path;
 
 /// What is judged by what, and how it is asked for.
@@ -27,7 +27,12 @@ impl Run<'_> {
     pub(crate) fn perform(self, more: impl FnOnce(&FilterStats, &[Agent])) -> anyhow::Result<()> {
         let Self { from, task, places, quiet, .. } = self;
         let snapshot = Snapshot::open(self.snapshot)?;
-        let agents = self.judge.who.agents(quiet)?;
+        let who = &self.judge.who;
+        let agents = who.agents(quiet)?;
+        let mut check = SpellCheck::new(&agents);
+        check.add_snapshot(&snapshot).map_err(|err| err.at(self.snapshot))?;
+        who.check_names(check)?;
+        from.inputs.iter().try_for_each(|input| who.refuse_agent_as_input(input))?;
         let options = self.judge.options();
         let judge = Judge::new(&snapshot, &agents, options)?;
         if self.many.out_dir.is_some() {

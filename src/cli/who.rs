@@ -3,7 +3,7 @@
 use super::choices::AgentMatchArg;
 use anyhow::{Context, bail};
 use clap::Args;
-use robosieve::{Agent, add_agents};
+use robosieve::{Agent, KnownAgent, SpellCheck, UnnamedAgent, add_agents};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -18,6 +18,9 @@ pub(crate) struct AgentArgs {
     /// How names outside the RFC's alphabet (MJ12bot) are matched: by the whole name, or never, as Google does
     #[arg(long, value_enum, default_value_t = AgentMatchArg::Extended)]
     pub agent_match: AgentMatchArg,
+    /// Fail where an agent that nobody names looks like a misspelled name, instead of warning
+    #[arg(long)]
+    pub strict_agents: bool,
 }
 
 impl AgentArgs {
@@ -40,7 +43,96 @@ impl AgentArgs {
         }
         Ok(named.agents)
     }
+
+    /// Warns of agents that nobody names and that were probably meant to be others; with `--strict-agents`, and where no agent can have been
+    /// meant, that is an error. A name that is close to none stays silent: a new crawler has one.
+    ///
+    /// Warnings are printed with `--quiet` too: verdicts for a misspelled agent are wrong.
+    pub(crate) fn check_names(&self, check: SpellCheck) -> anyhow::Result<()> {
+        self.check_names_against(check, "no robots.txt here names")
+    }
+
+    /// The same where `nobody_names` begins the warning.
+    pub(crate) fn check_names_against(&self, check: SpellCheck, nobody_names: &str) -> anyhow::Result<()> {
+        let mut doubts = Vec::new();
+        for agent in check.finish() {
+            refuse_joined(&agent)?;
+            refuse_file_name(&agent)?;
+            doubts.extend(
+                agent
+                    .misspelled
+                    .into_iter()
+                    .map(|name| format!("{nobody_names} {}; did you mean {}?", name.name, name.suggestion)),
+            );
+        }
+        if self.strict_agents && !doubts.is_empty() {
+            bail!("{} (--strict-agents)", doubts.join("; "));
+        }
+        for doubt in doubts {
+            eprintln!("robosieve: warning: {doubt}");
+        }
+        Ok(())
+    }
+
+    /// Refuses an input that is not there and is an agent: `-a GPTBot CCBot urls.txt`.
+    pub(crate) fn refuse_agent_as_input(&self, input: &Path) -> anyhow::Result<()> {
+        match input.to_str() {
+            Some(name) if looks_like_agent(name) && !input.exists() => self.refuse_stray(name, "file"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a URL that is an agent: `-a GPTBot CCBot https://example.com/`.
+    pub(crate) fn refuse_agent_as_url(&self, url: &str) -> anyhow::Result<()> {
+        if looks_like_agent(url) { self.refuse_stray(url, "URL") } else { Ok(()) }
+    }
+
+    fn refuse_stray(&self, name: &str, what: &str) -> anyhow::Result<()> {
+        match self.agents.last() {
+            Some(last) => {
+                bail!("{name}: no such {what}; if it is an agent, separate agents by commas: -a {last},{name}")
+            }
+            None => Ok(()),
+        }
+    }
 }
+
+/// Whether a word that stands where a file or a URL belongs is an agent's name.
+fn looks_like_agent(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' '));
+    let is_usual = ["bot", "spider", "crawler"].iter().any(|end| lower.ends_with(end));
+    KnownAgent::find(word).is_some() || (is_plain && is_usual)
+}
+
+/// Several agents without commas: nobody names them all as one.
+fn refuse_joined(agent: &UnnamedAgent) -> anyhow::Result<()> {
+    if agent.joined.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "agent {:?}: nobody names it, but each of its words; separate agents by commas: -a {} (in a file: one per line)",
+        agent.label,
+        agent.joined.join(",")
+    )
+}
+
+/// A file in place of an agent.
+fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
+    let name = agent.label.to_ascii_lowercase();
+    match FILE_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        false => Ok(()),
+        true => bail!(
+            "agent {:?}: this is the name of a file, and -a takes product tokens such as GPTBot; --agents-from FILE reads agents from \
+             a file, and `check --robots FILE` judges by one robots.txt",
+            agent.label
+        ),
+    }
+}
+
+/// How the names of files end that are used with this program.
+const FILE_ENDINGS: &[&str] =
+    &[".txt", ".tsv", ".csv", ".json", ".jsonl", ".ndjson", ".gz", ".zst", ".warc", ".parquet", ".rsieve"];
 
 /// Agents while they are gathered.
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! Agents on the command line: the shipped table, sets of agents, files of them, many at once, and notes on their names.
 
 pub(crate) mod census;
+mod spelling;
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use std::path::Path;

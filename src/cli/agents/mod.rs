@@ -8,7 +8,7 @@ use super::output::print;
 use super::who::AgentArgs;
 use anyhow::Context;
 use clap::Args;
-use robosieve::Snapshot;
+use robosieve::{Snapshot, SpellCheck};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -32,7 +32,10 @@ pub(crate) struct AgentsArgs {
 
 pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.snapshot {
-        Some(path) => rank(args, path, quiet),
+        Some(path) => {
+            args.who.refuse_agent_as_input(path)?;
+            rank(args, path, quiet)
+        }
         None => list(args, quiet),
     }
 }
@@ -50,6 +53,9 @@ fn rank(args: &AgentsArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
     let file = || path.display().to_string();
     let agents = args.who.agents(quiet)?;
     let snapshot = Snapshot::open(path)?;
+    let mut check = SpellCheck::new(&agents);
+    check.add_snapshot(&snapshot).with_context(file)?;
+    args.who.check_names(check)?;
     let census = snapshot.census().with_context(file)?;
     let rows = ranking::rows(&census, &agents, args.top).with_context(file)?;
     print(&match args {

@@ -1,7 +1,7 @@
 //! The shipped table of crawlers, or what it says of the agents that are asked for.
 
 use super::AgentsArgs;
-use robosieve::KnownAgent;
+use robosieve::{KnownAgent, SpellCheck};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -14,6 +14,7 @@ pub(super) fn rows(args: &AgentsArgs, quiet: bool) -> anyhow::Result<Vec<Row>> {
         return Ok(KnownAgent::all().iter().map(|known| (known.token.to_owned(), Some(known))).collect());
     }
     let agents = args.who.agents(quiet)?;
+    args.who.check_names_against(SpellCheck::new(&agents), "the table of crawlers does not have")?;
     // Of a chain the first name says who it is.
     let known = |agent: &robosieve::Agent| agent.names().next().and_then(KnownAgent::find);
     Ok(agents.iter().map(|agent| (agent.to_string(), known(agent))).collect())

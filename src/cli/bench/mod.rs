@@ -16,7 +16,7 @@ use anyhow::bail;
 use check::Checked;
 use clap::Args;
 use measure::{Measured, measure};
-use robosieve::{Agent, Judge, Snapshot};
+use robosieve::{Agent, Judge, Snapshot, SpellCheck};
 use std::path::PathBuf;
 use subject::Subject;
 
@@ -87,6 +87,9 @@ fn bench(
     if agents.is_empty() {
         agents.push("GPTBot".parse()?);
     }
+    let mut check = SpellCheck::new(&agents);
+    check.add_snapshot(snapshot)?;
+    args.judge.who.check_names(check)?;
     let judge = Judge::new(snapshot, &agents, args.judge.options())?;
     let checked = check::compare(snapshot, &judge, args.judge.options().agent_match, subject)?;
     let mut threads = args.threads.clone();

@@ -9,7 +9,7 @@ use super::time::time;
 use super::who::AgentArgs;
 use anyhow::Context;
 use clap::Args;
-use robosieve::{Diff, DiffOptions, OutputFile, Snapshot};
+use robosieve::{Diff, DiffOptions, OutputFile, Snapshot, SpellCheck};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,10 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     // The work may be long: a picture that cannot be written is told now, by beginning it.
     let picture = args.svg.as_ref().map(OutputFile::create).transpose()?;
     let (old, new) = (Snapshot::open(&args.old)?, Snapshot::open(&args.new)?);
+    let mut check = SpellCheck::new(&agents);
+    check.add_snapshot(&old).map_err(|err| err.at(&args.old))?;
+    check.add_snapshot(&new).map_err(|err| err.at(&args.new))?;
+    args.who.check_names(check)?;
     let agent_match = args.who.agent_match.value();
     let options = DiffOptions { agents, agent_match, top: args.top, examples: args.examples };
     let both = || format!("{} and {}", args.old.display(), args.new.display());

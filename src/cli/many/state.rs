@@ -177,8 +177,18 @@ mod tests {
         "preferences",
     ];
     /// What changes no byte of an output and no count, or is looked at by itself.
-    const OTHERS: &[&str] =
-        &["disallowed_to", "unknown_to", "invalid_to", "output", "out_dir", "resume", "files_from", "shard", "inputs"];
+    const OTHERS: &[&str] = &[
+        "strict_agents",
+        "disallowed_to",
+        "unknown_to",
+        "invalid_to",
+        "output",
+        "out_dir",
+        "resume",
+        "files_from",
+        "shard",
+        "inputs",
+    ];
 
     #[test]
     fn every_option_is_known_to_matter_or_not() {

@@ -1,0 +1,104 @@
+//! Agents that nobody names: misspelled names are doubted by every verb, new ones by none.
+
+use super::{done, place, text};
+use crate::command::robosieve_with;
+use std::path::Path;
+
+/// Every verb that takes agents, and what else it needs. In the snapshot `web` GPTBot, MJ12bot and `zz` are named.
+const VERBS: &[&[&str]] = &[
+    &["filter", "-s", "web"],
+    &["annotate", "-s", "web"],
+    &["check", "-s", "web", "https://a.example/z"],
+    &["check", "--robots", "robots.txt", "/z"],
+    &["report", "-s", "web"],
+    &["diff", "web", "web"],
+    &["agents", "web"],
+    &["agents"],
+    &["bench", "-s", "web", "--urls", "urls", "--runs", "1", "--threads", "1"],
+];
+
+/// Exit code and what is written to stderr.
+fn run(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let ran = robosieve_with(dir, args, b"https://a.example/x\n");
+    (ran.code, ran.stderr)
+}
+
+#[test]
+fn a_misspelled_agent_is_doubted_by_every_verb() {
+    let dir = place();
+    std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
+    std::fs::write(dir.path().join("who.txt"), "GTPBot\n").unwrap();
+    for verb in VERBS {
+        for who in [&["-a", "GTPBot"][..], &["--agents-from", "who.txt"], &["-q", "-a", "CCBot,GTPBot,MyBot"]] {
+            let args = [*verb, who].concat();
+            let (code, said) = run(dir.path(), &args);
+            let doubt = said.lines().find(|line| line.starts_with("robosieve: warning: "));
+            assert!(doubt.is_some_and(|line| line.ends_with(" GTPBot; did you mean GPTBot?")), "{args:?}: {said}");
+            assert_eq!((code, said.matches("did you mean").count()), (Some(0), 1), "{args:?}: {said}");
+            let (code, said) = run(dir.path(), &[&args[..], &["--strict-agents"]].concat());
+            assert_eq!(code, Some(2), "{args:?}: {said}");
+            assert!(said.contains("GTPBot; did you mean GPTBot? (--strict-agents)"), "{args:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn names_in_use_and_new_names_are_not_doubted() {
+    let dir = place();
+    std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
+    let agents = "*,GPTBot,mj12bot,MyBot,FooBot,Kangaroo Bot,Googlebot-Image:Googelbot,My Own Crawler,@ai";
+    for verb in VERBS.iter().filter(|verb| verb[0] != "bench") {
+        let (code, said) = run(dir.path(), &[*verb, &["--strict-agents", "-a", agents]].concat());
+        assert!(code == Some(0) && !said.contains("warning"), "{verb:?}: {said}");
+    }
+}
+
+#[test]
+fn what_most_robots_txt_name_is_suggested() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = ["AcmeBoth", "AcmeBotx", "AcmeBotx", "AcmeBot", "AcmeBoth", "AcmeBotx"];
+    let line = |(i, name): (usize, &&str)| {
+        let body = format!("user-agent: {name}\\ndisallow: /{i}");
+        format!("{{\"url\": \"https://a{i}.example/robots.txt\", \"status\": 200, \"body\": \"{body}\"}}\n")
+    };
+    let lines: String = names.iter().enumerate().map(line).collect();
+    std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
+    done(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]);
+    for (agent, said) in [
+        ("AcmeBotz", "robosieve: warning: no robots.txt here names AcmeBotz; did you mean acmebotx?\n"),
+        ("AcmeBot", ""),
+        ("acmeboth", ""),
+    ] {
+        assert_eq!(run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]), (Some(0), said.to_owned()));
+    }
+}
+
+#[test]
+fn agents_without_commas_and_files_in_their_place_are_errors_that_say_what_to_write() {
+    let dir = place();
+    std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
+    let commas = "separate agents by commas: -a GPTBot,CCBot";
+    for (args, said) in [
+        (&["filter", "-s", "web", "-a", "GPTBot CCBot"][..], commas),
+        (&["filter", "-s", "web", "-a", "GPTBot/1.0 CCBot/2.0"], commas),
+        (&["agents", "-a", "GPTBot CCBot"], commas),
+        (&["filter", "-s", "web", "-a", "GPTBot", "CCBot", "urls"], commas),
+        (&["annotate", "-s", "web", "-a", "GPTBot", "FooBot", "urls"], "separate agents by commas: -a GPTBot,FooBot"),
+        (&["report", "-s", "web", "-a", "GPTBot", "CCBot", "urls"], commas),
+        (&["agents", "-a", "GPTBot", "CCBot"], commas),
+        (&["check", "-s", "web", "-a", "GPTBot", "CCBot", "https://a.example/"], commas),
+        (&["check", "--robots", "robots.txt", "-a", "GPTBot", "CCBot", "/x"], commas),
+        (&["filter", "-s", "web", "-a", "robots.txt"], "--agents-from FILE reads agents from a file"),
+        (&["check", "--robots", "robots.txt", "-a", "who.txt", "/x"], "`check --robots FILE` judges by one robots.txt"),
+        (&["filter", "-s", "web", "-a", "GPTBot", "nothing", "urls"], "nothing: No such file"),
+    ] {
+        let (code, stderr) = run(dir.path(), args);
+        assert!(code == Some(2) && stderr.contains(said), "{args:?}: {stderr}");
+    }
+    // A file of this name is a list.
+    std::fs::write(dir.path().join("CCBot"), "https://a.example/x\n").unwrap();
+    assert_eq!(
+        text(&done(dir.path(), &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"])),
+        "D\thttps://a.example/x\n"
+    );
+}
