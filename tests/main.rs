@@ -11,6 +11,7 @@ mod corruption;
 mod datasets;
 mod determinism;
 mod diff;
+mod hostile_text;
 mod layers;
 mod many;
 mod parquet;

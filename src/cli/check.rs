@@ -1,6 +1,7 @@
 //! `robosieve check`: single URLs, with the reason if asked for.
 
 use super::choices::ProfileArg;
+use super::escape::escape;
 use super::examples::CHECK_EXAMPLES;
 use super::judging::{JudgeArgs, agents_needed};
 use super::output::print;
@@ -130,7 +131,7 @@ fn check_robots(args: &CheckArgs, body: &[u8], agents: &[Agent]) -> anyhow::Resu
 
 /// The verdict, and where the robots.txt has preferences for the agent, these as columns behind the URL.
 fn headline(out: &mut String, verdict: Verdict, agent: &Agent, url: &str, why: &PreferenceExplanation) {
-    let _ = write!(out, "{}\t{agent}\t{url}", verdict.name());
+    let _ = write!(out, "{}\t{}\t{}", verdict.name(), escape(agent.label()), escape(url));
     let said = why.preferences;
     let usage = [("train-ai", said.train_ai), ("search", said.search)];
     let usage = usage.iter().filter(|(_, preference)| *preference != Preference::Unknown);

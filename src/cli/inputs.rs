@@ -1,5 +1,6 @@
 //! Which lists a command reads: named, listed in a file, in directories or by a glob, and of these the part of one shard.
 
+use super::escape::escape;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::Read;
@@ -150,10 +151,11 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
         );
     }
     if folders > 0 && !quiet {
+        let shown = name();
         eprintln!(
-            "robosieve: note: {}: takes the {} files in it and passes over {folders} directories; a quoted glob like \
+            "robosieve: note: {0}: takes the {1} files in it and passes over {folders} directories; a quoted glob like \
              '{0}/**/*.gz' takes the files further down too",
-            dir.display(),
+            escape(&shown),
             files.len(),
         );
     }

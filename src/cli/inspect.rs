@@ -1,5 +1,6 @@
 //! `robosieve inspect`: what a snapshot holds, in all or of one origin.
 
+use super::escape::{escape, to_json, to_json_pretty};
 use super::examples::INSPECT_EXAMPLES;
 use super::output::{Output, print};
 use super::summary::{grouped, outcomes};
@@ -54,7 +55,11 @@ fn print_stale(snapshot: &Snapshot<impl AsRef<[u8]>>, at: i64, json: bool) -> an
     let mut out = Output::open(None)?;
     for entry in snapshot.stale_at(at) {
         let entry = entry?;
-        if json { writeln!(out, "{}", stale_json(&entry))? } else { writeln!(out, "{}", entry.robots_url())? }
+        if json {
+            writeln!(out, "{}", to_json(&stale_json(&entry))?)?
+        } else {
+            writeln!(out, "{}", escape(&entry.robots_url()))?
+        }
     }
     out.commit()
 }
@@ -78,7 +83,7 @@ fn totals(snapshot: &Snapshot<impl AsRef<[u8]>>, args: &InspectArgs) -> anyhow::
             "format_version": FORMAT_VERSION, "bytes": snapshot.byte_len(), "verified": args.verify,
             "metadata": metadata, "sections": sections,
         });
-        return Ok(serde_json::to_string_pretty(&value)? + "\n");
+        return Ok(to_json_pretty(&value)?);
     }
     let mut out = String::new();
     let counts = &metadata.counts;
@@ -124,9 +129,9 @@ fn one_origin(snapshot: &Snapshot<impl AsRef<[u8]>>, origin: &str, args: &Inspec
     let robots = snapshot.robots_text(&entry)?;
     let robots = robots.map(|text| squeeze(&String::from_utf8_lossy(&text)));
     if args.json {
-        return Ok(serde_json::to_string_pretty(&origin_json(&entry, robots))? + "\n");
+        return Ok(to_json_pretty(&origin_json(&entry, robots))?);
     }
-    let mut out = format!("# {}: {}\n", entry.origin(), describe(&entry));
+    let mut out = format!("# {}: {}\n", escape(&entry.origin()), describe(&entry));
     if let Some(robots) = robots {
         out.push_str(&robots);
     }
@@ -156,7 +161,7 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
     }
     if let Some(source) = entry.source() {
         let plural = if outcome.hops == 1 { "" } else { "s" };
-        let _ = write!(out, ", from {source} after {} redirect{plural}", outcome.hops);
+        let _ = write!(out, ", from {} after {} redirect{plural}", escape(&source), outcome.hops);
     }
     if let Some(first) = outcome.first_failure {
         let _ = write!(out, ", failing since {}", time(first));
@@ -165,7 +170,7 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
         out.push_str(", last good copy kept");
     }
     if let Some(detail) = entry.detail() {
-        let _ = write!(out, ", {detail}");
+        let _ = write!(out, ", {}", escape(&detail));
     }
     if outcome.cut_short {
         out.push_str(", cut short in the archive");

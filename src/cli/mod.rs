@@ -9,6 +9,7 @@ mod choices;
 mod compile;
 mod completions;
 mod diff;
+mod escape;
 mod examples;
 mod filter;
 mod inputs;
@@ -31,7 +32,9 @@ mod who;
 
 use args::{Cli, Verb};
 use clap::Parser;
+use escape::{escape, escape_lines};
 use robosieve::Error;
+use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;
 
@@ -40,8 +43,7 @@ pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(err) => {
-            // Printing fails only where there is nobody to tell.
-            let _ = err.print();
+            print_usage(&err);
             return if err.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -49,9 +51,21 @@ pub(crate) fn run() -> ExitCode {
         Ok(code) => code,
         Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,
         Err(err) => {
-            eprintln!("robosieve: {err:#}");
+            // Every error passes here, so names and texts in messages are escaped once.
+            eprintln!("robosieve: {}", escape(&format!("{err:#}")));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Prints help, or what is wrong with the arguments. These may come from file names (`robosieve check *`), so what is unsafe is escaped, at the
+/// cost of the colours.
+fn print_usage(err: &clap::Error) {
+    let text = err.render().to_string();
+    match escape_lines(&text) {
+        Cow::Owned(escaped) if err.use_stderr() => eprint!("{escaped}"),
+        // Printing fails only where there is nobody to tell.
+        _ => drop(err.print()),
     }
 }
 

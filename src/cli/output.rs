@@ -1,5 +1,6 @@
 //! Where data goes: stdout, or a file that appears whole, compressed by its name.
 
+use super::escape::escape_lines;
 use anyhow::bail;
 use robosieve::OutputFile;
 use std::io::{self, BufWriter, Write};
@@ -45,22 +46,11 @@ impl Write for Output {
     }
 }
 
-/// Writes `text` to standard output.
+/// Writes a text for people, or JSON, to standard output. Whatever stands in it, printing it is harmless.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = Output::open(None)?;
-    out.write_all(text.as_bytes())?;
+    out.write_all(escape_lines(text).as_bytes())?;
     out.commit()
-}
-
-/// What strangers wrote, for a terminal: control characters and others that show nothing or move what is shown are escaped, and what is
-/// longer than `max` characters is cut.
-pub(crate) fn printable(text: &str, max: usize) -> String {
-    let escape = |c: char| if matches!(c, '\'' | '"' | '\\') { c.to_string() } else { c.escape_debug().to_string() };
-    let mut out: String = text.chars().take(max).map(escape).collect();
-    if text.chars().nth(max).is_some() {
-        out.push('…');
-    }
-    out
 }
 
 /// An error that names standard output, of the kind that tells a closed pipe.

@@ -1,5 +1,6 @@
 //! Summaries for people, on stderr.
 
+use super::escape::escape;
 use robosieve::report::ListFacts;
 use robosieve::{Agent, CompileReport, Counts, FilterStats};
 use std::time::Duration;
@@ -116,7 +117,7 @@ pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
         let number = i + 1;
         eprintln!(
             "{number:>4}  {:<26} allowed {:>14}  disallowed {:>14}",
-            agent.to_string(),
+            escape(agent.label()),
             grouped(*allowed),
             grouped(judged.saturating_sub(*allowed))
         );

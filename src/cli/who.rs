@@ -1,6 +1,7 @@
 //! Whom to judge for: agents by name, by set, from a file; and what is told about their names.
 
 use super::choices::AgentMatchArg;
+use super::escape::escape;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{Agent, KnownAgent, SpellCheck, UnnamedAgent, add_agents};
@@ -69,7 +70,7 @@ impl AgentArgs {
             bail!("{} (--strict-agents)", doubts.join("; "));
         }
         for doubt in doubts {
-            eprintln!("robosieve: warning: {doubt}");
+            eprintln!("robosieve: warning: {}", escape(&doubt));
         }
         Ok(())
     }
@@ -162,7 +163,7 @@ impl Named {
 
     fn tell(&self, how: AgentMatchArg) {
         if !self.again.is_empty() {
-            eprintln!("robosieve: note: a set has them already: {}", self.again.join(", "));
+            eprintln!("robosieve: note: a set has them already: {}", escape(&self.again.join(", ")));
         }
         // Under the extended matching all is well with the agents of a set.
         let asked = if how == AgentMatchArg::Google { &self.agents } else { &self.singly };
@@ -185,6 +186,7 @@ fn tell_outside(agents: &[&Agent], what: &str) {
     if let [first, others @ ..] = agents {
         let (plural, verb) = if others.is_empty() { ("", "has") } else { ("s", "each have") };
         let names = others.iter().fold(first.to_string(), |names, agent| format!("{names}, {agent}"));
+        let names = escape(&names);
         eprintln!(
             "robosieve: note: agent{plural} {names} {verb} characters outside RFC 9309's alphabet (A-Z a-z _ -); {what}"
         );

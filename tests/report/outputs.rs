@@ -70,9 +70,9 @@ fn page_and_csv_say_what_the_json_says() {
             }
         }
         for rule in json["rules"]["top"].as_array().unwrap() {
-            let text = rule["rule"].as_str().unwrap();
+            let text = rule["rule"].as_str().unwrap().replace('\u{1b}', "\\u{1b}");
             let quoted = format!("\"{}\"", text.replace('"', "\"\""));
-            let item = if text.contains([',', '"']) { quoted.as_str() } else { text };
+            let item = if text.contains([',', '"']) { &quoted } else { &text };
             let line = format!("rules,{item},,origins,{}\n", rule["origins"]);
             assert!(csv.contains(&line), "{line}");
         }

@@ -1,6 +1,6 @@
 //! The names that the robots.txt files of a snapshot have groups for, by how many origins do.
 
-use super::super::output::printable;
+use super::super::escape::{escape, escape_cut, to_json_pretty};
 use super::super::summary::grouped;
 use robosieve::{Agent, Census, KnownAgent, NamedAgent};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn known(row: &NamedAgent) -> (&str, Option<&'static KnownAgent>) {
 const LONGEST: usize = 40;
 
 pub(super) fn text(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -> String {
-    let names: Vec<String> = rows.iter().map(|row| printable(known(row).0, LONGEST)).collect();
+    let names: Vec<String> = rows.iter().map(|row| escape_cut(known(row).0, LONGEST)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default().max(4);
     let mut out = format!(
         "{} origins with a robots.txt, {} agent names\n{:width$} {:>12} {:>14} {:>12} {:>12}  {:<8}  operator\n",
@@ -71,7 +71,7 @@ pub(super) fn tsv(rows: &[NamedAgent]) -> String {
     for row in rows {
         let (name, known) = known(row);
         let (purpose, operator) = known.map_or(("", ""), |known| (known.purpose.name(), known.operator));
-        let name = printable(name, usize::MAX);
+        let name = escape(name);
         let NamedAgent { origins, wholly, partly, not, .. } = row;
         let _ = writeln!(out, "{name}\t{origins}\t{wholly}\t{partly}\t{not}\t{purpose}\t{operator}");
     }
@@ -88,5 +88,5 @@ pub(super) fn json(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -
     };
     let agents: Vec<Value> = rows.iter().map(object).collect();
     let value = json!({ "origins": census.origins(), "names": census.names(), "agents": agents });
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    Ok(to_json_pretty(&value)?)
 }

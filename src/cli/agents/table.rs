@@ -1,5 +1,6 @@
 //! The shipped table of crawlers, or what it says of the agents that are asked for.
 
+use super::super::escape::to_json_pretty;
 use super::AgentsArgs;
 use robosieve::{KnownAgent, SpellCheck};
 use serde_json::json;
@@ -55,5 +56,5 @@ pub(super) fn json(rows: &[Row]) -> anyhow::Result<String> {
         let [operator, purpose, source] = facts(*known);
         json!({ "token": name, "operator": operator, "purpose": purpose, "source": source })
     };
-    Ok(serde_json::to_string_pretty(&rows.iter().map(object).collect::<Vec<_>>())? + "\n")
+    Ok(to_json_pretty(&rows.iter().map(object).collect::<Vec<_>>())?)
 }

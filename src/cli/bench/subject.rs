@@ -1,5 +1,6 @@
 //! What is benchmarked: a given snapshot and list, or a made-up web.
 
+use super::super::escape::escape;
 use super::super::numbers::parse_count;
 use super::super::summary::grouped;
 use super::BenchArgs;
@@ -89,7 +90,11 @@ fn write_file(mut from: impl Read, path: PathBuf, quiet: bool) -> anyhow::Result
     file.commit()?;
     if !quiet {
         let seconds = start.elapsed().as_secs_f64();
-        eprintln!("robosieve: {}: {} bytes of text in {seconds:.1} s", path.display(), grouped(bytes));
+        eprintln!(
+            "robosieve: {}: {} bytes of text in {seconds:.1} s",
+            escape(&path.display().to_string()),
+            grouped(bytes)
+        );
     }
     Ok(())
 }

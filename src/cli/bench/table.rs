@@ -1,5 +1,6 @@
 //! What was measured, as a table for people and as JSON for programs.
 
+use super::super::escape::to_json_pretty;
 use super::super::summary::{counts, grouped};
 use super::Report;
 use super::measure::{Measured, Time};
@@ -66,7 +67,7 @@ pub(super) fn json(report: &Report<'_>) -> String {
         },
         "threads": report.measured.iter().map(measured_json).collect::<Vec<_>>(),
     });
-    format!("{object:#}\n")
+    to_json_pretty(&object).unwrap_or_default()
 }
 
 fn measured_json(measured: &Measured) -> Value {

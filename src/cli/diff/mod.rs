@@ -3,6 +3,7 @@
 mod svg;
 mod table;
 
+use super::escape::to_json_pretty;
 use super::examples::DIFF_EXAMPLES;
 use super::output::print;
 use super::time::time;
@@ -84,5 +85,5 @@ fn json(told: &Told) -> anyhow::Result<String> {
         let origins = value[key].take();
         value[key] = json!({ "snapshot": path, "newest_capture": newest, "origins": origins });
     }
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    Ok(to_json_pretty(&value)?)
 }

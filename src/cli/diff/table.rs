@@ -1,6 +1,6 @@
 //! What changed, as a table for people.
 
-use super::super::output::printable;
+use super::super::escape::{escape, escape_cut};
 use super::super::summary::grouped;
 use super::Told;
 use robosieve::{AgentChange, KnownAgent, Origins, RuleChange, Turned};
@@ -15,7 +15,7 @@ pub(super) fn text(told: &Told) -> String {
     let diff = &told.diff;
     for (name, (path, newest), origins) in [("old", &told.sides[0], diff.old), ("new", &told.sides[1], diff.new)] {
         let newest = newest.as_deref().unwrap_or("unknown");
-        let _ = writeln!(out, "{name}  {path}: {} origins, newest capture {newest}", grouped(origins));
+        let _ = writeln!(out, "{name}  {}: {} origins, newest capture {newest}", escape(path), grouped(origins));
     }
     out.push('\n');
     let mut count = |name: &str, number: u64| {
@@ -56,14 +56,14 @@ fn allowed(row: &AgentChange) -> &Turned {
 /// The agent, as its operator writes it if it is known.
 pub(super) fn name(row: &AgentChange) -> String {
     let known = KnownAgent::find(&row.name).map_or(row.name.as_str(), |known| known.token);
-    printable(known, LONGEST_NAME)
+    escape_cut(known, LONGEST_NAME)
 }
 
 fn list(out: &mut String, what: &str, origins: &Origins) {
     if !origins.examples.is_empty() {
         let _ = writeln!(out, "\n{what}, for example");
         for origin in &origins.examples {
-            let _ = writeln!(out, "  {}", printable(origin, LONGEST_LINE));
+            let _ = writeln!(out, "  {}", escape_cut(origin, LONGEST_LINE));
         }
     }
 }
@@ -91,15 +91,15 @@ fn agents(out: &mut String, told: &Told) {
 
 fn rules(out: &mut String, change: &RuleChange) {
     let group = |group: &Option<String>| match group {
-        Some(name) => format!("group {}", printable(name, LONGEST_NAME)),
+        Some(name) => format!("group {}", escape_cut(name, LONGEST_NAME)),
         None => "no group".to_owned(),
     };
     let (old, new) = (group(&change.old_group), group(&change.new_group));
     let groups = if old == new { old } else { format!("{old}, now {new}") };
-    let _ = writeln!(out, "  {} ({groups})", printable(&change.origin, LONGEST_LINE));
+    let _ = writeln!(out, "  {} ({groups})", escape_cut(&change.origin, LONGEST_LINE));
     for (sign, lines, more) in [('-', &change.removed, change.removed_more), ('+', &change.added, change.added_more)] {
         for line in lines {
-            let _ = writeln!(out, "    {sign} {}", printable(line, LONGEST_LINE));
+            let _ = writeln!(out, "    {sign} {}", escape_cut(line, LONGEST_LINE));
         }
         if more > 0 {
             let _ = writeln!(out, "    {sign} … and {} more", grouped(more));

@@ -1,5 +1,6 @@
 //! What a run over many files came to, for people.
 
+use super::super::escape::escape;
 use super::super::summary::{counts, grouped, print_filter};
 use super::plan::FileJob;
 use anyhow::bail;
@@ -65,7 +66,7 @@ impl Summary {
         eprintln!("resume: {} of {} files are complete and skipped, {todo} to do", self.skipped, self.files);
         for (why, number, first) in &self.todo {
             let more = if *number > 1 { " and others" } else { "" };
-            eprintln!("  {why:<26}{:>14}  {first}{more}", grouped(*number as u64));
+            eprintln!("  {why:<26}{:>14}  {}{more}", grouped(*number as u64), escape(first));
         }
     }
 
@@ -92,7 +93,7 @@ impl Summary {
             return Ok(());
         }
         for failure in &self.failures {
-            eprintln!("robosieve: {failure}");
+            eprintln!("robosieve: {}", escape(failure));
         }
         bail!(
             "{} of {} files failed, as told above; the others are complete. Once it is mended, the same command with --resume \

@@ -1,5 +1,6 @@
 //! A report as CSV: one figure a line, so that it can be filtered and pivoted.
 
+use super::super::escape::escape;
 use robosieve::report::{ReachCounts, Report};
 use std::fmt::Write as _;
 
@@ -118,10 +119,13 @@ impl Csv {
     }
 }
 
-/// A field, in quotes where it needs them. A carriage return in a rule is text, so it stays inside quotes.
+/// A field without control characters, in quotes where it needs them. A spreadsheet takes a field that begins with `=`, `+`, `-` or `@` for a
+/// formula, so a site could run one: an apostrophe in front makes it text.
 fn quoted(field: &str) -> String {
-    match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
+    let formula = if field.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
+    let field = escape(field);
+    match field.contains([',', '"']) {
+        true => format!("\"{formula}{}\"", field.replace('"', "\"\"")),
+        false => format!("{formula}{field}"),
     }
 }

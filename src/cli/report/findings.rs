@@ -1,7 +1,8 @@
 //! What the figures say, in a sentence each: the headings of the page and of the table.
 
+use super::super::escape::escape_cut;
 use super::super::summary::grouped;
-use super::words::{clean, counted, day, share};
+use super::words::{counted, day, share};
 use robosieve::Basis;
 use robosieve::report::{AgentReport, Example, Report};
 
@@ -11,7 +12,7 @@ const RULE: usize = 40;
 /// What the report is about.
 pub(super) fn title(report: &Report) -> String {
     match report.agents.as_slice() {
-        [one] => format!("What robots.txt lets {} fetch", clean(&one.agent, RULE)),
+        [one] => format!("What robots.txt lets {} fetch", escape_cut(&one.agent, RULE)),
         agents => format!("What robots.txt lets {} agents fetch", agents.len()),
     }
 }
@@ -24,7 +25,7 @@ fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentR
 
 pub(super) fn origins(report: &Report) -> String {
     let Some((agent, all)) = most(report, |agent| agent.origins.wholly) else { return "No agents".to_owned() };
-    let name = clean(&agent.agent, RULE);
+    let name = escape_cut(&agent.agent, RULE);
     let origins = report.snapshot.origins;
     let (wholly, partly) = (agent.origins.wholly, agent.origins.partly);
     match (wholly, partly) {
@@ -44,7 +45,7 @@ pub(super) fn urls(report: &Report) -> Option<String> {
     let lines = report.lists.as_ref()?.lines;
     let refused = |agent: &AgentReport| agent.urls.map_or(0, |urls| urls.disallowed);
     let (agent, all) = most(report, refused)?;
-    let (name, refused) = (clean(&agent.agent, RULE), refused(agent));
+    let (name, refused) = (escape_cut(&agent.agent, RULE), refused(agent));
     Some(match refused {
         0 => "No URL of the lists is refused to any agent".to_owned(),
         _ if report.agents.len() == 1 => format!("{name} may not fetch {} of the URLs", share(refused, lines)),
@@ -79,7 +80,7 @@ pub(super) fn top_origins(report: &Report) -> String {
     }
     let wholly = report.together.all_wholly;
     match report.agents.as_slice() {
-        [one] => format!("{} wholly refuse {}", counted(wholly, "origin"), clean(&one.agent, RULE)),
+        [one] => format!("{} wholly refuse {}", counted(wholly, "origin"), escape_cut(&one.agent, RULE)),
         agents => format!("{} wholly refuse all {} agents", counted(wholly, "origin"), agents.len()),
     }
 }
@@ -88,7 +89,7 @@ pub(super) fn rules(report: &Report) -> String {
     match report.rules.top.first() {
         None => "No rule refuses anything to these agents".to_owned(),
         Some(rule) => {
-            format!("“{}” is the rule of most: {}", clean(&rule.rule, RULE), counted(rule.origins, "origin"))
+            format!("“{}” is the rule of most: {}", escape_cut(&rule.rule, RULE), counted(rule.origins, "origin"))
         }
     }
 }
@@ -99,7 +100,7 @@ pub(super) fn deciding(report: &Report) -> Option<String> {
         None => "No rule refuses a URL of the lists".to_owned(),
         Some(rule) => {
             let share = share(rule.urls, deciding.explained);
-            format!("“{}” refuses most URLs: {share} of those refused", clean(&rule.rule, RULE))
+            format!("“{}” refuses most URLs: {share} of those refused", escape_cut(&rule.rule, RULE))
         }
     })
 }
@@ -148,7 +149,7 @@ pub(super) fn field_name(field: &str) -> &str {
 }
 
 pub(super) fn example(example: &Example) -> String {
-    let agent = clean(&example.agent, RULE);
+    let agent = escape_cut(&example.agent, RULE);
     match example.rule {
         Some(_) => format!("Why {agent} may not fetch this URL: a rule says so"),
         None => format!("Why {agent} may not fetch this URL: {}", basis(example.basis)),

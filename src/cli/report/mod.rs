@@ -6,6 +6,7 @@ mod html;
 mod table;
 mod words;
 
+use super::escape::{escape_lines, to_json_pretty};
 use super::examples::REPORT_EXAMPLES;
 use super::inputs::InputArgs;
 use super::job::open_inputs;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let report = make(args, &judge, quiet)?;
     let made_at = made_at()?;
-    write(html, || Ok(html::page(&report, made_at)))?;
+    write(html, || Ok(escape_lines(&html::page(&report, made_at)).into_owned()))?;
     write(json, || json_text(&report, made_at))?;
     write(csv, || Ok(csv::csv(&report)))?;
     let mut named = outputs.iter().flatten();
@@ -119,7 +120,7 @@ struct Dated<'r> {
 
 fn json_text(report: &Report, made_at: i64) -> anyhow::Result<String> {
     let made_by = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
-    Ok(serde_json::to_string_pretty(&Dated { made_at: time(made_at), made_by, report })? + "\n")
+    Ok(to_json_pretty(&Dated { made_at: time(made_at), made_by, report })?)
 }
 
 /// The date of the report: now, or what `SOURCE_DATE_EPOCH` says, for those who want the same bytes again.

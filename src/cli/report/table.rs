@@ -1,8 +1,9 @@
 //! A report as text for a terminal.
 
+use super::super::escape::escape_cut;
 use super::super::summary::grouped;
 use super::findings;
-use super::words::{clean, share};
+use super::words::share;
 use robosieve::Reach;
 use robosieve::report::{Example, Report};
 use std::fmt::Write as _;
@@ -81,14 +82,14 @@ fn agents(report: &Report, out: &mut Table) {
     out.row("origins that refuse", NAME, &["wholly", "partly", "not"].map(|name| format!("{name:>8}")).map(widened));
     for agent in &report.agents {
         let counts = [agent.origins.wholly, agent.origins.partly, agent.origins.not];
-        out.row(&clean(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, origins)).map(widened));
+        out.row(&escape_cut(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, origins)).map(widened));
     }
     let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return };
     out.heading(heading);
     out.row("URLs", NAME, &["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned).map(widened));
     for (agent, urls) in report.agents.iter().filter_map(|agent| Some((agent, agent.urls?))) {
         let counts = [urls.allowed, urls.disallowed, urls.unknown, urls.invalid];
-        out.row(&clean(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, lists.lines)).map(widened));
+        out.row(&escape_cut(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, lists.lines)).map(widened));
     }
 }
 
@@ -125,7 +126,7 @@ fn top_origins(report: &Report, out: &mut Table) {
             .urls
             .zip(origin.urls_refused)
             .map(|(urls, refused)| format!("  {} of {} URLs", grouped(refused), grouped(urls)));
-        out.line(format!("  {:<ORIGIN$}  {letters}{}", clean(&origin.origin, ORIGIN), cells.unwrap_or_default()));
+        out.line(format!("  {:<ORIGIN$}  {letters}{}", escape_cut(&origin.origin, ORIGIN), cells.unwrap_or_default()));
     }
 }
 
@@ -134,12 +135,12 @@ fn rules(report: &Report, out: &mut Table) {
         out.heading(heading);
         findings::sampled(report).into_iter().for_each(|text| out.line(format!("  {text}")));
         for rule in &deciding.top {
-            out.row(&clean(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.urls, deciding.explained))]);
+            out.row(&escape_cut(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.urls, deciding.explained))]);
         }
     }
     out.heading(findings::rules(report));
     for rule in &report.rules.top {
-        out.row(&clean(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.origins, report.snapshot.origins))]);
+        out.row(&escape_cut(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.origins, report.snapshot.origins))]);
     }
 }
 
@@ -149,7 +150,7 @@ fn signals(report: &Report, out: &mut Table) {
         let name = findings::field_name(signal.field);
         for value in &signal.values {
             out.row(
-                &format!("{name}: {}", value.value),
+                &format!("{name}: {}", escape_cut(&value.value, RULE)),
                 RULE + 1,
                 &[widened(with_share(value.origins, signal.origins))],
             );
@@ -160,16 +161,16 @@ fn signals(report: &Report, out: &mut Table) {
 fn example(why: &Example, out: &mut Table) {
     out.heading(findings::example(why));
     let mut row = |name: &str, text: String| out.line(format!("  {name:<12}{text}"));
-    row("URL", clean(&why.url, 200));
+    row("URL", escape_cut(&why.url, 200));
     if let Some(url) = &why.robots_url {
         let fetched = why.fetched_at.map(|time| format!(", fetched {}", super::words::minute(time)));
-        row("robots.txt", format!("{}{}", clean(url, 200), fetched.unwrap_or_default()));
+        row("robots.txt", format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default()));
     }
     for line in why.agent_lines.iter().take(3) {
-        row("group", format!("line {}: {}", line.line, clean(&line.text, 120)));
+        row("group", format!("line {}: {}", line.line, escape_cut(&line.text, 120)));
     }
     match &why.rule {
-        Some(rule) => row("rule", format!("line {}: {}", rule.line, clean(&rule.text, 120))),
+        Some(rule) => row("rule", format!("line {}: {}", rule.line, escape_cut(&rule.text, 120))),
         None => row("because", findings::basis(why.basis).to_owned()),
     }
 }

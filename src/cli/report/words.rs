@@ -1,20 +1,6 @@
-//! How figures and the texts of sites are written for people.
+//! How figures are written for people.
 
 use super::super::summary::grouped;
-
-/// A text that a site wrote, for one line of a page or a terminal: control characters and those that turn the direction of writing are
-/// replaced, and what is longer than so many characters is cut.
-pub(super) fn clean(text: &str, max: usize) -> String {
-    let is_harmless = |c: char| {
-        !c.is_control() && !matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-    };
-    let mut out: String =
-        text.chars().take(max).map(|c| if is_harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect();
-    if text.chars().nth(max).is_some() {
-        out.push('…');
-    }
-    out
-}
 
 /// A share in per cent, which is 0 or 100 only where that is exact.
 pub(super) fn share(part: u64, whole: u64) -> String {
@@ -60,12 +46,5 @@ mod tests {
         ] {
             assert_eq!(share(part, whole), text);
         }
-    }
-
-    #[test]
-    fn texts_of_sites_do_no_harm() {
-        assert_eq!(clean("a\u{1b}[2Jb\u{202e}c\u{0}\n", 99), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}\u{fffd}");
-        assert_eq!(clean("äöü", 2), "äö…");
-        assert_eq!(clean("äö", 2), "äö");
     }
 }

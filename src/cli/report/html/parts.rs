@@ -1,7 +1,8 @@
 //! Pieces of the page: numbers, bars, legends.
 
+use super::super::super::escape::escape_cut;
 use super::super::super::summary::grouped;
-use super::super::words::{clean, share};
+use super::super::words::share;
 use maud::{Markup, html};
 
 /// A counted number, and where it stands in the JSON.
@@ -25,7 +26,7 @@ pub(super) fn fact(name: &str, value: Markup) -> Markup {
 
 /// A text that a site wrote, in the type of code.
 pub(super) fn code(text: &str, max: usize) -> Markup {
-    html! { code { bdi { (clean(text, max)) } } }
+    html! { code { bdi { (escape_cut(text, max)) } } }
 }
 
 /// One of the parts of a bar: its class of colour, its name and its size.
@@ -55,7 +56,7 @@ pub(super) fn bar(label: &str, parts: &[Part<'_>]) -> Markup {
     let text: Vec<String> = parts.iter().map(|part| format!("{} {}", part.name, share(part.size, whole))).collect();
     let mut before = 0;
     html! {
-        svg.bar role="img" aria-label=(format!("{}: {}", clean(label, 60), text.join(", "))) {
+        svg.bar role="img" aria-label=(format!("{}: {}", escape_cut(label, 60), text.join(", "))) {
             @for (part, text) in parts.iter().zip(&text).filter(|(part, _)| part.size > 0) {
                 rect class=(format!("f-{}", part.class)) x=(percent(before, whole)) width=(percent(part.size, whole)) height="100%" {
                     title { (text) }

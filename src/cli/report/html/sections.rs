@@ -1,7 +1,8 @@
 //! The sections of the page: each has a heading that says what its figures come to.
 
+use super::super::super::escape::escape_cut;
 use super::super::findings;
-use super::super::words::{clean, minute};
+use super::super::words::minute;
 use super::parts::{Part, bar, code, key, legend, meter, number, number_of, unbroken};
 use maud::{Markup, html};
 use robosieve::Basis;
@@ -28,7 +29,7 @@ pub(super) fn origins(report: &Report) -> Markup {
                 @let counts = agent.origins;
                 div.row {
                     div {
-                        strong { (clean(&agent.agent, NAME)) }
+                        strong { (escape_cut(&agent.agent, NAME)) }
                         span {
                             "wholly " (number_of(&format!("/agents/{i}/origins/wholly"), counts.wholly, origins))
                             ", partly " (number_of(&format!("/agents/{i}/origins/partly"), counts.partly, origins))
@@ -58,7 +59,7 @@ pub(super) fn urls(report: &Report) -> Markup {
             @for (i, agent, urls) in agents.take(AGENTS) {
                 div.row {
                     div {
-                        strong { (clean(&agent.agent, NAME)) }
+                        strong { (escape_cut(&agent.agent, NAME)) }
                         span {
                             "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lists.lines))
                             ", allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lists.lines))
@@ -140,7 +141,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
                             tr {
                                 th { "Origin" }
                                 @if report.lists.is_some() { th.n { "URLs refused" } }
-                                @for agent in report.agents.iter().take(COLUMNS) { th.agent { (clean(&agent.agent, NAME)) } }
+                                @for agent in report.agents.iter().take(COLUMNS) { th.agent { (escape_cut(&agent.agent, NAME)) } }
                             }
                         }
                         tbody { @for (i, origin) in top.iter().take(ROWS).enumerate() { (strip(i, origin, report)) } }
@@ -157,7 +158,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
 fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
     html! {
         tr {
-            th.origin { bdi { (clean(&origin.origin, TEXT)) } }
+            th.origin { bdi { (escape_cut(&origin.origin, TEXT)) } }
             @if let Some((refused, urls)) = origin.urls_refused.zip(origin.urls) {
                 td.n {
                     (number(&format!("/top_origins/{i}/urls_refused"), refused))
@@ -166,7 +167,7 @@ fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
             }
             @for (reach, agent) in origin.agents.iter().zip(&report.agents).take(COLUMNS) {
                 td.cell {
-                    span class=(format!("c-{}", reach.name())) title=(format!("{}: {}", clean(&agent.agent, NAME), meaning(*reach))) { (sign(*reach)) }
+                    span class=(format!("c-{}", reach.name())) title=(format!("{}: {}", escape_cut(&agent.agent, NAME), meaning(*reach))) { (sign(*reach)) }
                 }
             }
         }
@@ -284,7 +285,7 @@ fn reasons(why: &Example) -> Markup {
         dt { "URL" }
         dd { (code(&why.url, 300)) @if !why.from_lists { span.soft { " (made up from the rule)" } } }
         dt { "Agent" }
-        dd { (clean(&why.agent, NAME)) }
+        dd { (escape_cut(&why.agent, NAME)) }
         @if let Some(rule) = &why.rule {
             dt { "Deciding rule" }
             dd { (line(rule)) }

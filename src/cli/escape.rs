@@ -1,0 +1,107 @@
+//! Escapes text from sites, archives and file names, so that printing it does nothing but show it.
+//!
+//! Control characters can move the cursor, recolour or retitle a terminal and even type into it. Bidirectional controls reorder what a
+//! line shows, and invisible characters hide a difference. All are shown as `\u{1b}`; bytes that are not UTF-8 have become U+FFFD before.
+
+use serde::Serialize;
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether printing this character does something other than show it: controls (C0, DEL, C1), line separators, bidirectional
+/// controls and invisible characters.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A text that stands within a line: line ends and tabs are escaped too.
+pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+    escape_if(text, is_unsafe)
+}
+
+/// A text of several lines, or with columns: line ends and tabs stay.
+pub(crate) fn escape_lines(text: &str) -> Cow<'_, str> {
+    escape_if(text, |c| is_unsafe(c) && c != '\n' && c != '\t')
+}
+
+fn escape_if(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_escaped(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+/// A text within a line, of which at most `max` characters are shown.
+pub(crate) fn escape_cut(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        None => escape(text).into_owned(),
+        Some((end, _)) => escape(&text[..end]).into_owned() + "…",
+    }
+}
+
+/// JSON in which unsafe characters are written as `\u202e`: a parser reads the same text, and printing it is harmless.
+pub(crate) fn to_json(value: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(value).map(|json| escape_json(&json))
+}
+
+/// The same over several lines, with an end of line.
+pub(crate) fn to_json_pretty(value: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(value).map(|json| escape_json(&json) + "\n")
+}
+
+/// Escapes within the strings of a JSON text: elsewhere it has no unsafe characters but line ends.
+fn escape_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unsafe(c) && c != '\n' {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNSAFE: &str = "a\u{1b}[2J\u{7}\u{7f}\u{9b}\u{202e}\u{2066}\u{200e}\u{61c}\u{e0041}\r";
+
+    #[test]
+    fn unsafe_characters_are_shown_and_others_stay() {
+        let shown = "a\\u{1b}[2J\\u{7}\\u{7f}\\u{9b}\\u{202e}\\u{2066}\\u{200e}\\u{61c}\\u{e0041}\\r";
+        assert_eq!(escape(UNSAFE), shown);
+        assert_eq!(escape_lines(UNSAFE), shown);
+        for text in ["", "Disallow: /ä\\x1b/日本?\"'", "\u{fffd}\u{e9}\u{301}"] {
+            assert!(matches!(escape(text), Cow::Borrowed(same) if same == text));
+        }
+        assert_eq!((escape("a\tb\n"), escape_lines("a\tb\n")), ("a\\tb\\n".into(), "a\tb\n".into()));
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        for (text, max, shown) in
+            [("äöü", 2, "äö…"), ("äö", 2, "äö"), ("\u{1b}x", 1, "\\u{1b}…"), ("", 0, ""), ("a", 0, "…")]
+        {
+            assert_eq!(escape_cut(text, max), shown);
+        }
+    }
+
+    #[test]
+    fn json_is_harmless_and_means_the_same() {
+        let value = serde_json::json!({ UNSAFE: [UNSAFE, "\n\t\"\\"] });
+        for json in [to_json(&value).unwrap(), to_json_pretty(&value).unwrap()] {
+            assert!(!json.contains(|c| is_unsafe(c) && c != '\n'), "{json:?}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Text of sites, archives, lists and file names that does more than show itself: no verb prints it as it is.
+
+use crate::command::{Ran, robosieve, robosieve_with};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// One of each kind: ESC, BEL, DEL, C1 and bidirectional controls.
+const EVIL: &str = "\u{1b}]0;x\u{7}\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200e}\u{200f}\u{61c}";
+
+/// Characters that move the cursor, change its colour or reorder a line.
+fn is_hostile(c: char) -> bool {
+    let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
+    bidi || (c.is_control() && c != '\n' && c != '\t')
+}
+
+fn assert_harmless(text: &[u8], what: &dyn std::fmt::Debug) {
+    let text = std::str::from_utf8(text).unwrap_or_else(|err| panic!("{what:?} is not UTF-8: {err}"));
+    let found: Vec<char> = text.chars().filter(|c| is_hostile(*c)).collect();
+    assert!(found.is_empty(), "{what:?} has {found:?}:\n{}", text.escape_debug());
+}
+
+fn robots() -> Vec<u8> {
+    let text = format!(
+        "User-agent: EvilCrawler\nUser-agent: Evil{EVIL}Crawler\nDisallow: /a{EVIL}\nDisallow: /é\u{202e}\n\
+         User-agent: *\nDisallow: /x{EVIL}\nDisallow:\t/x\nContent-Usage: train-ai=n;{EVIL}\n\
+         Content-Usage: train-ai=n\nContent-Signal: ai-train=no, {EVIL}=yes, =cmd=yes\nDisallow: /raw"
+    );
+    // A lone C1 byte and other bytes that are not UTF-8.
+    [text.as_bytes(), b"\x9b31m\xff\n"].concat()
+}
+
+/// Hosts `e` (rules), `f` (an error with text), `g` (a redirect), `h` (a redirect to nowhere), in snapshots of which one has a hostile name.
+struct Place {
+    dir: TempDir,
+    snapshot: String,
+    list: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        use base64::Engine as _;
+        let dir = tempfile::tempdir().unwrap();
+        let body = base64::engine::general_purpose::STANDARD.encode(robots());
+        let place = |to: &str| json!({"location": to});
+        let captures = [
+            json!({"url": "https://e.example/robots.txt", "status": 200, "body_base64": body}),
+            json!({"url": "https://f.example/robots.txt", "error": format!("dns\n{EVIL}")}),
+            json!({"url": "https://g.example/robots.txt", "status": 301, "headers": place(&format!("https://e.example/r{EVIL}"))}),
+            json!({"url": format!("https://e.example/r{EVIL}"), "status": 200, "body_base64": body}),
+            json!({"url": "https://h.example/robots.txt", "status": 301, "headers": place(&format!("https://{EVIL}/"))}),
+            json!({"url": "https://i.example/robots.txt", "status": 404}),
+        ];
+        let lines: String = captures.iter().map(|capture| format!("{capture}\n")).collect();
+        fs::write(dir.path().join("a.jsonl"), lines).unwrap();
+        let place = Self { dir, snapshot: format!("s{EVIL}.rsieve"), list: format!("l{EVIL}.txt") };
+        assert_eq!(place.run(&["compile", "-q", "a.jsonl", "-o", &place.snapshot]).code, Some(0));
+        fs::copy(place.path(&place.snapshot), place.path("s.rsieve")).unwrap();
+        let refused = "user-agent: *\\ndisallow: /";
+        let old = format!("{{\"url\": \"https://e.example/robots.txt\", \"status\": 200, \"body\": \"{refused}\"}}\n");
+        fs::write(place.path("old.jsonl"), old).unwrap();
+        assert_eq!(place.run(&["compile", "-q", "old.jsonl", "-o", "old.rsieve"]).code, Some(0));
+        fs::write(place.path(&place.list), format!("https://e.example/x{EVIL}\nhttps://e.example/a{EVIL}\n{EVIL}\n"))
+            .unwrap();
+        fs::write(place.path("robots.txt"), robots()).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        robosieve(self.dir.path(), args)
+    }
+}
+
+#[test]
+fn no_verb_prints_hostile_text() {
+    let place = Place::new();
+    let (s, list) = (place.snapshot.as_str(), place.list.as_str());
+    let url = format!("https://e.example/x{EVIL}\n\t");
+    let agent = format!("Evil{}Crawler", EVIL.replace(['\u{7f}', '\t'], ""));
+    let (who, odd) = (["-a", agent.as_str()], format!("no{EVIL}"));
+    let missing = odd.as_str();
+    let runs: &[&[&str]] = &[
+        &["check", "-s", s, "--explain", "-a", "EvilCrawler", &url, "https://e.example/a"],
+        &[
+            "check",
+            "-s",
+            s,
+            "--explain",
+            "-a",
+            "MyBot",
+            "https://f.example/",
+            "https://g.example/x",
+            "https://h.example/",
+        ],
+        &["check", "-s", s, who[0], who[1], &url],
+        &["check", "-s", s, "-a", "MyBot", missing],
+        &["check", "-s", s, "-a", "MyBot", &format!("https://{EVIL}.example/")],
+        &["check", "-s", missing, "-a", "MyBot", &url],
+        &["check", "--robots", "robots.txt", "--explain", "-a", "MyBot", &url],
+        &["check", "--robots", missing, "-a", "MyBot", &url],
+        &["check", "--robots", "robots.txt", "-a", &format!("{agent}\n"), "/x"],
+        &["inspect", s],
+        &["inspect", s, "--json"],
+        &["inspect", s, "--stale-at", "2030-01-01"],
+        &["inspect", s, "--stale-at", "2030-01-01", "--json"],
+        &["inspect", s, "https://e.example"],
+        &["inspect", s, "https://e.example", "--json"],
+        &["inspect", s, "https://f.example"],
+        &["inspect", s, "https://f.example", "--json"],
+        &["inspect", s, "https://g.example"],
+        &["inspect", s, "https://g.example", "--json"],
+        &["inspect", s, "https://h.example"],
+        &["inspect", s, &format!("https://{EVIL}.example")],
+        &["inspect", s, EVIL],
+        &["agents", s],
+        &["agents", s, "--json"],
+        &["agents", s, "--tsv"],
+        &["agents", s, who[0], who[1]],
+        &["agents", s, "-a", "EvilCrawlre"],
+        &["agents", who[0], who[1]],
+        &["agents", who[0], who[1], "--tsv"],
+        &["agents", who[0], who[1], "--json"],
+        &["agents", missing],
+        &["report", "-s", s, "-a", "EvilCrawler,MyBot", list],
+        &["report", "-s", s, who[0], who[1]],
+        &["report", "-s", s, "-a", "MyBot", "--csv", "-", list],
+        &["report", "-s", s, who[0], who[1], "--json", "-", list],
+        &["report", "-s", s, who[0], who[1], "--html", "-", list],
+        &["diff", "old.rsieve", s, "--examples", "9"],
+        &["diff", "old.rsieve", s, "--json"],
+        &["diff", s, "old.rsieve", "-a", "MyBot", "--svg", "svg"],
+        &["diff", s, missing],
+        // Lines kept are data and keep their bytes; what is said about them does not.
+        &["filter", "-s", s, "-a", "MyBot", list, "-o", "kept"],
+        &["filter", "-s", s, "-a", "EvilCrawlre", list, "-o", EVIL],
+        &["filter", "-s", s, "-a", "MyBot", missing],
+        &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out", list],
+        &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out", "--resume", list],
+        &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out2", "--disallowed-to", "out", list, missing],
+        &["filter", "-s", s, "-a", "MyBot", ".", "-o", "kept"],
+        &["filter", "-s", s, "-a", "MyBot", &format!("{EVIL}*.nothing")],
+        &["filter", "-s", s, "-a", "MyBot", &format!("--{EVIL}")],
+        &["annotate", "-s", s, "-a", "MyBot,EvilCrawler", list, "-o", "annotated"],
+        &["annotate", "-s", s, "-a", &format!("MyBot,{agent}"), list, "-o", "annotated"],
+        &["annotate", "-s", s, "--agents-from", missing, list],
+        &["bench", "-s", s, "--urls", list, "--runs", "1", "--threads", "1"],
+        &["bench", "-s", s, "--urls", list, "--runs", "1", "--threads", "1", "--json"],
+        &["bench", "--origins", "10", "--urls", "10", "--write-to", &format!("made{EVIL}")],
+        &["compile", missing, "-o", "new.rsieve"],
+        &["compile", list, "-o", "new.rsieve"],
+        &["compile", "--previous", missing, "-o", "new.rsieve"],
+        &["man", EVIL],
+        &[EVIL],
+    ];
+    for args in runs {
+        let ran = place.run(args);
+        assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
+        assert!(!ran.stdout.is_empty() || !ran.stderr.is_empty() || ran.code == Some(0), "{args:?}");
+        assert_harmless(&ran.stdout, args);
+        assert_harmless(ran.stderr.as_bytes(), args);
+    }
+    assert_harmless(&fs::read(place.path("svg")).unwrap(), &"svg");
+    let kept = fs::read(place.path("annotated")).unwrap();
+    assert!(kept.ends_with(format!("\t{EVIL}\n").as_bytes()), "data keep their bytes");
+}
+
+#[test]
+fn hostile_text_is_shown_and_json_means_it() {
+    let place = Place::new();
+    let shown = "\\u{1b}]0;x\\u{7}\\u{7f}\\u{9b}31m\\u{202e}\\u{2066}\\u{200e}\\u{200f}\\u{61c}";
+    let print = |args: &[&str]| String::from_utf8(place.run(args).stdout).unwrap();
+    let inspected = print(&["inspect", "s.rsieve", "https://e.example"]);
+    assert!(inspected.contains(&format!("User-agent: Evil{shown}Crawler\nDisallow: /a{shown}\n")), "{inspected}");
+    assert!(inspected.contains("Disallow: /raw\u{fffd}31m\u{fffd}\n"), "{inspected}");
+    let failed = print(&["inspect", "s.rsieve", "https://f.example"]);
+    assert_eq!(failed, format!("# https://f.example: unreachable, dns\\n{shown}\n"));
+    let checked = print(&["check", "-s", "s.rsieve", "-a", "MyBot", &format!("https://e.example/x{EVIL}")]);
+    assert!(checked.starts_with(&format!("disallowed\tMyBot\thttps://e.example/x{shown}\t")), "{checked}");
+    let json = |args: &[&str]| serde_json::from_str::<Value>(&print(args)).unwrap();
+    let origin = json(&["inspect", "s.rsieve", "https://e.example", "--json"]);
+    assert!(origin["robots_txt"].as_str().unwrap().contains(&format!("Disallow: /a{EVIL}\n")));
+    assert_eq!(json(&["inspect", "s.rsieve", "https://f.example", "--json"])["detail"], format!("dns\n{EVIL}"));
+    let names = json(&["agents", "s.rsieve", "--json"]);
+    let expected = format!("evil{}crawler", EVIL.to_ascii_lowercase());
+    assert!(names["agents"].as_array().unwrap().iter().any(|agent| agent["name"] == expected), "{names}");
+}
+
+#[test]
+fn spreadsheets_take_no_text_for_a_formula() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str], stdin: &[u8]| robosieve_with(Path::new(dir.path()), args, stdin);
+    let line = r#"{"url": "https://e.example/robots.txt", "status": 200, "body": "User-agent: *\nContent-Signal: =1+1=yes,search=yes\nDisallow: /"}"#;
+    assert_eq!(run(&["compile", "-q", "-", "-o", "s"], line.as_bytes()).code, Some(0));
+    for agent in ["=1+1", "+a", "-a", "@a"] {
+        let name = format!("-a={agent}");
+        let ran = run(&["report", "-s", "s", &name, "--csv", "-"], b"");
+        let csv = String::from_utf8(ran.stdout).unwrap();
+        if agent.starts_with('@') {
+            assert_eq!(ran.code, Some(2), "a set that there is not");
+            continue;
+        }
+        assert!(csv.contains(&format!("agents,,'{agent},origins_wholly,1\n")), "{csv}{}", ran.stderr);
+    }
+}
