@@ -94,6 +94,6 @@ pub use preferences::{
 };
 pub use profile::Profile;
 pub use records::{Field, InputFormat, RecordOptions};
-pub use robots::{AgentLine, Group, OtherField, Robots, Rule, RuleKind, reference};
+pub use robots::{AgentLine, BodyFacts, Group, LooksLike, OtherField, Robots, Rule, RuleKind, reference};
 pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};
 pub use url::origin::Origin;

@@ -4,6 +4,7 @@ mod agents;
 mod answers;
 mod bad_input;
 mod bench;
+mod check;
 mod command;
 mod commoncrawl;
 mod corpus;

@@ -85,6 +85,15 @@ choices!(OrderArg => Order {
     /// Mixed, as in a frontier
     Shuffled = "shuffled" => Order::Shuffled,
 });
+/// Which of the rules that did not decide are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExplainArg {
+    /// Those that match the URL too; the others are counted
+    Matching,
+    /// All of them
+    All,
+}
+
 choices!(RequireArg => Require {
     All = "all" => Require::All,
     Any = "any" => Require::Any,

@@ -84,10 +84,11 @@ pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
   robosieve check --robots robots.txt -a Googlebot-Image:Googlebot /img/logo.png
+  robosieve check -s web.rsieve -a GPTBot,CCBot --json https://example.com/ | jq -r 'select(.verdict == \"disallowed\") | .rule.text'
   curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
 
 A line is the verdict, the agent and the URL, with TABs between; where the robots.txt has content-usage or content-signal for the agent, \
-these follow as columns of their own.
+these follow as columns of their own. docs/CHECK.md lists the keys of --json.
 
 Exit status: 0 all are allowed, 1 one or more are disallowed, 2 there is no verdict, or an error.";
 

@@ -1,5 +1,6 @@
 //! One URL to verdicts for all agents: split, locate the origin, apply the policy, match.
 
+use super::basis::Basis;
 use super::states::{OneSet, OriginState, Standing, States};
 use super::verdicts::{Answer, Verdicts};
 use crate::agent::{Agent, AgentMatch};
@@ -257,6 +258,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         let verdict = self.judge(url, &mut self.scratch())?.get(agent);
         let mut out = OriginExplanation {
             verdict,
+            basis: Basis::NotAUrl,
             origin: None,
             entry: None,
             via_other_scheme: false,
@@ -266,7 +268,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         };
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(out) };
-        out.origin = Origin::of(url);
+        (out.basis, out.origin) = (Basis::UnknownOrigin, Origin::of(url));
         let Some((entry, other)) =
             self.locate((parts.origin, hash_key(parts.origin)), Glance::NOT_TAKEN, &mut other_key)?
         else {
@@ -275,6 +277,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         let entry = self.snapshot.origin_at(entry.row)?;
         out.via_other_scheme = other;
         let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good(), self.options.at);
+        out.basis = Basis::of(entry.outcome(), ruling);
         out.by_last_good = ruling == Ruling::LastGood;
         let file = entry.file();
         out.entry = Some(entry);
@@ -408,6 +411,8 @@ fn path_url(parts: &url::Parts<'_>) -> Vec<u8> {
 pub struct OriginExplanation<'s> {
     /// The verdict, policy applied.
     pub verdict: Verdict,
+    /// What it rests on.
+    pub basis: Basis,
     /// The URL's origin; `None` if the text is not a URL.
     pub origin: Option<Origin>,
     /// The entry that decides; `None` if the snapshot does not know the origin.

@@ -34,6 +34,8 @@ pub struct RuleLine {
     pub text: String,
     /// Allow or disallow.
     pub kind: RuleKind,
+    /// Its path in the normal form in which it is compared. `*` is the wildcard, a final `$` the anchor; a `$` that is none is `%24` there.
+    pub pattern: String,
     /// What its path counts in the choice between matching rules, in bytes.
     pub length: usize,
 }
@@ -53,6 +55,25 @@ pub enum Loss {
     RobotsTxt,
     /// It matches and says the same as the deciding rule, in a later line.
     Same,
+}
+
+impl Loss {
+    /// Whether the rule matches all the same.
+    pub fn is_match(self) -> bool {
+        !matches!(self, Self::NoMatch | Self::Empty)
+    }
+
+    /// The name in JSON, such as `no-match` or `shorter`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoMatch => "no-match",
+            Self::Empty => "empty",
+            Self::Shorter => "shorter",
+            Self::AllowWins => "allow-wins",
+            Self::RobotsTxt => "robots-txt",
+            Self::Same => "same",
+        }
+    }
 }
 
 /// Explains the verdict of `robots` on `url` for `agent`, by comparing every rule.
@@ -97,7 +118,16 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn rule_line(rule: &Rule<'_>, length: usize) -> RuleLine {
-    RuleLine { line: rule.line(), text: text(rule.text()), kind: rule.kind(), length }
+    RuleLine { line: rule.line(), text: text(rule.text()), kind: rule.kind(), pattern: pattern(rule), length }
+}
+
+fn pattern(rule: &Rule<'_>) -> String {
+    let path = text(&rule.pattern().text);
+    match path.strip_suffix('$') {
+        _ if rule.pattern().anchored => path + "$",
+        Some(before) => format!("{before}%24"),
+        None => path,
+    }
 }
 
 /// What the rule's path counts if it matches; 0, which decides nothing, for an empty one.

@@ -1,5 +1,6 @@
 //! One robots.txt: its lines, fields, groups and rules.
 
+mod body;
 pub(crate) mod condense;
 pub(crate) mod field;
 pub(crate) mod line;
@@ -7,4 +8,5 @@ pub(crate) mod parse;
 pub(crate) mod pattern;
 pub mod reference;
 
+pub use body::{BodyFacts, LooksLike};
 pub use parse::{AgentLine, Group, OtherField, Robots, Rule, RuleKind};

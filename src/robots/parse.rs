@@ -66,6 +66,16 @@ pub struct OtherField<'a> {
     group: Option<usize>,
 }
 
+impl RuleKind {
+    /// The name in JSON: `allow` or `disallow`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Disallow => "disallow",
+        }
+    }
+}
+
 impl<'a> Robots<'a> {
     /// Parses the body of a robots.txt, as it was served (after content decoding). Never fails, never panics.
     pub fn parse(body: &'a [u8], profile: Profile) -> Self {

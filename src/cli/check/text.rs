@@ -1,0 +1,162 @@
+//! Answers for people: a line for each, and its reasons below it.
+
+use super::super::choices::ExplainArg;
+use super::super::escape::escape;
+use super::super::inspect::describe;
+use super::super::summary::grouped;
+use super::{Answer, Source};
+use robosieve::{
+    Agent, BodyFacts, Explanation, LooksLike, Loss, OriginExplanation, Preference, PreferenceExplanation, RuleLine,
+};
+use std::fmt::Write;
+
+/// The verdict, and where the robots.txt has preferences for the agent, these as columns after the URL.
+pub(super) fn headline(out: &mut String, answer: &Answer<'_>) {
+    let (verdict, agent) = (answer.verdict.name(), escape(answer.agent.label()));
+    let _ = write!(out, "{verdict}\t{agent}\t{}", escape(answer.url));
+    let said = answer.preferences.preferences;
+    let usage = [("train-ai", said.train_ai), ("search", said.search)];
+    let usage = usage.iter().filter(|(_, preference)| *preference != Preference::Unknown);
+    let usage: Vec<String> = usage.map(|(key, preference)| format!("{key}={}", preference.name())).collect();
+    if !usage.is_empty() {
+        let _ = write!(out, "\tcontent-usage: {}", usage.join(","));
+    }
+    if !said.signals.is_empty() {
+        let _ = write!(out, "\tcontent-signal: {}", said.signals);
+    }
+    out.push('\n');
+}
+
+/// Which rule decided and which lost, where the robots.txt comes from, and the preferences.
+pub(super) fn reasons(out: &mut String, answer: &Answer<'_>, which: ExplainArg) {
+    match &answer.robots {
+        Source::Snapshot { why, is_blank } => explain_origin(out, why, *is_blank),
+        Source::File { body, .. } => explain_body(out, body),
+    }
+    match (answer.rules, &answer.robots) {
+        (Some(rules), _) => {
+            explain_rules(out, rules, answer.agent);
+            explain_losers(out, rules, which);
+        }
+        (None, Source::Snapshot { why, .. }) if why.entry.is_some() => {
+            row(out, "because", format!("the answer decides, not a rule: all URLs are {}", answer.verdict.name()));
+        }
+        _ => {}
+    }
+    explain_use(out, answer.preferences);
+}
+
+/// The preferences, and the lines they come from.
+fn explain_use(out: &mut String, why: &PreferenceExplanation) {
+    let said = why.preferences;
+    if !why.usage_lines.is_empty() {
+        row(out, "usage", format!("train-ai {}, search {}", said.train_ai.name(), said.search.name()));
+    }
+    for (line, text) in &why.usage_lines {
+        row(out, "", format!("line {line}: {text}"));
+    }
+    if !why.signal_lines.is_empty() {
+        row(out, "signal", if said.signals.is_empty() { "nothing".to_owned() } else { said.signals.to_string() });
+    }
+    for (line, text) in &why.signal_lines {
+        row(out, "", format!("line {line}: {text}"));
+    }
+}
+
+fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {
+    let _ = writeln!(out, "  {name:<11} {text}");
+}
+
+fn explain_origin(out: &mut String, why: &OriginExplanation<'_>, is_blank: bool) {
+    let Some(origin) = &why.origin else {
+        return row(out, "origin", "none: not a URL with scheme and host");
+    };
+    let Some(entry) = &why.entry else {
+        return row(out, "origin", format!("{origin} is not in the snapshot"));
+    };
+    row(out, "origin", entry.origin());
+    if why.via_other_scheme {
+        row(out, "scheme", format!("{origin} is not in the snapshot; the other scheme's entry holds (--scheme any)"));
+    }
+    row(out, "robots.txt", describe(entry));
+    if is_blank {
+        row(out, "", "it has no line that means anything: it is empty, all comments, HTML, UTF-16 or the like");
+    }
+    if why.by_last_good {
+        row(out, "copy", "the last good one: the site has failed for 30 days or more");
+    }
+}
+
+/// What of a file is not read, or not understood.
+fn explain_body(out: &mut String, body: &BodyFacts) {
+    match body.looks_like {
+        Some(LooksLike::Html) => {
+            row(out, "file", "looks like HTML, not like a robots.txt: only lines of known fields count")
+        }
+        Some(LooksLike::Utf16) => {
+            row(out, "file", "looks like UTF-16; a robots.txt is UTF-8, so no line is understood")
+        }
+        _ => {}
+    }
+    if let Some(line) = body.ignored_from {
+        let [bytes, ignored] = [body.bytes, body.ignored_bytes].map(|count| grouped(count as u64));
+        let what = format!(
+            "{bytes} bytes; the last {ignored}, from line {} on, are past 500 KiB and ignored",
+            grouped(line.into())
+        );
+        row(out, "file", what);
+    }
+}
+
+fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
+    row(out, "path", &why.path);
+    let group = match (&why.named, why.agent_lines.is_empty()) {
+        (_, true) => format!("none names {agent}, and there is no global one: everything is allowed"),
+        (Some(name), _) => format!("names {name}"),
+        (None, _) => format!("global: no group names {agent}"),
+    };
+    row(out, "group", group);
+    for (line, text) in &why.agent_lines {
+        row(out, "", format!("line {line}: {text}"));
+    }
+    match &why.deciding {
+        Some(rule) => row(out, "rule", format!("{} (length {})", rule_text(rule), rule.length)),
+        None if why.losers.iter().any(|(_, loss)| *loss == Loss::RobotsTxt) => {
+            row(out, "rule", "none: /robots.txt itself may always be fetched");
+        }
+        None if !why.agent_lines.is_empty() => row(out, "rule", "none matches: allowed"),
+        None => {}
+    }
+}
+
+/// The rules that did not decide: those that match and lost, and how many others there are. A group may have thousands.
+fn explain_losers(out: &mut String, why: &Explanation, which: ExplainArg) {
+    for (rule, loss) in why.losers.iter().filter(|(_, loss)| which == ExplainArg::All || loss.is_match()) {
+        row(out, "lost", format!("{} ({})", rule_text(rule), reason(*loss, rule, why)));
+    }
+    let others = why.losers.iter().filter(|(_, loss)| !loss.is_match()).count();
+    if which == ExplainArg::Matching && others > 0 {
+        let (plural, verb) = if others == 1 { ("", "does") } else { ("s", "do") };
+        row(
+            out,
+            "others",
+            format!("{} rule{plural} {verb} not match (--explain=all lists them)", grouped(others as u64)),
+        );
+    }
+}
+
+fn rule_text(rule: &RuleLine) -> String {
+    format!("line {}: {}", rule.line, rule.text)
+}
+
+fn reason(loss: Loss, rule: &RuleLine, why: &Explanation) -> String {
+    let best = why.deciding.as_ref().map_or(0, |best| best.length);
+    match loss {
+        Loss::NoMatch => "does not match".to_owned(),
+        Loss::Empty => "has no path, so it says nothing".to_owned(),
+        Loss::Shorter => format!("matches, but its length {} is less than {best}", rule.length),
+        Loss::AllowWins => format!("matches with length {} too, but allow wins", rule.length),
+        Loss::Same => "matches too and says the same".to_owned(),
+        Loss::RobotsTxt => "matches, but /robots.txt itself may always be fetched".to_owned(),
+    }
+}

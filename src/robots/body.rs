@@ -1,0 +1,126 @@
+//! What keeps a body from being read as its author meant it: too many bytes, or another kind of file.
+
+use super::line::MAX_BODY;
+
+/// How much of a body counts, and what else it may be than a robots.txt.
+///
+/// ```
+/// use robosieve::{BodyFacts, LooksLike};
+/// let facts = BodyFacts::of(b"<!DOCTYPE html>\n<title>Not found</title>");
+/// assert_eq!((facts.looks_like, facts.ignored_bytes), (Some(LooksLike::Html), 0));
+/// assert_eq!(BodyFacts::of(b"user-agent: *\ndisallow: /x").looks_like, None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BodyFacts {
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// How many bytes after the first 500 KiB are ignored (RFC 9309 §2.5).
+    pub ignored_bytes: usize,
+    /// The first line that is ignored, if any: that in which the limit falls, which is cut, or the one that begins there.
+    pub ignored_from: Option<u32>,
+    /// What else it looks like.
+    pub looks_like: Option<LooksLike>,
+}
+
+/// What servers send in place of a robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LooksLike {
+    /// HTML or XML: most often an error page.
+    Html,
+    /// Text in UTF-16, of which no line is understood.
+    Utf16,
+}
+
+impl LooksLike {
+    /// The name in JSON: `html` or `utf-16`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Utf16 => "utf-16",
+        }
+    }
+}
+
+impl BodyFacts {
+    /// The facts of a body, as it was served (after content decoding). Cost: for a body past the limit one pass over what counts, else none.
+    pub fn of(body: &[u8]) -> Self {
+        let ignored_bytes = body.len().saturating_sub(MAX_BODY);
+        let looks_like = if is_utf16(body) { Some(LooksLike::Utf16) } else { is_html(body).then_some(LooksLike::Html) };
+        let ignored_from = (ignored_bytes > 0).then(|| first_ignored(body));
+        Self { bytes: body.len(), ignored_bytes, ignored_from, looks_like }
+    }
+}
+
+/// The number of the first line that is not read whole from a body past the limit.
+fn first_ignored(body: &[u8]) -> u32 {
+    let (read, rest) = body.split_at(MAX_BODY);
+    let is_end = |i: usize| read[i] == b'\r' || (read[i] == b'\n' && (i == 0 || read[i - 1] != b'\r'));
+    let ends = (0..read.len()).filter(|&i| is_end(i)).count() as u32;
+    // A line that ends exactly at the limit is whole; the second half of a CRLF ends no line.
+    let ends_here = matches!(rest.first(), Some(b'\r' | b'\n')) && !(read.ends_with(b"\r") && rest[0] == b'\n');
+    ends + 1 + u32::from(ends_here)
+}
+
+/// Whether the first character is a `<` that opens a tag, a comment or a declaration.
+fn is_html(body: &[u8]) -> bool {
+    let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start();
+    matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'))
+}
+
+/// How many pairs of bytes tell UTF-16 that has no mark.
+const PAIRS: usize = 32;
+
+/// Whether it begins with a mark of UTF-16, or every other byte is zero, as for Latin letters.
+fn is_utf16(body: &[u8]) -> bool {
+    if body.starts_with(b"\xff\xfe") || body.starts_with(b"\xfe\xff") {
+        return true;
+    }
+    let pairs = &body.as_chunks::<2>().0[..(body.len() / 2).min(PAIRS)];
+    let has_zero = |at: usize| pairs.iter().all(|pair| pair[at] == 0 && pair[1 - at] != 0);
+    pairs.len() > 1 && (has_zero(0) || has_zero(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line::Lines;
+    use super::*;
+
+    #[test]
+    fn other_kinds_of_files_are_told() {
+        let utf16 = |text: &str, order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+        let text = "User-agent: *\nDisallow: /";
+        for (body, expected) in [
+            (b"<html>".to_vec(), Some(LooksLike::Html)),
+            (b"\xef\xbb\xbf\r\n <!DOCTYPE html>".to_vec(), Some(LooksLike::Html)),
+            (b"<?xml version=\"1.0\"?>".to_vec(), Some(LooksLike::Html)),
+            (utf16(text, u16::to_le_bytes), Some(LooksLike::Utf16)),
+            (utf16(text, u16::to_be_bytes), Some(LooksLike::Utf16)),
+            (utf16(&format!("\u{feff}{text}"), u16::to_le_bytes), Some(LooksLike::Utf16)),
+            (text.as_bytes().to_vec(), None),
+            (b"< x\n<".to_vec(), None),
+            (b"\0\0\0\0".to_vec(), None),
+            (b"".to_vec(), None),
+        ] {
+            assert_eq!(BodyFacts::of(&body).looks_like, expected, "{}", body.escape_ascii());
+        }
+    }
+
+    /// A line is ignored if and only if the reader of lines leaves it out.
+    #[test]
+    fn the_first_ignored_line_is_the_first_that_is_not_read() {
+        for end in ["\n", "\r", "\r\n"] {
+            for shift in 0..12 {
+                let line = format!("a: {}{end}", "x".repeat(4));
+                let body = "y".repeat(shift) + &line.repeat(MAX_BODY / line.len() + 3);
+                let facts = BodyFacts::of(body.as_bytes());
+                let read = Lines::new(body.as_bytes(), false).last().unwrap().number;
+                let lines = facts.ignored_from.unwrap();
+                assert_eq!(lines, read + 1, "{end:?} {shift}");
+                assert_eq!(facts.ignored_bytes, body.len() - MAX_BODY);
+            }
+        }
+        assert_eq!(BodyFacts::of(&vec![b'\n'; MAX_BODY]).ignored_from, None);
+    }
+}

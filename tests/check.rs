@@ -1,0 +1,169 @@
+//! `check`: explanations of any size, what is odd about a file, and answers as JSON.
+
+use crate::command::{Ran, robosieve, robosieve_with};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The answers to `args`, one of which is a robots.txt on standard input.
+fn check(robots: &[u8], args: &[&str]) -> Ran {
+    robosieve_with(Path::new("."), &[&["check", "--robots", "-"], args].concat(), robots)
+}
+
+fn text(ran: &Ran) -> &str {
+    std::str::from_utf8(&ran.stdout).unwrap()
+}
+
+/// The rows of an explanation that have this name.
+fn rows<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let row = |line: &'t str| line.strip_prefix("  ")?.strip_prefix(name)?.strip_prefix(' ').map(str::trim_start);
+    text.lines().filter_map(row).collect()
+}
+
+fn object(ran: &Ran) -> Value {
+    serde_json::from_slice(&ran.stdout).unwrap_or_else(|err| panic!("{err}: {}{}", text(ran), ran.stderr))
+}
+
+#[test]
+fn rules_that_do_not_match_are_counted_or_listed() {
+    let many: String = (0..3000).map(|i| format!("Disallow: /{i}/\n")).collect();
+    let robots = format!("User-agent: *\nDisallow: /x\nDisallow: /x/y\nAllow: /x/\nDisallow:\n{many}");
+    let explained = check(robots.as_bytes(), &["-a", "MyBot", "--explain", "/x/y"]);
+    assert_eq!(explained.code, Some(1));
+    assert_eq!(rows(text(&explained), "rule"), ["line 3: Disallow: /x/y (length 4)"]);
+    let losers = [
+        "line 2: Disallow: /x (matches, but its length 2 is less than 4)",
+        "line 4: Allow: /x/ (matches, but its length 3 is less than 4)",
+    ];
+    assert_eq!(rows(text(&explained), "lost"), losers);
+    assert_eq!(rows(text(&explained), "others"), ["3,001 rules do not match (--explain=all lists them)"]);
+    let all = check(robots.as_bytes(), &["-a", "MyBot", "--explain=all", "/x/y"]);
+    assert_eq!((all.code, rows(text(&all), "lost").len(), rows(text(&all), "others").len()), (Some(1), 3003, 0));
+    assert!(text(&all).contains("line 5: Disallow: (has no path, so it says nothing)"), "{}", text(&all));
+    let few = check(b"user-agent: *\ndisallow: /a", &["-a", "MyBot", "--explain", "/x"]);
+    assert_eq!(rows(text(&few), "others"), ["1 rule does not match (--explain=all lists them)"]);
+    assert!(rows(text(&check(b"user-agent: *", &["-a", "MyBot", "--explain", "/x"])), "others").is_empty());
+}
+
+#[test]
+fn a_file_that_is_not_read_as_it_was_meant_is_told() {
+    let utf16: Vec<u8> = "User-agent: *\nDisallow: /".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let long = format!("User-agent: *\n{}Disallow: /x\n", "# 89 1234\n".repeat(51_199));
+    for (robots, told, facts) in [
+        (b"<!DOCTYPE html>\n<p>Not found".as_slice(), "looks like HTML", json!(["html", 0, null])),
+        (&utf16, "looks like UTF-16", json!(["utf-16", 0, null])),
+        (
+            long.as_bytes(),
+            "512,017 bytes; the last 17, from line 51,200 on, are past 500 KiB",
+            json!([null, 17, 51_200]),
+        ),
+        (b"user-agent: *\nallow: /", "", json!([null, 0, null])),
+    ] {
+        let ran = check(robots, &["-a", "MyBot", "--explain", "/x"]);
+        let found = rows(text(&ran), "file");
+        assert_eq!(found.len(), usize::from(!told.is_empty()), "{}", text(&ran));
+        assert!(found.iter().all(|row| row.starts_with(told)), "{found:?}");
+        let answer = &object(&check(robots, &["-a", "MyBot", "--json", "/x"]))["robots"];
+        assert_eq!(json!([answer["looks_like"], answer["ignored_bytes"], answer["ignored_from_line"]]), facts);
+    }
+}
+
+/// Compiles captures, as JSON lines, to a snapshot `s`.
+fn compiled(captures: &[Value]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let lines: String = captures.iter().map(|capture| format!("{capture}\n")).collect();
+    std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "s"]).code, Some(0));
+    dir
+}
+
+fn captures() -> Vec<Value> {
+    let robots = "User-agent: GPTBot\nDisallow: /a\nAllow: /a/b$\nDisallow: /c\nContent-Usage: train-ai=n\nContent-Signal: search=yes\n";
+    let url = |host: &str| format!("https://{host}.example/robots.txt");
+    vec![
+        json!({"url": url("rules"), "status": 200, "body": robots, "fetched_at": "2026-01-02T03:04:05Z"}),
+        json!({"url": url("html"), "status": 200, "body": "<html>not a robots.txt</html>"}),
+        json!({"url": url("moved"), "status": 301, "headers": {"location": url("rules")}}),
+        json!({"url": url("none"), "status": 404}),
+        json!({"url": url("secret"), "status": 403}),
+        json!({"url": url("down"), "status": 503}),
+        json!({"url": url("dns"), "error": "no such host"}),
+    ]
+}
+
+#[test]
+fn a_stored_robots_txt_without_any_line_is_told() {
+    let dir = compiled(&captures());
+    for (host, lines) in [("html", 1), ("rules", 0), ("none", 0)] {
+        let ran = robosieve(
+            dir.path(),
+            &["check", "-s", "s", "-a", "MyBot", "--explain", &format!("https://{host}.example/")],
+        );
+        assert_eq!(text(&ran).matches("no line that means anything").count(), lines, "{}", text(&ran));
+    }
+}
+
+#[test]
+fn an_answer_in_json_has_its_reasons() {
+    let dir = compiled(&captures());
+    let run = |args: &[&str]| robosieve(dir.path(), &[&["check", "-s", "s", "-a", "GPTBot"], args].concat());
+    let answer = object(&run(&["--json", "https://rules.example/a/b"]));
+    let allow = json!({"line": 3, "text": "Allow: /a/b$", "kind": "allow", "pattern": "/a/b$", "length": 5});
+    let lost = json!({"line": 2, "text": "Disallow: /a", "kind": "disallow", "pattern": "/a", "length": 2, "reason": "shorter"});
+    let robots = json!({
+        "origin": "https://rules.example", "outcome": "rules", "status": 200, "hops": 0, "source": null, "detail": null,
+        "cut_short": false, "fetched_at": "2026-01-02T03:04:05Z", "first_failure": null, "max_age": null,
+        "has_last_good": false, "via_other_scheme": false,
+    });
+    let expected = json!({
+        "url": "https://rules.example/a/b", "agent": "GPTBot", "verdict": "allowed", "basis": "rules",
+        "origin": "https://rules.example", "robots": robots, "path": "/a/b",
+        "group": {"name": "gptbot", "lines": [{"line": 1, "text": "User-agent: GPTBot"}]},
+        "rule": allow, "losers": [lost], "not_matching": 1,
+        "preferences": {
+            "train-ai": "n", "search": "unknown", "content-signal": {"search": "yes"},
+            "usage_lines": [{"line": 5, "text": "content-usage: train-ai=n"}],
+            "signal_lines": [{"line": 6, "text": "content-signal: search=yes"}],
+        },
+    });
+    assert_eq!(answer, expected);
+    let all = object(&run(&["--json", "--explain=all", "https://rules.example/a/b"]));
+    let reasons = all["losers"].as_array().unwrap().iter().map(|rule| &rule["reason"]).collect::<Vec<_>>();
+    assert_eq!(reasons, ["shorter", "no-match"]);
+    let other =
+        object(&robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", "--json", "https://rules.example/"]));
+    assert_eq!([&other["group"], &other["rule"]], [&Value::Null; 2]);
+}
+
+#[test]
+fn an_answer_in_json_has_the_verdict_and_exit_status_of_the_line() {
+    let dir = compiled(&captures());
+    for (url, verdict, basis, status) in [
+        ("https://rules.example/a", "disallowed", "rules", 1),
+        ("https://rules.example/x", "allowed", "rules", 0),
+        ("https://moved.example/a", "disallowed", "rules", 1),
+        ("https://none.example/a", "allowed", "no-robots-txt", 0),
+        ("https://secret.example/a", "allowed", "forbidden", 0),
+        ("https://down.example/a", "disallowed", "server-error", 1),
+        ("https://dns.example/a", "disallowed", "unreachable", 1),
+        ("https://absent.example/a", "unknown", "unknown-origin", 2),
+        ("no url", "invalid", "not-a-url", 2),
+    ] {
+        let args = ["check", "-s", "s", "-a", "GPTBot", url];
+        let (line, json) = (robosieve(dir.path(), &args), robosieve(dir.path(), &[&args[..], &["--json"]].concat()));
+        assert_eq!((line.code, &line.stderr), (Some(status), &json.stderr), "{url}");
+        assert_eq!(json.code, line.code, "{url}");
+        let answer = object(&json);
+        assert_eq!([&answer["verdict"], &answer["basis"]], [verdict, basis], "{url}");
+        assert!(text(&line).starts_with(verdict), "{url}");
+    }
+    // One object per URL and agent, in the order of the lines.
+    let ran = robosieve(
+        dir.path(),
+        &["check", "-s", "s", "-a", "GPTBot,MyBot", "--json", "https://rules.example/a", "https://none.example/"],
+    );
+    let answers: Vec<Value> = text(&ran).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<String> = answers.iter().map(|answer| format!("{} {}", answer["agent"], answer["verdict"])).collect();
+    let expected =
+        ["\"GPTBot\" \"disallowed\"", "\"MyBot\" \"allowed\"", "\"GPTBot\" \"allowed\"", "\"MyBot\" \"allowed\""];
+    assert_eq!(told, expected);
+}
