@@ -64,6 +64,17 @@ impl Place {
         fs::write(place.path(&place.list), format!("https://e.example/x{EVIL}\nhttps://e.example/a{EVIL}\n{EVIL}\n"))
             .unwrap();
         fs::write(place.path("robots.txt"), robots()).unwrap();
+        let record =
+            format!("WARC/1.0\r\nWARC-Type: {EVIL}\r\nWARC-Target-URI: {EVIL}\r\nContent-Length: {EVIL}\r\n\r\n");
+        fs::write(place.path("odd.warc"), record).unwrap();
+        fs::write(
+            place.path("odd.jsonl"),
+            format!("{{\"url\": \"https://{EVIL}/robots.txt\", \"status\": \"{EVIL}\"}}\n"),
+        )
+        .unwrap();
+        fs::write(place.path("odd.txt"), format!("(;{EVIL}\n")).unwrap();
+        fs::write(place.path("odd.tsv"), format!("a{EVIL}\tb\nhttps://e.example/\tx\n")).unwrap();
+        fs::write(place.path("odd.parquet"), format!("PAR1{EVIL}PAR1")).unwrap();
         place
     }
 
@@ -154,6 +165,17 @@ fn no_verb_prints_hostile_text() {
         &["compile", missing, "-o", "new.rsieve"],
         &["compile", list, "-o", "new.rsieve"],
         &["compile", "--previous", missing, "-o", "new.rsieve"],
+        &["compile", "odd.warc", "-o", "new.rsieve"],
+        &["compile", "odd.jsonl", "-o", "new.rsieve"],
+        &["compile", "odd.txt", "-o", "new.rsieve"],
+        &["compile", "--previous", "odd.txt", "-o", "new.rsieve"],
+        &["filter", "-s", s, "-a", "MyBot", "--field", EVIL, "odd.tsv", "-o", "kept"],
+        &["filter", "-s", s, "-a", "MyBot", "--host", EVIL, list, "-o", "kept"],
+        &["filter", "-s", s, "-a", "MyBot", "--json-key", EVIL, "odd.jsonl", "-o", "kept"],
+        &["report", "-s", s, "-a", "MyBot", "--column", EVIL, "odd.parquet"],
+        &["check", "-s", s, "-a", &format!("Mozilla/{EVIL}"), &url],
+        &["check", "-s", s, "-a", "GPTBot", "--status-policy", EVIL, &url],
+        &["check", "-s", s, "--agents-from", "odd.txt", &url],
         &["man", EVIL],
         &[EVIL],
     ];

@@ -18,6 +18,9 @@ const RARE: u64 = 10_000;
 
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
 ///
+/// A name is close to another if at most one letter in five, and three in all, are inserted, deleted, substituted or
+/// transposed with a neighbour. Names that are in use themselves are never doubted, nor is a chain of which one name is in use.
+///
 /// ```
 /// use robosieve::{Compiler, Snapshot, SpellCheck};
 /// let mut compiler = Compiler::default();

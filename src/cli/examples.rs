@@ -98,7 +98,9 @@ Examples:
   robosieve inspect web.rsieve --verify
   robosieve inspect web.rsieve https://example.com
   robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
-  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'";
+  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'
+
+A robots.txt is shown with control characters escaped; --json has its text as it is.";
 
 pub(super) const DIFF_EXAMPLES: &str = "\
 Examples:

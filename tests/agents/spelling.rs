@@ -2,6 +2,7 @@
 
 use super::{done, place, text};
 use crate::command::robosieve_with;
+use robosieve::{Compiler, Snapshot, SpellCheck};
 use std::path::Path;
 
 /// Every verb that takes agents, and what else it needs. In the snapshot `web` GPTBot, MJ12bot and `zz` are named.
@@ -101,4 +102,26 @@ fn agents_without_commas_and_files_in_their_place_are_errors_that_say_what_to_wr
         text(&done(dir.path(), &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"])),
         "D\thttps://a.example/x\n"
     );
+}
+
+#[test]
+fn names_that_hardly_any_site_uses_are_not_suggested() {
+    let mut compiler = Compiler::default();
+    for i in 0..=10_000 {
+        let name = match i {
+            0 => "AcmeBotx",
+            1 | 2 => "OtherBotx",
+            3 => "CCBot",
+            _ => "x",
+        };
+        let text = format!("user-agent: {name}\ndisallow: /{i}");
+        compiler.add_robots(&format!("https://h{i}.example"), text.as_bytes()).unwrap();
+    }
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    for (agent, suggestion) in [("AcmeBot", None), ("OtherBot", Some("otherbotx")), ("CCBto", Some("CCBot"))] {
+        let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
+        check.add_snapshot(&snapshot).unwrap();
+        let found = check.finish().remove(0).misspelled;
+        assert_eq!(found.first().map(|name| name.suggestion.as_str()), suggestion, "{agent}");
+    }
 }
