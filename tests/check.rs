@@ -82,6 +82,7 @@ fn captures() -> Vec<Value> {
     vec![
         json!({"url": url("rules"), "status": 200, "body": robots, "fetched_at": "2026-01-02T03:04:05Z"}),
         json!({"url": url("html"), "status": 200, "body": "<html>not a robots.txt</html>"}),
+        json!({"url": url("long"), "status": 200, "body": format!("user-agent: *\n{}", "disallow: /x\n".repeat(40_000))}),
         json!({"url": url("moved"), "status": 301, "headers": {"location": url("rules")}}),
         json!({"url": url("none"), "status": 404}),
         json!({"url": url("secret"), "status": 403}),
@@ -91,14 +92,13 @@ fn captures() -> Vec<Value> {
 }
 
 #[test]
-fn a_stored_robots_txt_without_any_line_is_told() {
+fn a_stored_robots_txt_that_is_blank_or_may_be_cut_is_told() {
     let dir = compiled(&captures());
-    for (host, lines) in [("html", 1), ("rules", 0), ("none", 0)] {
-        let ran = robosieve(
-            dir.path(),
-            &["check", "-s", "s", "-a", "MyBot", "--explain", &format!("https://{host}.example/")],
-        );
-        assert_eq!(text(&ran).matches("no line that means anything").count(), lines, "{}", text(&ran));
+    let [blank, cut] = ["no line that means anything", "511,993 bytes are stored; if the file was longer than 500 KiB"];
+    for (host, lines) in [("html", [1, 0]), ("long", [0, 1]), ("rules", [0, 0]), ("none", [0, 0])] {
+        let url = format!("https://{host}.example/");
+        let ran = robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", "--explain", &url]);
+        assert_eq!([blank, cut].map(|said| text(&ran).matches(said).count()), lines, "{}", text(&ran));
     }
 }
 
@@ -109,10 +109,11 @@ fn an_answer_in_json_has_its_reasons() {
     let answer = object(&run(&["--json", "https://rules.example/a/b"]));
     let allow = json!({"line": 3, "text": "Allow: /a/b$", "kind": "allow", "pattern": "/a/b$", "length": 5});
     let lost = json!({"line": 2, "text": "Disallow: /a", "kind": "disallow", "pattern": "/a", "length": 2, "reason": "shorter"});
+    let robots_bytes = captures()[0]["body"].as_str().unwrap().len();
     let robots = json!({
         "origin": "https://rules.example", "outcome": "rules", "status": 200, "hops": 0, "source": null, "detail": null,
         "cut_short": false, "fetched_at": "2026-01-02T03:04:05Z", "first_failure": null, "max_age": null,
-        "has_last_good": false, "via_other_scheme": false,
+        "has_last_good": false, "via_other_scheme": false, "stored_bytes": robots_bytes,
     });
     let expected = json!({
         "url": "https://rules.example/a/b", "agent": "GPTBot", "verdict": "allowed", "basis": "rules",

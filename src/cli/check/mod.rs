@@ -106,8 +106,8 @@ struct Answer<'a> {
 enum Source<'a> {
     Snapshot {
         why: &'a OriginExplanation<'a>,
-        /// The robots.txt holds no line that means anything.
-        is_blank: bool,
+        /// How many bytes of the robots.txt are stored, where rules decide: its lines of known fields.
+        stored: Option<usize>,
     },
     File {
         path: &'a Path,
@@ -126,10 +126,9 @@ fn check_snapshot(
         for (i, agent) in agents.iter().enumerate() {
             let why = judge.explain(url.as_bytes(), i)?;
             verdicts.push(why.verdict);
-            // Only of a robots.txt without groups the text is looked at: it may be none.
-            let file = why.entry.as_ref().filter(|_| why.rules.as_ref().is_some_and(|why| why.agent_lines.is_empty()));
-            let stored = file.map(|entry| snapshot.robots_text(entry)).transpose()?.flatten();
-            let robots = Source::Snapshot { why: &why, is_blank: stored.is_some_and(|text| text.is_empty()) };
+            let entry = why.entry.as_ref().filter(|_| why.rules.is_some() && (args.json || args.explain.is_some()));
+            let stored = entry.map(|entry| snapshot.robots_text(entry)).transpose()?.flatten().map(|text| text.len());
+            let robots = Source::Snapshot { why: &why, stored };
             let (rules, preferences) = (why.rules.as_ref(), &why.preferences);
             put(args, &Answer { url, agent, verdict: why.verdict, rules, preferences, robots }, &mut text)?;
         }
