@@ -9,9 +9,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Everything that can fail in this library, with the file it happened in where there is one.
 ///
-/// The value is one pointer wide, so a `Result` on the hot path stays small. Its `Display` form is a whole
-/// sentence for a person: file, place, cause, and what to do about it. File names and texts from inputs are in it as they
-/// are: escape control characters before a terminal gets them, as the command does.
+/// The value is one pointer wide, so a `Result` on the hot path stays small. Its `Display` form is
+/// a whole sentence for a person: file, place, cause, and what to do about it. File names and texts
+/// from inputs are in it as they are: escape control characters before a terminal gets them, as the
+/// command does.
 ///
 /// ```
 /// let err = robosieve::Snapshot::new(b"not a snapshot".as_slice()).unwrap_err();

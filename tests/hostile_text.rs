@@ -1,4 +1,5 @@
-//! Text of sites, archives, lists and file names that does more than show itself: no verb prints it as it is.
+//! Text of sites, archives, lists and file names that does more than show itself: no verb prints it
+//! as it is.
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use serde_json::{Value, json};
@@ -31,7 +32,8 @@ fn robots() -> Vec<u8> {
     [text.as_bytes(), b"\x9b31m\xff\n"].concat()
 }
 
-/// Hosts `e` (rules), `f` (an error with text), `g` (a redirect), `h` (a redirect to nowhere), in snapshots of which one has a hostile name.
+/// Hosts `e` (rules), `f` (an error with text), `g` (a redirect), `h` (a redirect to nowhere), in
+/// snapshots of which one has a hostile name.
 struct Place {
     dir: TempDir,
     snapshot: String,
@@ -152,6 +154,7 @@ fn no_verb_prints_hostile_text() {
         &["filter", "-s", s, "-a", "MyBot", missing],
         &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out", list],
         &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out", "--resume", list],
+        &["filter", "-s", s, "-a", "GPTBot", "--out-dir", "out", "--resume", list],
         &["filter", "-s", s, "-a", "MyBot", "--out-dir", "out2", "--disallowed-to", "out", list, missing],
         &["filter", "-s", s, "-a", "MyBot", ".", "-o", "kept"],
         &["filter", "-s", s, "-a", "MyBot", &format!("{EVIL}*.nothing")],

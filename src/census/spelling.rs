@@ -1,8 +1,10 @@
-//! A spell checker for agent names: finds names that nobody uses and that are a few letters from one in use.
+//! A spell checker for agent names: finds names that nobody uses and that are a few letters from
+//! one in use.
 //!
-//! An agent that no robots.txt names obeys the global groups. So a misspelled name gives wrong verdicts without any error.
-//! The measure is the restricted Damerau-Levenshtein distance (optimal string alignment): the least number of letters
-//! inserted, deleted or substituted and of neighbours transposed that turns one name into the other.
+//! An agent that no robots.txt names obeys the global groups. So a misspelled name gives wrong
+//! verdicts without any error. The measure is the restricted Damerau-Levenshtein distance (optimal
+//! string alignment): the least number of letters inserted, deleted or substituted and of
+//! neighbours transposed that turns one name into the other.
 
 use crate::agent::Agent;
 use crate::error::{Error, Result};
@@ -12,14 +14,16 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, Section};
 use std::cmp::Reverse;
 
-/// A name outside the registry is suggested only if one in this many robots.txt files of a snapshot names it. Sites misspell names
-/// too, and in a large snapshot any short name is close to some misspelling.
+/// A name outside the registry is suggested only if one in this many robots.txt files of a snapshot
+/// names it. Sites misspell names too, and in a large snapshot any short name is close to some
+/// misspelling.
 const RARE: u64 = 10_000;
 
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
 ///
-/// A name is close to another if at most one letter in five, and three in all, are inserted, deleted, substituted or
-/// transposed with a neighbour. Names that are in use themselves are never doubted, nor is a chain of which one name is in use.
+/// A name is close to another if at most one letter in five, and three in all, are inserted,
+/// deleted, substituted or transposed with a neighbour. Names that are in use themselves are never
+/// doubted, nor is a chain of which one name is in use.
 ///
 /// ```
 /// use robosieve::{Compiler, Snapshot, SpellCheck};
@@ -57,8 +61,9 @@ pub struct UnnamedAgent {
 pub struct Misspelling {
     /// The name as it was given, without a version.
     pub name: String,
-    /// Of the close names the one that most robots.txt files name, spelled as its operator does if it is in the registry, else in lower
-    /// case. A site may have written it: it may hold any characters but line ends.
+    /// Of the close names the one that most robots.txt files name, spelled as its operator does if
+    /// it is in the registry, else in lower case. A site may have written it: it may hold any
+    /// characters but line ends.
     pub suggestion: String,
 }
 
@@ -131,11 +136,13 @@ impl SpellCheck {
         check
     }
 
-    /// Looks them up among the names in a snapshot. Cost: a binary search for each agent; for those that nobody names also a pass over
-    /// all names, and where one is close a pass over the names of each robots.txt.
+    /// Looks them up among the names in a snapshot. Cost: a binary search for each agent; for those
+    /// that nobody names also a pass over all names, and where one is close a pass over the names
+    /// of each robots.txt.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each
+    /// other.
     pub fn add_snapshot(&mut self, snapshot: &Snapshot<impl AsRef<[u8]>>) -> Result<()> {
         for asked in &mut self.agents {
             for name in asked.names.iter_mut().chain(&mut asked.words) {
@@ -238,7 +245,8 @@ impl Name {
         Self { letters: letters(&text), text, shown: shown.to_owned(), is_known: false, near: Vec::new() }
     }
 
-    /// The greatest distance of a close name: one letter in five, at most three. Shorter names have too many neighbours.
+    /// The greatest distance of a close name: one letter in five, at most three. Shorter names have
+    /// too many neighbours.
     fn tolerance(&self) -> usize {
         (self.text.len() / 5).min(3)
     }
@@ -274,13 +282,14 @@ impl Name {
     }
 }
 
-/// The set of bytes in a name, hashed to 64 bits: those of tokens have bits of their own, but for digits and some letters.
+/// The set of bytes in a name, hashed to 64 bits: those of tokens have bits of their own, but for
+/// digits and some letters.
 fn letters(name: &[u8]) -> u64 {
     name.iter().fold(0, |set, byte| set | 1 << (byte % 64))
 }
 
-/// Whether at most so many edits turn `a` into `b`. The search tries each edit where the two first differ, so its cost grows with
-/// 4 to the power of `edits`, which is at most 3.
+/// Whether at most so many edits turn `a` into `b`. The search tries each edit where the two first
+/// differ, so its cost grows with 4 to the power of `edits`, which is at most 3.
 fn is_within(a: &[u8], b: &[u8], edits: usize) -> bool {
     let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[common..], &b[common..]);

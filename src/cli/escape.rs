@@ -1,14 +1,15 @@
 //! Escapes text from sites, archives and file names, so that printing it does nothing but show it.
 //!
-//! Control characters can move the cursor, recolour or retitle a terminal and even type into it. Bidirectional controls reorder what a
-//! line shows, and invisible characters hide a difference. All are shown as `\u{1b}`; bytes that are not UTF-8 have become U+FFFD before.
+//! Control characters can move the cursor, recolour or retitle a terminal and even type into it.
+//! Bidirectional controls reorder what a line shows, and invisible characters hide a difference.
+//! All are shown as `\u{1b}`; bytes that are not UTF-8 have become U+FFFD before.
 
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether printing this character does something other than show it: controls (C0, DEL, C1), line separators, bidirectional
-/// controls and invisible characters.
+/// Whether printing this character does something other than show it: controls (C0, DEL, C1), line
+/// separators, bidirectional controls and invisible characters.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -45,7 +46,8 @@ pub(crate) fn escape_cut(text: &str, max: usize) -> String {
     }
 }
 
-/// JSON in which unsafe characters are written as `\u202e`: a parser reads the same text, and printing it is harmless.
+/// JSON in which unsafe characters are written as `\u202e`: a parser reads the same text, and
+/// printing it is harmless.
 pub(crate) fn to_json(value: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string(value).map(|json| escape_json(&json))
 }

@@ -58,8 +58,8 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Prints help, or what is wrong with the arguments. These may come from file names (`robosieve check *`), so what is unsafe is escaped, at the
-/// cost of the colours.
+/// Prints help, or what is wrong with the arguments. These may come from file names (`robosieve
+/// check *`), so what is unsafe is escaped, at the cost of the colours.
 fn print_usage(err: &clap::Error) {
     let text = err.render().to_string();
     match escape_lines(&text) {

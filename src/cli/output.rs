@@ -46,7 +46,8 @@ impl Write for Output {
     }
 }
 
-/// Writes a text for people, or JSON, to standard output. Whatever stands in it, printing it is harmless.
+/// Writes a text for people, or JSON, to standard output. Whatever stands in it, printing it is
+/// harmless.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = Output::open(None)?;
     out.write_all(escape_lines(text).as_bytes())?;

@@ -45,8 +45,9 @@ impl AgentArgs {
         Ok(named.agents)
     }
 
-    /// Warns of agents that nobody names and that were probably meant to be others; with `--strict-agents`, and where no agent can have been
-    /// meant, that is an error. A name that is close to none stays silent: a new crawler has one.
+    /// Warns of agents that nobody names and that were probably meant to be others; with
+    /// `--strict-agents`, and where no agent can have been meant, that is an error. A name that is
+    /// close to none stays silent: a new crawler has one.
     ///
     /// Warnings are printed with `--quiet` too: verdicts for a misspelled agent are wrong.
     pub(crate) fn check_names(&self, check: SpellCheck) -> anyhow::Result<()> {

@@ -34,7 +34,8 @@ pub struct RuleLine {
     pub text: String,
     /// Allow or disallow.
     pub kind: RuleKind,
-    /// Its path in the normal form in which it is compared. `*` is the wildcard, a final `$` the anchor; a `$` that is none is `%24` there.
+    /// Its path in the normal form in which it is compared. `*` is the wildcard, a final `$` the
+    /// anchor; a `$` that is none is `%24` there.
     pub pattern: String,
     /// What its path counts in the choice between matching rules, in bytes.
     pub length: usize,

@@ -1,4 +1,5 @@
-//! What keeps a body from being read as its author meant it: too many bytes, or another kind of file.
+//! What keeps a body from being read as its author meant it: too many bytes, or another kind of
+//! file.
 
 use super::line::MAX_BODY;
 
@@ -17,7 +18,8 @@ pub struct BodyFacts {
     pub bytes: usize,
     /// How many bytes after the first 500 KiB are ignored (RFC 9309 §2.5).
     pub ignored_bytes: usize,
-    /// The first line that is ignored, if any: that in which the limit falls, which is cut, or the one that begins there.
+    /// The first line that is ignored, if any: that in which the limit falls, which is cut, or the
+    /// one that begins there.
     pub ignored_from: Option<u32>,
     /// What else it looks like.
     pub looks_like: Option<LooksLike>,
@@ -44,7 +46,8 @@ impl LooksLike {
 }
 
 impl BodyFacts {
-    /// The facts of a body, as it was served (after content decoding). Cost: for a body past the limit one pass over what counts, else none.
+    /// The facts of a body, as it was served (after content decoding). Cost: for a body past the
+    /// limit one pass over what counts, else none.
     pub fn of(body: &[u8]) -> Self {
         let ignored_bytes = body.len().saturating_sub(MAX_BODY);
         let looks_like = if is_utf16(body) { Some(LooksLike::Utf16) } else { is_html(body).then_some(LooksLike::Html) };

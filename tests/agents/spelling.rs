@@ -5,7 +5,8 @@ use crate::command::robosieve_with;
 use robosieve::{Compiler, Snapshot, SpellCheck};
 use std::path::Path;
 
-/// Every verb that takes agents, and what else it needs. In the snapshot `web` GPTBot, MJ12bot and `zz` are named.
+/// Every verb that takes agents, and what else it needs. In the snapshot `web` GPTBot, MJ12bot and
+/// `zz` are named.
 const VERBS: &[&[&str]] = &[
     &["filter", "-s", "web"],
     &["annotate", "-s", "web"],

@@ -32,7 +32,8 @@ pub(crate) struct CheckArgs {
     /// Whose reading of the rules, with --robots
     #[arg(long, value_enum, default_value_t = ProfileArg::Google, conflicts_with = "snapshot")]
     pub profile: ProfileArg,
-    /// Say which rule decided, where it stands, and why the others that match lost; =all lists those too that do not match
+    /// Say which rule decided, where it stands, and why the others that match lost; =all lists
+    /// those too that do not match
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "matching")]
     pub explain: Option<ExplainArg>,
     /// Print a JSON object per URL and agent, with all that --explain tells
@@ -106,7 +107,8 @@ struct Answer<'a> {
 enum Source<'a> {
     Snapshot {
         why: &'a OriginExplanation<'a>,
-        /// How many bytes of the robots.txt are stored, where rules decide: its lines of known fields.
+        /// How many bytes of the robots.txt are stored, where rules decide: its lines of known
+        /// fields.
         stored: Option<usize>,
     },
     File {

@@ -10,7 +10,8 @@ use robosieve::{
 };
 use std::fmt::Write;
 
-/// The verdict, and where the robots.txt has preferences for the agent, these as columns after the URL.
+/// The verdict, and where the robots.txt has preferences for the agent, these as columns after the
+/// URL.
 pub(super) fn headline(out: &mut String, answer: &Answer<'_>) {
     let (verdict, agent) = (answer.verdict.name(), escape(answer.agent.label()));
     let _ = write!(out, "{verdict}\t{agent}\t{}", escape(answer.url));
@@ -67,7 +68,8 @@ fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {
     let _ = writeln!(out, "  {name:<11} {text}");
 }
 
-/// The stored text lacks comments and blanks, so one of this length may come from a file past 500 KiB. The file's own length is not stored.
+/// The stored text lacks comments and blanks, so one of this length may come from a file past 500
+/// KiB. The file's own length is not stored.
 const LONG: usize = 450 * 1024;
 
 fn explain_origin(out: &mut String, why: &OriginExplanation<'_>, stored: Option<usize>) {
@@ -143,7 +145,8 @@ fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
     }
 }
 
-/// The rules that did not decide: those that match and lost, and how many others there are. A group may have thousands.
+/// The rules that did not decide: those that match and lost, and how many others there are. A group
+/// may have thousands.
 fn explain_losers(out: &mut String, why: &Explanation, which: ExplainArg) {
     for (rule, loss) in why.losers.iter().filter(|(_, loss)| which == ExplainArg::All || loss.is_match()) {
         row(out, "lost", format!("{} ({})", rule_text(rule), reason(*loss, rule, why)));

@@ -119,8 +119,9 @@ impl Csv {
     }
 }
 
-/// A field without control characters, in quotes where it needs them. A spreadsheet takes a field that begins with `=`, `+`, `-` or `@` for a
-/// formula, so a site could run one: an apostrophe in front makes it text.
+/// A field without control characters, in quotes where it needs them. A spreadsheet takes a field
+/// that begins with `=`, `+`, `-` or `@` for a formula, so a site could run one: an apostrophe in
+/// front makes it text.
 fn quoted(field: &str) -> String {
     let formula = if field.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
     let field = escape(field);
