@@ -19,11 +19,16 @@ use std::cmp::Reverse;
 /// misspelling.
 const RARE: u64 = 10_000;
 
+/// How names of crawlers end that otherwise differ.
+const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
+
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
 ///
-/// A name is close to another if at most one letter in five, and three in all, are inserted,
-/// deleted, substituted or transposed with a neighbour. Names that are in use themselves are never
-/// doubted, nor is a chain of which one name is in use.
+/// A name of 4 to 9 letters is close to another if one letter is inserted, deleted, substituted or
+/// transposed with a neighbour, one of 10 to 14 if two are, a longer one if three are; `bot`,
+/// `spider` and `crawler` at the end do not count. In shorter names only a transposition counts. A
+/// name that differs in `-`, `_` or a blank alone is close too. Names that are in use themselves
+/// are never doubted, nor is a chain of which one name is in use.
 ///
 /// ```
 /// use robosieve::{Compiler, Snapshot, SpellCheck};
@@ -199,7 +204,7 @@ impl SpellCheck {
 
     /// The numbers of the snapshot's names that are close to one that nobody uses.
     fn near_in(&mut self, snapshot: &Snapshot<impl AsRef<[u8]>>) -> Result<Vec<u32>> {
-        let unknown: Vec<&mut Name> = self.unknown().filter(|name| name.tolerance() > 0).collect();
+        let unknown: Vec<&mut Name> = self.unknown().collect();
         let mut near = Vec::new();
         if unknown.is_empty() {
             return Ok(near);
@@ -245,21 +250,48 @@ impl Name {
         Self { letters: letters(&text), text, shown: shown.to_owned(), is_known: false, near: Vec::new() }
     }
 
-    /// The greatest distance of a close name: one letter in five, at most three. Shorter names have
-    /// too many neighbours.
+    /// The letters that tell it from other names: without a usual ending.
+    fn stem(&self) -> usize {
+        let stem = USUAL_ENDINGS.iter().find_map(|ending| self.text.strip_suffix(*ending));
+        let stem = stem.unwrap_or(&self.text);
+        stem.strip_suffix(b"-").unwrap_or(stem).len()
+    }
+
+    /// The greatest distance of a close name. Shorter names have too many neighbours: in a large
+    /// snapshot `mybot` is one letter from four names in use.
     fn tolerance(&self) -> usize {
-        (self.text.len() / 5).min(3)
+        match self.stem() {
+            0..=3 => 0,
+            4..=9 => 1,
+            10..=14 => 2,
+            _ => 3,
+        }
     }
 
     /// The distance to a close name that has these letters.
     fn distance(&self, other: &[u8], letters: u64) -> Option<usize> {
-        let most = self.tolerance();
+        let tolerance = self.tolerance();
+        let most = tolerance.max(1);
         // An edit adds or removes a letter, or does both: this dismisses nearly all names.
         let differing = (self.letters ^ letters).count_ones() as usize;
         if differing > 2 * most || self.text.len().abs_diff(other.len()) > most {
             return None;
         }
-        (0..=most).find(|edits| is_within(&self.text, other, *edits))
+        let distance = (0..=most).find(|edits| is_within(&self.text, other, *edits))?;
+        (distance <= tolerance || self.is_same_letters(other)).then_some(distance)
+    }
+
+    /// Whether a name one edit away has the same letters, whatever its length: `GPT-Bot` and
+    /// `GTPBot` for `GPTBot`.
+    fn is_same_letters(&self, other: &[u8]) -> bool {
+        let plain = |name: &[u8]| name.iter().copied().filter(|b| !b"-_ ".contains(b)).collect::<Vec<u8>>();
+        let [mut own, mut other] = [plain(&self.text), plain(other)];
+        if own == other {
+            return true;
+        }
+        own.sort_unstable();
+        other.sort_unstable();
+        self.stem() == 3 && own == other
     }
 
     /// Keeps a name if it is close, or counts it where it is kept already.
@@ -341,7 +373,7 @@ mod tests {
 
     #[test]
     fn close_names_are_suggested() {
-        let robots = "user-agent: ExampleBot\nuser-agent: Example2bot\nuser-agent: GPQBot";
+        let robots = "user-agent: ExampleBot\nuser-agent: Example2bot\nuser-agent: MlBot\nuser-agent: DotBot\nuser-agent: MySiteBot";
         for (agent, expected) in [
             // Known to the registry, or to the robots.txt.
             ("GPTBot", None),
@@ -350,7 +382,7 @@ mod tests {
             ("Kangaroo Bot", None),
             ("ExampleBot", None),
             ("example2bot", None),
-            ("gpqbot", None),
+            ("mlbot", None),
             ("*", None),
             // Misspelled.
             ("GTPBot/1.2", Some("GTPBot>GPTBot")),
@@ -358,9 +390,15 @@ mod tests {
             ("CCBott", Some("CCBott>CCBot")),
             ("Googlebot-Extended", Some("Googlebot-Extended>Google-Extended")),
             ("ExmapleBot", Some("ExmapleBot>examplebot")),
-            ("GPBot", Some("GPBot>gpqbot")),
+            ("GPT-Bot", Some("GPT-Bot>GPTBot")),
+            ("My-SiteBot", Some("My-SiteBot>mysitebot")),
+            ("Aplebot", Some("Aplebot>Applebot")),
+            ("Perplexity-Bt", Some("Perplexity-Bt>PerplexityBot")),
             // Names of their own.
             ("MyBot", Some("")),
+            ("DocBot", Some("")),
+            ("CBot", Some("")),
+            ("OurSiteBot", Some("")),
             ("FooBot", Some("")),
             ("BarBot", Some("")),
             ("bot", Some("")),

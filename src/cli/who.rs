@@ -79,20 +79,20 @@ impl AgentArgs {
     /// Refuses an input that is not there and is an agent: `-a GPTBot CCBot urls.txt`.
     pub(crate) fn refuse_agent_as_input(&self, input: &Path) -> anyhow::Result<()> {
         match input.to_str() {
-            Some(name) if looks_like_agent(name) && !input.exists() => self.refuse_stray(name, "file"),
+            Some(name) if looks_like_agent(name) && !input.exists() => self.refuse_stray(name, "no such file"),
             _ => Ok(()),
         }
     }
 
     /// Refuses a URL that is an agent: `-a GPTBot CCBot https://example.com/`.
     pub(crate) fn refuse_agent_as_url(&self, url: &str) -> anyhow::Result<()> {
-        if looks_like_agent(url) { self.refuse_stray(url, "URL") } else { Ok(()) }
+        if looks_like_agent(url) { self.refuse_stray(url, "not a URL") } else { Ok(()) }
     }
 
     fn refuse_stray(&self, name: &str, what: &str) -> anyhow::Result<()> {
         match self.agents.last() {
             Some(last) => {
-                bail!("{name}: no such {what}; if it is an agent, separate agents by commas: -a {last},{name}")
+                bail!("{name}: {what}; if it is an agent, separate agents by commas: -a {last},{name}")
             }
             None => Ok(()),
         }
@@ -113,7 +113,7 @@ fn refuse_joined(agent: &UnnamedAgent) -> anyhow::Result<()> {
         return Ok(());
     }
     bail!(
-        "agent {:?}: nobody names it, but each of its words; separate agents by commas: -a {} (in a file: one per line)",
+        "agent {:?}: not a known agent, but each of its words is; separate agents by commas: -a {} (in a file: one per line)",
         agent.label,
         agent.joined.join(",")
     )
