@@ -30,7 +30,7 @@
 //!
 //! # The modules, in reading order
 //!
-//! * `error`, `profile`, `atomic`, `decode`: what everything else stands on.
+//! * `error`, `profile`, `threads`, `atomic`, `decode`: what everything else stands on.
 //! * `agent`: product tokens, and the agents one asks about. `known`: the shipped table of crawlers, and sets of them.
 //! * `url`: origins, paths, the one normal form of escapes.
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
@@ -70,6 +70,7 @@ mod simd;
 mod snapshot;
 mod source;
 pub mod synthetic;
+mod threads;
 mod url;
 mod words;
 
@@ -96,4 +97,5 @@ pub use profile::Profile;
 pub use records::{Field, InputFormat, RecordOptions};
 pub use robots::{AgentLine, BodyFacts, Group, LooksLike, OtherField, Robots, Rule, RuleKind, reference};
 pub use snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass, Snapshot};
+pub use threads::max_threads;
 pub use url::origin::Origin;

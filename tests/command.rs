@@ -35,3 +35,17 @@ pub(crate) fn robosieve_with(dir: &Path, args: &[&str], stdin: &[u8]) -> Ran {
     });
     Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
 }
+
+/// A `robosieve` that signals end, even where they are ignored for the tests (as in the background of a shell, or under `nohup`).
+#[cfg(unix)]
+pub(crate) fn with_usual_signals() -> Command {
+    let reset = ["--default-signal=HUP,INT,TERM"];
+    match Command::new("env").args(reset).arg("true").output() {
+        Ok(tried) if tried.status.success() => {
+            let mut command = Command::new("env");
+            command.args(reset).arg(env!("CARGO_BIN_EXE_robosieve"));
+            command
+        }
+        _ => Command::new(env!("CARGO_BIN_EXE_robosieve")),
+    }
+}

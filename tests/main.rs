@@ -22,8 +22,14 @@ mod records;
 mod recrawl;
 mod report;
 mod shell;
+#[cfg(unix)]
+mod signals;
 mod site;
 mod spec;
+mod streams;
 mod synthetic;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod threads;
 mod time;
 mod transcripts;

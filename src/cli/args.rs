@@ -21,7 +21,7 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Worker threads (default: one for each core).
+    /// Worker threads (default: one for each core; at most four for each core, or 512 if that is more).
     #[arg(short, long, global = true, value_name = "N", value_parser = parse_threads)]
     pub jobs: Option<usize>,
     /// Print no summary and no progress.
@@ -56,6 +56,13 @@ pub(crate) enum Verb {
     Completions(CompletionsArgs),
     /// Print the manual as man pages, or write them
     Man(ManArgs),
+}
+
+impl Verb {
+    /// Whether the exit status is an answer, which a run that was cut short must not give.
+    pub(crate) fn has_answer(&self) -> bool {
+        matches!(self, Self::Check(_) | Self::Diff(DiffArgs { exit_code: true, .. }))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -2,8 +2,9 @@
 
 use super::choices::ProfileArg;
 use super::examples::COMPILE_EXAMPLES;
-use super::output::refuse_same;
+use super::output::{Output, refuse_same};
 use super::progress::Progress;
+use super::signals;
 use super::summary::print_compile;
 use super::time::parse_through;
 use anyhow::{Context, bail};
@@ -31,7 +32,7 @@ pub(crate) struct CompileArgs {
     /// Read on behind damaged places, counting them, instead of failing at the first
     #[arg(long)]
     pub skip_damaged: bool,
-    /// Write what was read and what came of it as JSON
+    /// Write what was read and what came of it as JSON (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
     /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files; `-` is standard input
@@ -44,17 +45,20 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_archive(&args.output)?;
     // The work is long: an output that cannot be written is told now, by beginning it.
     drop(OutputFile::create(&args.output)?);
-    let stats = args.stats_json.as_ref().map(OutputFile::create).transpose()?;
-    let progress = Progress::count("entries", quiet);
+    let mut stats = args.stats_json.as_deref().map(|path| Output::open(Some(path))).transpose()?;
+    stats.iter_mut().for_each(Output::outlive_reader);
+    let progress = Progress::of_archives(&args.inputs, quiet);
     let mut compiler = begin(args)?;
     compiler.skip_damaged(args.skip_damaged);
-    compiler.add_paths(&args.inputs, &|at| progress.set(at.entries))?;
+    compiler.add_paths(&args.inputs, &|at| progress.set(at.bytes_read))?;
+    progress.end_of_input("making the snapshot");
     let mut compiled = compiler.finish()?;
     refuse_nothing(args, compiled.report())?;
+    signals::committing();
     compiled.write_to(&args.output)?;
     progress.finish();
-    if let Some(file) = stats {
-        write_stats(file, compiled.report())?;
+    if let Some(output) = stats {
+        write_stats(output, compiled.report())?;
     }
     if !quiet {
         print_compile(compiled.report(), [args.previous.is_some(), args.as_of.is_some()], progress.elapsed());
@@ -84,10 +88,10 @@ fn with_time(mut compiler: Compiler, args: &CompileArgs) -> Compiler {
     compiler
 }
 
-fn write_stats(mut file: OutputFile, report: &CompileReport) -> anyhow::Result<()> {
-    serde_json::to_writer_pretty(&mut file, report).context("--stats-json")?;
-    file.write_all(b"\n").context("--stats-json")?;
-    Ok(file.commit()?)
+fn write_stats(mut output: Output, report: &CompileReport) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(report)? + "\n";
+    output.write_all(text.as_bytes()).context("--stats-json")?;
+    output.commit()
 }
 
 /// An output that is an archive was most likely meant as an input (`-o *.warc.gz`).

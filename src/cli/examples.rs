@@ -9,7 +9,9 @@ Examples:
   robosieve check --robots robots.txt -a GPTBot /private/
   robosieve inspect web.rsieve https://example.com
 
-Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ), 2 error.";
+Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ), 2 error. A reader of standard output \
+that goes away (robosieve ... | head) ends a run with 0, but check and diff --exit-code with 2; files that the run also writes are \
+completed first. Ended by Ctrl-C, SIGTERM or SIGHUP, it leaves no unfinished file.";
 
 pub(super) const COMPILE_EXAMPLES: &str = "\
 Examples:
@@ -41,7 +43,8 @@ Examples:
   robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
   robosieve filter -s web.rsieve -a GPTBot --field page.url crawl.parquet -o allowed.parquet
 
-Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted.
+Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted. If the kept \
+lines go to a pipe whose reader ends (| head) and others to files, the run goes on until the files are complete.
 
 With --out-dir every input has an output of its own name, which appears when it is complete; several are done at once. A file \
 that fails stops no other: all that failed are told in the end, and the exit status is 2. A directory stands for the files in it, \
@@ -90,7 +93,7 @@ Examples:
 A line is the verdict, the agent and the URL, with TABs between; where the robots.txt has content-usage or content-signal for the agent, \
 these follow as columns of their own. docs/CHECK.md lists the keys of --json.
 
-Exit status: 0 all are allowed, 1 one or more are disallowed, 2 there is no verdict, or an error.";
+Exit status: 0 all are allowed, 1 one or more are disallowed, 2 there is no verdict, nobody read what was printed, or an error.";
 
 pub(super) const INSPECT_EXAMPLES: &str = "\
 Examples:
@@ -116,7 +119,8 @@ for agents that neither names. Without agents every name counts that a robots.tx
 which the most changed by groups of their own. Rules have changed where another is said to some agent: comments, sitemaps and what changes no \
 verdict do not count.
 
-Exit status: 0 whether or not they differ, with --exit-code 1 if they differ; 2 error.";
+Exit status: 0 whether or not they differ, with --exit-code 1 if they differ; 2 error (with --exit-code also if nobody read all that was \
+printed).";
 
 pub(super) const AGENTS_EXAMPLES: &str = "\
 Examples:

@@ -8,6 +8,7 @@ use super::many::ManyArgs;
 use super::output::refuse_same;
 use super::records::RecordArgs;
 use super::run::Run;
+use super::stderr::print_line;
 use super::summary::grouped;
 use super::task::{Places, Task, What};
 use anyhow::bail;
@@ -75,12 +76,15 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
 /// Lines that went nowhere are said so, with the way to get them.
 fn print_hints(args: &FilterArgs, stats: &FilterStats) {
     if stats.unknown > 0 && args.unknown_to.is_none() {
-        eprintln!(
+        print_line(format_args!(
             "not written: {} lines of unknown origins (--unknown allow|disallow decides about them, --unknown-to FILE keeps them)",
             grouped(stats.unknown)
-        );
+        ));
     }
     if stats.invalid > 0 && args.invalid_to.is_none() {
-        eprintln!("not written: {} lines that are not URLs (--invalid-to FILE keeps them)", grouped(stats.invalid));
+        print_line(format_args!(
+            "not written: {} lines that are not URLs (--invalid-to FILE keeps them)",
+            grouped(stats.invalid)
+        ));
     }
 }

@@ -1,6 +1,7 @@
 //! Which lists a command reads: named, listed in a file, in directories or by a glob, and of these the part of one shard.
 
 use super::escape::escape;
+use super::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::Read;
@@ -152,12 +153,12 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
     }
     if folders > 0 && !quiet {
         let shown = name();
-        eprintln!(
+        print_line(format_args!(
             "robosieve: note: {0}: takes the {1} files in it and passes over {folders} directories; a quoted glob like \
              '{0}/**/*.gz' takes the files further down too",
             escape(&shown),
             files.len(),
-        );
+        ));
     }
     files.sort();
     all.append(&mut files);

@@ -38,6 +38,9 @@ pub(crate) fn write(
     }
     let inputs = open_inputs(inputs)?;
     let mut main = Output::open(places.main.as_deref())?;
+    if places.named().any(|(part, _)| part != "main") {
+        main.outlive_reader();
+    }
     let mut other = open_optional(&places.disallowed)?;
     let mut unknown = open_optional(&places.unknown)?;
     let mut invalid = open_optional(&places.invalid)?;

@@ -21,10 +21,13 @@ mod many;
 mod numbers;
 mod output;
 mod parquet;
+mod pool;
 mod progress;
 mod records;
 mod report;
 mod run;
+mod signals;
+mod stderr;
 mod summary;
 mod task;
 mod time;
@@ -33,39 +36,54 @@ mod who;
 use args::{Cli, Verb};
 use clap::Parser;
 use escape::{escape, escape_lines};
-use robosieve::Error;
+use output::is_stdout_closed;
 use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;
+use stderr::print_line;
 
 /// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed" and `diff --exit-code`'s "they differ", 2 for any error.
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(err) => {
-            print_usage(&err);
-            return if err.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
-        }
+    let code = match Cli::try_parse() {
+        Ok(cli) => run_verb(cli),
+        Err(err) => print_usage(&err),
     };
-    match dispatch(cli) {
-        Ok(code) => code,
-        Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,
-        Err(err) => {
-            // Every error passes here, so names and texts in messages are escaped once.
-            eprintln!("robosieve: {}", escape(&format!("{err:#}")));
+    signals::wait_if_ending();
+    code
+}
+
+/// Prints what clap has to say: help, the version, or what is wrong with the arguments. These may come from file names
+/// (`robosieve check *`), so what is unsafe is escaped, at the cost of the colours.
+fn print_usage(err: &clap::Error) -> ExitCode {
+    if err.use_stderr() {
+        let text = err.render().to_string();
+        match escape_lines(&text) {
+            Cow::Owned(escaped) => print_line(format_args!("{}", escaped.trim_end())),
+            // Printing fails only where there is nobody to tell.
+            Cow::Borrowed(_) => drop(err.print()),
+        }
+        return ExitCode::from(2);
+    }
+    match err.print() {
+        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
+            print_line(format_args!("robosieve: standard output: {err}"));
             ExitCode::from(2)
         }
+        _ => ExitCode::SUCCESS,
     }
 }
 
-/// Prints help, or what is wrong with the arguments. These may come from file names (`robosieve
-/// check *`), so what is unsafe is escaped, at the cost of the colours.
-fn print_usage(err: &clap::Error) {
-    let text = err.render().to_string();
-    match escape_lines(&text) {
-        Cow::Owned(escaped) if err.use_stderr() => eprint!("{escaped}"),
-        // Printing fails only where there is nobody to tell.
-        _ => drop(err.print()),
+fn run_verb(cli: Cli) -> ExitCode {
+    let is_answer = cli.verb.has_answer();
+    match dispatch(cli) {
+        Ok(code) => code,
+        // The reader of standard output has what it wanted (`robosieve … | head`). An exit status that is an answer is another thing.
+        Err(err) if is_stdout_closed(&err) && !is_answer => ExitCode::SUCCESS,
+        Err(err) => {
+            // Every error passes here, so names and texts in messages are escaped once.
+            print_line(format_args!("robosieve: {}", escape(&format!("{err:#}"))));
+            ExitCode::from(2)
+        }
     }
 }
 
@@ -74,20 +92,8 @@ fn dispatch(Cli { verb, jobs, quiet }: Cli) -> anyhow::Result<ExitCode> {
         // Single URLs are answered before threads would have begun, and nothing is written.
         return perform(verb, quiet);
     }
-    clean_up_when_interrupted();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build()?;
-    pool.install(|| perform(verb, quiet))
-}
-
-/// Ctrl-C and `kill` leave no temporary files; 130 is what a shell reports for an interrupted command.
-fn clean_up_when_interrupted() {
-    let handler = ctrlc::set_handler(|| {
-        robosieve::remove_unfinished();
-        std::process::exit(130);
-    });
-    if let Err(err) = handler {
-        eprintln!("robosieve: note: if interrupted, temporary files will stay: {err}");
-    }
+    signals::handle();
+    pool::start(jobs, quiet)?.install(|| perform(verb, quiet))
 }
 
 fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
@@ -108,12 +114,4 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
 
 fn done((): ()) -> ExitCode {
     ExitCode::SUCCESS
-}
-
-/// A reader that went away (`robosieve … | head`) is no error.
-fn is_broken_pipe(err: &anyhow::Error) -> bool {
-    err.chain().any(|cause| {
-        cause.downcast_ref::<Error>().is_some_and(Error::is_broken_pipe)
-            || cause.downcast_ref::<io::Error>().is_some_and(|err| err.kind() == io::ErrorKind::BrokenPipe)
-    })
 }

@@ -1,8 +1,10 @@
 //! Progress of long work on stderr: a bar on a terminal, a plain line now and then otherwise.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use super::stderr::{print_line, set_bar};
+use indicatif::{BinaryBytes, ProgressBar, ProgressStyle};
+use std::fs::Metadata;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,7 +17,8 @@ pub(crate) struct Progress {
     /// When the last plain line was printed; `None` where none are.
     plain: Option<Mutex<Instant>>,
     start: Instant,
-    unit: &'static str,
+    /// How many bytes there are, if that is known.
+    total: Option<u64>,
     /// How many files there are, where they are counted.
     files: Option<u64>,
     files_done: AtomicU64,
@@ -23,41 +26,32 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Counts something whose total is not known.
-    pub(crate) fn count(unit: &'static str, quiet: bool) -> Self {
-        Self::new(unit, None, quiet)
-    }
-
     /// Bytes read of all inputs, whose total is known if all are regular files.
     pub(crate) fn of_inputs(paths: &[PathBuf], quiet: bool) -> Self {
-        let length = |path: &PathBuf| std::fs::metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| meta.len());
-        Self::new("bytes", paths.iter().map(length).sum(), quiet)
+        Self::new(paths.iter().map(|path| file_length(path)).sum(), quiet)
+    }
+
+    /// Bytes read of all archives, whose total is known if all are regular files or directories of them.
+    pub(crate) fn of_archives(paths: &[PathBuf], quiet: bool) -> Self {
+        let length = |path: &PathBuf| if path.is_dir() { directory_length(path) } else { file_length(path) };
+        Self::new(paths.iter().map(length).sum(), quiet)
     }
 
     /// Bytes read of files that are done side by side.
     pub(crate) fn of_files(bytes: u64, files: u64, quiet: bool) -> Self {
-        let progress = Self { files: Some(files), ..Self::new("bytes", Some(bytes), quiet) };
+        let mut progress = Self::new(Some(bytes), quiet);
+        progress.files = Some(files);
         progress.show_files();
         progress
     }
 
-    fn new(unit: &'static str, total: Option<u64>, quiet: bool) -> Self {
+    fn new(total: Option<u64>, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let bar = (terminal && !quiet).then(|| {
-            let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
-            let template = match (unit, total) {
-                ("bytes", Some(_)) => "{bar:40} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}{msg}",
-                ("bytes", None) => "{spinner} {binary_bytes} {binary_bytes_per_sec}",
-                _ => "{spinner} {human_pos} entries {elapsed}",
-            };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-            bar
-        });
+        let bar = (terminal && !quiet).then(|| new_bar(total));
+        set_bar(bar.clone());
         let plain = (!terminal && !quiet).then(|| Mutex::new(Instant::now()));
         let (files_done, position) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { bar, plain, start: Instant::now(), unit, files: None, files_done, position }
+        Self { bar, plain, start: Instant::now(), total, files: None, files_done, position }
     }
 
     /// Shows how far it has come.
@@ -69,9 +63,15 @@ impl Progress {
             && last.elapsed() >= PLAIN_INTERVAL
         {
             *last = Instant::now();
-            let (unit, files, seconds) = (self.unit, self.files_text(), self.elapsed().as_secs_f64());
-            eprintln!("robosieve: {position} {unit}{files} after {seconds:.0} s");
+            print_line(format_args!("{}", self.plain_line(position)));
         }
+    }
+
+    fn plain_line(&self, position: u64) -> String {
+        let total = self.total.map_or_else(String::new, |total| format!(" of {}", BinaryBytes(total)));
+        let (files, seconds) = (self.files_text(), self.elapsed().as_secs_f64());
+        let rate = BinaryBytes((position as f64 / seconds.max(1e-9)) as u64);
+        format!("robosieve: {}{total}{files} after {seconds:.0} s, {rate}/s", BinaryBytes(position))
     }
 
     /// Shows that it has come so much further; for several threads.
@@ -85,6 +85,14 @@ impl Progress {
         self.show_files();
     }
 
+    /// Shows that all is read, and what follows.
+    pub(crate) fn end_of_input(&self, next: &'static str) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.total.unwrap_or(bar.position()));
+            bar.set_message(format!(", {next}"));
+        }
+    }
+
     fn show_files(&self) {
         if let Some(bar) = &self.bar {
             bar.set_message(self.files_text());
@@ -96,13 +104,47 @@ impl Progress {
         self.files.map_or_else(String::new, |files| format!(", {done} of {files} files"))
     }
 
+    /// Takes the bar away.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+            set_bar(None);
         }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
+}
+
+/// Where the work fails, no half bar stays.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// A bar with bytes, rate and time left, which fits 80 columns.
+fn new_bar(total: Option<u64>) -> ProgressBar {
+    let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+    let template = match total {
+        Some(_) => "{bar:20} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}{msg}",
+        None => "{spinner} {binary_bytes} {binary_bytes_per_sec}{msg}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// The length of a regular file; anything else has none.
+fn file_length(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(Metadata::is_file).map(|meta| meta.len())
+}
+
+/// The length of all files in a directory, hidden ones left out.
+fn directory_length(dir: &Path) -> Option<u64> {
+    let entries = std::fs::read_dir(dir).ok()?.flatten();
+    let visible = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+    Some(visible.filter_map(|entry| file_length(&entry.path())).sum())
 }

@@ -1,6 +1,7 @@
 //! Summaries for people, on stderr.
 
 use super::escape::escape;
+use super::stderr::print_line;
 use robosieve::report::ListFacts;
 use robosieve::{Agent, CompileReport, Counts, FilterStats};
 use std::time::Duration;
@@ -32,13 +33,13 @@ pub(crate) fn outcomes(counts: &Counts) -> [(&'static str, u64); 5] {
 /// Prints aligned rows of a name and a number.
 fn rows(rows: &[(&str, u64)]) {
     for (name, number) in rows {
-        eprintln!("  {name:<26}{:>14}", grouped(*number));
+        print_line(format_args!("  {name:<26}{:>14}", grouped(*number)));
     }
 }
 
 pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [bool; 2], elapsed: Duration) {
     let counts = &report.counts;
-    eprintln!("compiled {} captures in {:.2} s", grouped(report.captures), elapsed.as_secs_f64());
+    print_line(format_args!("compiled {} captures in {:.2} s", grouped(report.captures), elapsed.as_secs_f64()));
     rows(&[("origins", counts.origins)]);
     rows(&outcomes(counts).map(|(name, number)| (name, number)));
     if has_previous {
@@ -64,11 +65,12 @@ pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [
         ("bytes out", report.bytes_out),
     ]);
     for (key, lines) in &report.unread_keys {
-        eprintln!(
-            "warning: {} lines with a 2xx status have no body that is read, and count as unreachable: {key:?} looks like it; \
+        print_line(format_args!(
+            "warning: {} lines with a 2xx status have no body that is read, and count as unreachable: \"{}\" looks like it; \
              name it \"body\" (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
-            grouped(*lines)
-        );
+            grouped(*lines),
+            escape(key),
+        ));
     }
 }
 
@@ -92,22 +94,22 @@ fn rate(lines: u64, elapsed: Duration) -> String {
 }
 
 pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
-    eprintln!("{}  {}", counts(stats), rate(stats.lines, elapsed));
+    print_line(format_args!("{}  {}", counts(stats), rate(stats.lines, elapsed)));
     if stats.lines > 0 && stats.invalid == stats.lines {
-        eprintln!(
+        print_line(format_args!(
             "no line has a URL where it was looked for: --input-format, --field and --json-key say where URLs stand, \
              --default-scheme and --host make whole ones of those without"
-        );
+        ));
     }
     if stats.via_other_scheme > 0 {
-        eprintln!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme));
+        print_line(format_args!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme)));
     }
 }
 
 /// What was read for a report.
 pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
     let (lines, bytes) = (grouped(lists.lines), grouped(lists.bytes));
-    eprintln!("lines {lines}  bytes {bytes}  {}", rate(lists.lines, elapsed));
+    print_line(format_args!("lines {lines}  bytes {bytes}  {}", rate(lists.lines, elapsed)));
 }
 
 /// What came of each agent, under the number of its letter, digit or column.
@@ -115,11 +117,11 @@ pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
     let judged = stats.allowed + stats.disallowed;
     for (i, (agent, allowed)) in agents.iter().zip(&stats.agent_allowed).enumerate() {
         let number = i + 1;
-        eprintln!(
+        print_line(format_args!(
             "{number:>4}  {:<26} allowed {:>14}  disallowed {:>14}",
             escape(agent.label()),
             grouped(*allowed),
             grouped(judged.saturating_sub(*allowed))
-        );
+        ));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::choices::AgentMatchArg;
 use super::escape::escape;
+use super::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{Agent, KnownAgent, SpellCheck, UnnamedAgent, add_agents};
@@ -71,7 +72,7 @@ impl AgentArgs {
             bail!("{} (--strict-agents)", doubts.join("; "));
         }
         for doubt in doubts {
-            eprintln!("robosieve: warning: {}", escape(&doubt));
+            print_line(format_args!("robosieve: warning: {}", escape(&doubt)));
         }
         Ok(())
     }
@@ -164,7 +165,7 @@ impl Named {
 
     fn tell(&self, how: AgentMatchArg) {
         if !self.again.is_empty() {
-            eprintln!("robosieve: note: a set has them already: {}", escape(&self.again.join(", ")));
+            print_line(format_args!("robosieve: note: a set has them already: {}", escape(&self.again.join(", "))));
         }
         // Under the extended matching all is well with the agents of a set.
         let asked = if how == AgentMatchArg::Google { &self.agents } else { &self.singly };
@@ -188,9 +189,9 @@ fn tell_outside(agents: &[&Agent], what: &str) {
         let (plural, verb) = if others.is_empty() { ("", "has") } else { ("s", "each have") };
         let names = others.iter().fold(first.to_string(), |names, agent| format!("{names}, {agent}"));
         let names = escape(&names);
-        eprintln!(
+        print_line(format_args!(
             "robosieve: note: agent{plural} {names} {verb} characters outside RFC 9309's alphabet (A-Z a-z _ -); {what}"
-        );
+        ));
     }
 }
 

@@ -22,7 +22,7 @@ use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
-use crate::source::{self, Answer, Capture, Input, ReadStats, Response};
+use crate::source::{self, Answer, Capture, Input, Meter, ReadStats, Response};
 use crate::url::Origin;
 use bytes::Bytes;
 use fetch::Fetch;
@@ -43,7 +43,8 @@ use std::sync::{Arc, Mutex};
 /// Compiles robots.txt archives into a snapshot.
 ///
 /// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the order nor on the
-/// number of threads. Work is spread over the current rayon thread pool. Memory: what the snapshot will hold, and about 150
+/// number of threads. Work is spread over the current rayon thread pool, which a program should cap by
+/// [`max_threads`](crate::max_threads); archives are read by half as many threads more. Memory: what the snapshot will hold, and about 150
 /// bytes for every capture.
 ///
 /// ```
@@ -74,6 +75,8 @@ const REREAD: u32 = 256;
 pub struct CompileProgress {
     /// Archive entries parsed so far.
     pub entries: u64,
+    /// Bytes read of all inputs so far, as they are on disk.
+    pub bytes_read: u64,
     /// Inputs read to their end.
     pub inputs_done: usize,
 }
@@ -206,6 +209,7 @@ impl Compiler {
             progress,
             inputs: Mutex::new(inputs.into_iter().enumerate()),
             done: AtomicUsize::new(0),
+            meter: Meter::default(),
             failures: Mutex::default(),
         };
         let (batch, stats) = reading.run()?;

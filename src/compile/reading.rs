@@ -6,7 +6,8 @@ use super::{CompileProgress, Compiler};
 use crate::decode::{Helpers, Span};
 use crate::error::{Error, Result};
 use crate::snapshot::text::Packer;
-use crate::source::{self, Capture, Entry, Input, ReadStats};
+use crate::source::{self, Capture, Entry, Input, Meter, ReadStats};
+use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use rayon::prelude::*;
 use std::iter::Enumerate;
@@ -64,6 +65,7 @@ pub(super) struct Reading<'c> {
     /// The inputs that are still to be read.
     pub inputs: Mutex<Enumerate<std::vec::IntoIter<Input<'c>>>>,
     pub done: AtomicUsize,
+    pub meter: Meter,
     pub failures: Mutex<Vec<(usize, Error)>>,
 }
 
@@ -103,18 +105,26 @@ const PARCEL_BYTES: usize = 1 << 20;
 
 impl Reading<'_> {
     pub(super) fn run(self) -> Result<(Batch, ReadStats)> {
-        let threads = rayon::current_num_threads();
-        let readers = (threads / 2).clamp(1, self.names.len().max(1));
+        let threads = threads::workers();
+        let wanted = (threads / 2).clamp(1, self.names.len().max(1));
         let (sender, receiver) = crossbeam_channel::bounded(threads * 4 + 2);
-        let pool = Pool { sender, spans: threads * 4 / readers };
+        let pool = Pool { sender, spans: threads * 4 / wanted };
         let reading = &self;
         let (batch, stats) = std::thread::scope(|scope| {
-            let readers: Vec<_> = (0..readers)
-                .map(|_| {
-                    let pool = pool.clone();
-                    scope.spawn(move || reading.read_inputs(&pool))
-                })
-                .collect();
+            let mut readers = Vec::new();
+            for _ in 0..wanted {
+                let pool = pool.clone();
+                match threads::spawn(scope, move || reading.read_inputs(&pool)) {
+                    Ok(reader) => readers.push(reader),
+                    Err(err) => {
+                        // Fewer readers do the same work, but without any nothing would be read.
+                        if readers.is_empty() {
+                            reading.fail(0, err);
+                        }
+                        break;
+                    }
+                }
+            }
             drop(pool);
             let batch = self.parse_all(receiver);
             let stats =
@@ -145,7 +155,7 @@ impl Reading<'_> {
             let Some((number, input)) = self.inputs.lock().ok().and_then(|mut inputs| inputs.next()) else {
                 return stats;
             };
-            match read_input(input, number, self.compiler.skip_damaged, pool) {
+            match read_input(input, number, self.compiler.skip_damaged, &self.meter, pool) {
                 Ok(read) => stats = add_stats(stats, read),
                 Err(err) => self.fail(number, err),
             }
@@ -167,7 +177,8 @@ impl Reading<'_> {
             let count = parcel.len() as u64;
             self.parse(&mut batch, parcel).map_err(|err| err.at(self.names[input]))?;
             let entries = entries.fetch_add(count, Ordering::Relaxed) + count;
-            (self.progress)(CompileProgress { entries, inputs_done: self.done.load(Ordering::Relaxed) });
+            let (bytes_read, inputs_done) = (self.meter.bytes(), self.done.load(Ordering::Relaxed));
+            (self.progress)(CompileProgress { entries, bytes_read, inputs_done });
             Ok(Some(batch))
         };
         let merge = |a: Option<Batch>, b: Option<Batch>| -> Result<Option<Batch>> {
@@ -193,9 +204,9 @@ impl Reading<'_> {
 }
 
 /// Sends the entries of one input in parcels; ends early, without an error, if the receiver is gone.
-fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, pool: &Pool) -> Result<ReadStats> {
+fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, meter: &Meter, pool: &Pool) -> Result<ReadStats> {
     let (mut parcel, mut weight) = (Vec::new(), 0);
-    let stats = source::read(input, skip_damaged, Box::new(pool.clone()), &mut |entry| {
+    let stats = source::read(input, skip_damaged, Box::new(pool.clone()), meter, &mut |entry| {
         weight += entry.weight();
         parcel.push(entry);
         if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {

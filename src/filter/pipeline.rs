@@ -10,6 +10,7 @@ use super::stats::{FilterProgress, FilterStats};
 use super::turns::{Item, Turns};
 use crate::error::Result;
 use crate::records::RecordOptions;
+use crate::threads;
 use std::io;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(super) fn run<S>(
     work: impl Fn(&mut Block, &mut S, &mut FilterStats) -> Result<()> + Sync,
     write: impl FnMut(&Block) -> io::Result<()> + Send,
 ) -> Result<FilterStats> {
-    let threads = rayon::current_num_threads();
+    let threads = threads::workers();
     let board = Arc::<Board>::default();
     let lanes = Lanes::new(inputs, options, progress, board.clone(), threads);
     let turns = Turns::new(threads * 4, board, write);

@@ -1,7 +1,7 @@
 //! A directory of robots.txt files, one an origin: `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`, `.txt` optional; or of archives.
 
 use super::http::MAX_KEPT;
-use super::{Answer, Capture, Entry, ReadStats, Response, Sink};
+use super::{Answer, Capture, Entry, Meter, ReadStats, Response, Sink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use crate::url::Origin;
@@ -58,10 +58,12 @@ fn is_archive(path: &Path) -> bool {
     [".warc", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending))
 }
 
-pub(super) fn read(dir: &Path, sink: &mut Sink<'_>) -> Result<ReadStats> {
+pub(super) fn read(dir: &Path, meter: &Meter, sink: &mut Sink<'_>) -> Result<ReadStats> {
     let mut stats = ReadStats::default();
     for path in files(dir)? {
-        stats.bytes += std::fs::metadata(&path).map_or(0, |meta| meta.len());
+        let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
+        stats.bytes += bytes;
+        meter.add(bytes);
         let origins = origins_of(&path)?;
         if !sink(Entry::File(RobotsFile { path, origins })) {
             break;

@@ -10,8 +10,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use bytes::Bytes;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What fetching one URL gave, as the archive tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,6 +106,35 @@ pub(crate) enum Input<'r> {
     Reader(&'r Path, Box<dyn Read + Send + 'r>),
 }
 
+/// Counts the bytes that are read of all inputs, as they are on disk.
+#[derive(Debug, Default)]
+pub(crate) struct Meter(AtomicU64);
+
+impl Meter {
+    /// The bytes so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A reader with a meter.
+struct Metered<'m, R> {
+    inner: R,
+    meter: &'m Meter,
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.meter.add(n as u64);
+        Ok(n)
+    }
+}
+
 /// Reads every entry of `input`: WARC or JSONL, compressed or not, or a directory. `helpers` may be asked to inflate what lies ahead.
 ///
 /// # Errors
@@ -113,19 +143,23 @@ pub(crate) fn read(
     input: Input<'_>,
     skip_damaged: bool,
     helpers: Box<dyn Helpers>,
+    meter: &Meter,
     sink: &mut Sink<'_>,
 ) -> Result<ReadStats> {
+    let metered = |input| Metered { inner: input, meter };
     let name = match input {
         Input::Path(path) if path.as_os_str() == "-" => Path::new("standard input"),
         Input::Path(name) | Input::Reader(name, _) => name,
     };
     let read = match input {
-        Input::Reader(_, reader) => read_stream(reader, skip_damaged, helpers, sink),
-        Input::Path(path) if path.as_os_str() == "-" => read_stream(std::io::stdin(), skip_damaged, helpers, sink),
-        Input::Path(path) if path.is_dir() => dir::read(path, sink),
-        Input::Path(path) => {
-            File::open(path).map_err(Error::from).and_then(|file| read_stream(file, skip_damaged, helpers, sink))
+        Input::Reader(_, reader) => read_stream(metered(reader), skip_damaged, helpers, sink),
+        Input::Path(path) if path.as_os_str() == "-" => {
+            read_stream(metered(Box::new(io::stdin())), skip_damaged, helpers, sink)
         }
+        Input::Path(path) if path.is_dir() => dir::read(path, meter, sink),
+        Input::Path(path) => File::open(path)
+            .map_err(Error::from)
+            .and_then(|file| read_stream(metered(Box::new(file)), skip_damaged, helpers, sink)),
     };
     read.map_err(|err| err.at(name))
 }

@@ -1,5 +1,6 @@
 //! The runs with one number of threads: every stage and every ceiling by turns, so that what disturbs the machine disturbs all.
 
+use super::super::pool;
 use super::ceilings::{ACCESSES, Ceilings};
 use robosieve::{Filter, FilterStats, Input, Judge, Outputs, Stage};
 use std::hint::black_box;
@@ -49,8 +50,9 @@ pub(super) fn measure(
     urls: &Arc<[u8]>,
     threads: usize,
     runs: u32,
+    quiet: bool,
 ) -> anyhow::Result<Measured> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let pool = pool::start(Some(threads), quiet)?;
     let filter = |until, outputs: Outputs<'_>| {
         let input = Input::from_reader("memory", Cursor::new(urls.clone()));
         pool.install(|| Filter::new(judge).until(until).run(vec![input], outputs))
@@ -81,7 +83,7 @@ pub(super) fn measure(
             times.iter_mut().zip(row).for_each(|(times, time)| times.push(time));
         }
     }
-    Ok(Measured::new(threads, stats.unwrap_or_default(), times.map(median)))
+    Ok(Measured::new(pool.current_num_threads(), stats.unwrap_or_default(), times.map(median)))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {

@@ -97,7 +97,7 @@ fn bench(
         threads = vec![1, rayon::current_num_threads()];
         threads.dedup();
     }
-    let measured = threads.into_iter().map(|threads| measure(&judge, &subject.urls, threads, args.runs));
+    let measured = threads.into_iter().map(|threads| measure(&judge, &subject.urls, threads, args.runs, quiet));
     let measured = measured.collect::<anyhow::Result<_>>()?;
     let report = Report { subject, agents: &agents, runs: args.runs, checked, measured };
     print(&if args.json { table::json(&report) } else { table::text(&report) })

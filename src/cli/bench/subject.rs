@@ -2,6 +2,8 @@
 
 use super::super::escape::escape;
 use super::super::numbers::parse_count;
+use super::super::signals;
+use super::super::stderr::print_line;
 use super::super::summary::grouped;
 use super::BenchArgs;
 use anyhow::Context;
@@ -43,11 +45,11 @@ impl Subject {
         let mut urls = Vec::new();
         web.urls().read_to_end(&mut urls)?;
         if !quiet {
-            eprintln!(
+            print_line(format_args!(
                 "robosieve: made and compiled the archive in {:.2} s, made the URLs in {:.2} s",
                 compiled.as_secs_f64(),
                 (start.elapsed() - compiled).as_secs_f64()
-            );
+            ));
         }
         Ok((snapshot, Self { name: name(web.options()), web: Some(web), urls: urls.into() }))
     }
@@ -87,14 +89,15 @@ fn write_file(mut from: impl Read, path: PathBuf, quiet: bool) -> anyhow::Result
     let start = Instant::now();
     let mut file = OutputFile::create(&path)?;
     let bytes = io::copy(&mut from, &mut file)?;
+    signals::committing();
     file.commit()?;
     if !quiet {
         let seconds = start.elapsed().as_secs_f64();
-        eprintln!(
+        print_line(format_args!(
             "robosieve: {}: {} bytes of text in {seconds:.1} s",
             escape(&path.display().to_string()),
             grouped(bytes)
-        );
+        ));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ mod table;
 use super::escape::to_json_pretty;
 use super::examples::DIFF_EXAMPLES;
 use super::output::print;
+use super::signals;
 use super::time::time;
 use super::who::AgentArgs;
 use anyhow::Context;
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let told = Told { diff, sides: [side(&args.old, &old)?, side(&args.new, &new)?] };
     if let Some(mut file) = picture {
         file.write_all(svg::draw(&told).as_bytes()).context("--svg")?;
+        signals::committing();
         file.commit()?;
     }
     print(&if args.json { json(&told)? } else { table::text(&told) })?;

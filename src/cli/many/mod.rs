@@ -10,6 +10,7 @@ pub(crate) use summary::Summary;
 use super::inputs::InputArgs;
 use super::job;
 use super::progress::Progress;
+use super::signals;
 use super::task::{Places, Task};
 use anyhow::bail;
 use clap::Args;
@@ -56,6 +57,31 @@ pub(crate) struct Many<'r, 's, D> {
     pub quiet: bool,
 }
 
+/// How many files are complete, for the last line of a run that a signal ends.
+struct Complete {
+    complete: AtomicUsize,
+    files: usize,
+}
+
+impl Complete {
+    fn new(skipped: usize, todo: usize) -> Self {
+        let complete = Self { complete: AtomicUsize::new(skipped), files: skipped + todo };
+        complete.note(skipped);
+        complete
+    }
+
+    fn add(&self) {
+        self.note(self.complete.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+
+    fn note(&self, complete: usize) {
+        let files = self.files;
+        signals::set_kept(format!(
+            "{complete} of {files} files are complete; the same command with --resume does the others"
+        ));
+    }
+}
+
 impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
     /// Does all inputs of this shard, or those that are not complete. A file that fails is told in the end and stops no other.
     pub(crate) fn run(&self, from: &InputArgs, snapshot: &Path, resume: bool) -> anyhow::Result<Summary> {
@@ -66,7 +92,8 @@ impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
         let todo = if resume { self.not_complete(files, &mut summary) } else { files };
         let bytes = todo.iter().map(|file| file.size).sum();
         let progress = Progress::of_files(bytes, todo.len() as u64, self.quiet);
-        for (file, result) in self.all(todo, &progress) {
+        let complete = Complete::new(summary.skipped(), todo.len());
+        for (file, result) in self.all(todo, &progress, &complete) {
             summary.add(&file, result);
         }
         progress.finish();
@@ -97,7 +124,12 @@ impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
     /// a thread that finds no more files takes up workers of the others' files. The largest begin first, so that there is no
     /// large one left when the others are done. No lock is held while a file is done: a thread that waits for the workers of
     /// its file may work on another one meanwhile.
-    fn all(&self, files: Vec<FileJob>, progress: &Progress) -> Vec<(FileJob, anyhow::Result<FilterStats>)> {
+    fn all(
+        &self,
+        files: Vec<FileJob>,
+        progress: &Progress,
+        complete: &Complete,
+    ) -> Vec<(FileJob, anyhow::Result<FilterStats>)> {
         // Parquet files spread over all threads by their own way, so they are done one after the other.
         let is_table = |i: &usize| ParquetInput::is_parquet(&files[*i].input);
         let (tables, mut order): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_table);
@@ -106,14 +138,14 @@ impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
         let results = Mutex::new(Vec::new());
         rayon::broadcast(|_| {
             while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let result = self.list(&files[i], progress);
+                let result = self.list(&files[i], progress).inspect(|_| complete.add());
                 results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
                 progress.file_done();
             }
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         for i in tables {
-            results.push((i, self.table(&files[i], progress)));
+            results.push((i, self.table(&files[i], progress).inspect(|_| complete.add())));
             progress.file_done();
         }
         results.sort_by_key(|(i, _)| *i);

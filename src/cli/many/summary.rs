@@ -1,6 +1,7 @@
 //! What a run over many files came to, for people.
 
 use super::super::escape::escape;
+use super::super::stderr::print_line;
 use super::super::summary::{counts, grouped, print_filter};
 use super::plan::FileJob;
 use anyhow::bail;
@@ -39,6 +40,10 @@ impl Summary {
         self.skipped_stats.add(stats);
     }
 
+    pub(super) fn skipped(&self) -> usize {
+        self.skipped
+    }
+
     pub(super) fn redo(&mut self, file: &FileJob, why: &'static str) {
         match self.todo.iter_mut().find(|(other, ..)| *other == why) {
             Some((_, number, _)) => *number += 1,
@@ -63,10 +68,13 @@ impl Summary {
     /// Says what a rerun skips, and what it does and why.
     pub(super) fn print_resume(&self) {
         let todo = self.files - self.skipped;
-        eprintln!("resume: {} of {} files are complete and skipped, {todo} to do", self.skipped, self.files);
+        print_line(format_args!(
+            "resume: {} of {} files are complete and skipped, {todo} to do",
+            self.skipped, self.files
+        ));
         for (why, number, first) in &self.todo {
             let more = if *number > 1 { " and others" } else { "" };
-            eprintln!("  {why:<26}{:>14}  {}{more}", grouped(*number as u64), escape(first));
+            print_line(format_args!("  {why:<26}{:>14}  {}{more}", grouped(*number as u64), escape(first)));
         }
     }
 
@@ -79,11 +87,11 @@ impl Summary {
 
     pub(crate) fn print(&self) {
         let failed = self.failures.len();
-        eprintln!("files {}  done {}  skipped {}  failed {failed}", self.files, self.done, self.skipped);
+        print_line(format_args!("files {}  done {}  skipped {}  failed {failed}", self.files, self.done, self.skipped));
         print_filter(&self.stats, self.elapsed);
         if self.skipped > 0 {
-            eprintln!("skipped files: {}", counts(&self.skipped_stats));
-            eprintln!("together: {}", counts(&self.all()));
+            print_line(format_args!("skipped files: {}", counts(&self.skipped_stats)));
+            print_line(format_args!("together: {}", counts(&self.all())));
         }
     }
 
@@ -93,7 +101,7 @@ impl Summary {
             return Ok(());
         }
         for failure in &self.failures {
-            eprintln!("robosieve: {}", escape(failure));
+            print_line(format_args!("robosieve: {}", escape(failure)));
         }
         bail!(
             "{} of {} files failed, as told above; the others are complete. Once it is mended, the same command with --resume \

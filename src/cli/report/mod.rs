@@ -59,7 +59,10 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_same(&outputs)?;
     // Opened before the work, so that a place that cannot be written to is told at once.
     let [html, json, csv] = outputs.map(|path| path.map(|path| Output::open(Some(path))).transpose());
-    let (html, json, csv) = (html?, json?, csv?);
+    let (mut html, mut json, mut csv) = (html?, json?, csv?);
+    if outputs.iter().flatten().count() > 1 {
+        [&mut html, &mut json, &mut csv].into_iter().flatten().for_each(Output::outlive_reader);
+    }
     let snapshot = Snapshot::open(&args.snapshot)?;
     let who = &args.judge.who;
     let agents = who.agents(quiet)?;

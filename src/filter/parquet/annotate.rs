@@ -11,6 +11,7 @@ use super::{ParquetFilter, places, same_schema, verdicts};
 use crate::atomic::folder_of;
 use crate::error::{Error, Result};
 use crate::filter::stats::FilterStats;
+use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use parquet::file::metadata::KeyValue;
 use std::path::Path;
@@ -36,7 +37,7 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
     let places = places(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
     let judged = std::thread::scope(|scope| {
-        let copying = scope.spawn(|| guard(|| copy(&mut table, inputs, &places, &receiver)));
+        let copying = threads::spawn(scope, || guard(|| copy(&mut table, inputs, &places, &receiver)))?;
         let judged = judge(filter, inputs, &places, encoders, sender);
         let copied = copying.join().unwrap_or_else(|_| bad("the thread that copies columns panicked"));
         // Where one half fails the other is cut off; the cause is that of the half that was not.

@@ -8,6 +8,7 @@ use super::input::{ParquetInput, guard};
 use super::urls::{Batch, UrlReader};
 use crate::error::{Error, Result};
 use crate::filter::pipeline::OnPanic;
+use crate::threads;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -34,7 +35,7 @@ pub(super) fn run<S, O: Send>(
     work: impl Fn(&Batch, &mut S) -> Result<O> + Sync,
     put: impl FnMut(Step<O>) -> Result<()> + Send,
 ) -> Result<()> {
-    let threads = rayon::current_num_threads();
+    let threads = threads::workers();
     let state = State { places, next: 0, open: VecDeque::new(), put: Some(put), spare: Vec::new(), error: None };
     let queue = Queue { inputs, threads, state: Mutex::new(state), changed: Condvar::new() };
     rayon::scope(|pool| {

@@ -1,0 +1,32 @@
+//! Pools of threads for `--jobs` and `bench --threads`.
+
+use super::stderr::print_line;
+use anyhow::anyhow;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZero;
+use std::thread::available_parallelism;
+
+/// Starts the pool that a run works on.
+pub(crate) fn start(jobs: Option<usize>, quiet: bool) -> anyhow::Result<ThreadPool> {
+    let threads = jobs.unwrap_or_else(usual_threads);
+    let capped = threads.min(robosieve::max_threads());
+    if capped < threads && !quiet {
+        print_line(format_args!(
+            "robosieve: note: {threads} threads are too many; using {capped}, the most that are allowed here (4 for each \
+             core, or 512 if that is more)"
+        ));
+    }
+    ThreadPoolBuilder::new().num_threads(capped).build().map_err(|err| {
+        let plural = if capped == 1 { "" } else { "s" };
+        anyhow!(
+            "cannot start {capped} thread{plural}: {err}; give fewer with -j N, or raise the limit on processes (ulimit -u) \
+             or on memory (ulimit -v)"
+        )
+    })
+}
+
+/// One thread for each core, or the number in the environment variable that rayon reads.
+fn usual_threads() -> usize {
+    let variable = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
+    variable.filter(|threads| *threads > 0).unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get))
+}

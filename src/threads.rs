@@ -1,0 +1,41 @@
+//! How many threads take part in one job.
+
+use crate::error::Result;
+use std::io;
+use std::num::NonZero;
+use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
+
+/// The most threads that one job uses, whatever the size of the current rayon pool: four for each core, or 512 if that is more.
+///
+/// Each thread takes memory and time to start, and more than the cores gain nothing: 100,000 of them stall a machine for minutes.
+/// The library starts no pools, so a program that builds one itself should cap it by this.
+///
+/// ```
+/// let asked: usize = 100_000;
+/// let pool = rayon::ThreadPoolBuilder::new().num_threads(asked.min(robosieve::max_threads()));
+/// assert!(robosieve::max_threads() >= 512);
+/// # let _ = pool;
+/// ```
+pub fn max_threads() -> usize {
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    (4 * cores).max(512)
+}
+
+/// The threads of the current rayon pool that take part in a job.
+pub(crate) fn workers() -> usize {
+    rayon::current_num_threads().min(max_threads())
+}
+
+/// Starts a thread outside the pool.
+///
+/// # Errors
+/// What the operating system refuses, where `Scope::spawn` would panic.
+pub(crate) fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    Ok(Builder::new().spawn_scoped(scope, work).map_err(|err| {
+        let todo = "use fewer threads (-j N), or raise the limit on processes (ulimit -u) or on memory (ulimit -v)";
+        io::Error::new(err.kind(), format!("cannot start a thread: {err}; {todo}"))
+    })?)
+}

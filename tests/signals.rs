@@ -1,0 +1,106 @@
+//! Runs that a signal ends: by which status, with which last words, and what they leave behind.
+
+use crate::command::with_usual_signals;
+use crate::streams::place;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
+
+fn temporary_files(dir: &Path) -> usize {
+    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".tmp")).count()
+}
+
+/// A run that has begun its outputs and waits for its input.
+fn begun(mut command: Command, dir: &Path, outputs: usize) -> Child {
+    let command = command.current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while temporary_files(dir) < outputs {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it wrote anything");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// How it ended, and what it said.
+fn ended(mut child: Child) -> (ExitStatus, String) {
+    // `wait` would close its input, and then it might end by itself first.
+    let input = child.stdin.take();
+    let status = child.wait().unwrap();
+    drop(input);
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (status, said)
+}
+
+#[test]
+fn a_signal_ends_the_run_by_that_signal_and_leaves_no_temporary_file() {
+    let place = place();
+    let dir = place.path();
+    fs::write(dir.join("old"), "as it was").unwrap();
+    for (name, number) in SIGNALS {
+        for (args, outputs) in [
+            ("filter -s s -a FooBot -o old --disallowed-to new", 2),
+            ("annotate -s s -a FooBot -o old", 1),
+            ("compile - -o new --stats-json old", 1),
+        ] {
+            let mut command = with_usual_signals();
+            command.args(args.split(' '));
+            let child = begun(command, dir, outputs);
+            send(name, &child);
+            let (status, said) = ended(child);
+            assert_eq!(status.signal(), Some(number), "{name}, {args}: {status}, {said}");
+            assert_eq!(said, format!("robosieve: interrupted by SIG{name}: no output file was written or changed\n"));
+            assert_eq!(temporary_files(dir), 0, "{name}, {args}");
+            assert!(!dir.join("new").exists() && fs::read(dir.join("old")).unwrap() == b"as it was", "{name}, {args}");
+        }
+    }
+}
+
+#[test]
+fn a_shell_sees_the_usual_status() {
+    let place = place();
+    for (name, number) in SIGNALS {
+        // The shell is interactive enough to wait for the run; the signal goes to the run alone.
+        let script = "env --default-signal \"$0\" filter -q -s s -a FooBot -o new <&3 & \
+                      until ls -A | grep -q '[.]tmp$'; do :; done; kill -$1 $!; wait $!; echo $?";
+        let script = format!("exec 3<&0; {script}");
+        let mut shell = Command::new("bash");
+        let shell = shell.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve"), name]).current_dir(place.path());
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut status = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut status).unwrap();
+        child.wait().unwrap();
+        assert_eq!(status.trim(), (128 + number).to_string(), "{name}");
+    }
+}
+
+/// `nohup` and `trap '' INT` are orders of the user.
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let place = place();
+    let dir = place.path();
+    for (name, _) in SIGNALS {
+        let mut command = Command::new("sh");
+        let script = format!("trap '' {name}; exec \"$0\" filter -q -s s -a FooBot -o new");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve")]);
+        let mut child = begun(command, dir, 1);
+        send(name, &child);
+        // More than a pipe holds: when all is written, the signal was long there.
+        child.stdin.take().unwrap().write_all(&fs::read(dir.join("list.txt")).unwrap()).unwrap();
+        let (status, said) = ended(child);
+        assert!(status.success(), "{name}: {status}, {said}");
+        assert_eq!(fs::read_to_string(dir.join("new")).unwrap().lines().count(), 40_000, "{name}");
+        fs::remove_file(dir.join("new")).unwrap();
+    }
+}

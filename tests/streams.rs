@@ -1,0 +1,202 @@
+//! Standard output and standard error whose reader has gone, or that cannot be written to: what a run does and how it ends.
+
+use crate::command::{Ran, robosieve};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A folder with a snapshot `s`, a list `list.txt` that is longer than a pipe holds, and an archive.
+pub(crate) fn place() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let robots = r#"{"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /x"}"#;
+    fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
+    let line = |i: u32| format!("https://e.example/{}/{i}\n", if i.is_multiple_of(3) { "x" } else { "a" });
+    fs::write(dir.path().join("list.txt"), (0..60_000).map(line).collect::<String>()).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "-o", "s", "robots.jsonl"]).code, Some(0));
+    dir
+}
+
+/// A pipe that nobody reads.
+fn closed() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
+
+/// A device that is always full, where there is one.
+fn full() -> Option<Stdio> {
+    File::options().write(true).open("/dev/full").ok().map(Stdio::from)
+}
+
+fn command(dir: &Path, args: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
+    command.args(args.split(' ')).current_dir(dir).env("SOURCE_DATE_EPOCH", "0").stdin(Stdio::null());
+    command
+}
+
+fn ran(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
+}
+
+/// The files of a folder but for those that all runs begin with.
+fn made(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.file_name().is_some_and(|name| name.to_str().is_some_and(|name| name.starts_with("new"))));
+    files.sort();
+    let read = |path: PathBuf| (PathBuf::from(path.file_name().unwrap()), fs::read(path).unwrap_or_default());
+    files.into_iter().map(read).collect()
+}
+
+#[test]
+fn stderr_that_fails_changes_no_result() {
+    let place = place();
+    let dir = place.path();
+    for (args, code) in [
+        ("filter -s s -a FooBot list.txt -o new", 0),
+        ("filter -s s -a FooBot list.txt --unknown-to new", 0),
+        ("filter -s s -a FooBot missing.txt -o new", 2),
+        ("annotate -s s -a FooBot,MJ12bot list.txt -o new", 0),
+        ("annotate -s s -a FooBot --out-dir new.d --resume list.txt", 0),
+        ("compile robots.jsonl -o new", 0),
+        ("compile list.txt -o new", 2),
+        ("report -s s -a FooBot list.txt --csv new", 0),
+        ("check -s s -a MJ12bot https://e.example/", 0),
+        ("check -s s -a MJ12bot https://e.example/x", 1),
+        ("check -s s -a FooBot https://unknown.example/", 2),
+        ("agents -a @ai,GPTBot", 0),
+        ("bench --origins 10 --urls 10 --write-to new.d", 0),
+        ("inspect s -j 100000", 0),
+        ("inspect --no-such-option", 2),
+    ] {
+        let fresh = || {
+            made(dir).iter().for_each(|(name, _)| {
+                let path = dir.join(name);
+                let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            });
+        };
+        let expected = ran(&mut command(dir, args));
+        assert_eq!(expected.code, Some(code), "{args}: {}", expected.stderr);
+        assert!(!expected.stderr.is_empty(), "{args} says nothing, so it shows nothing");
+        let files = made(dir);
+        for (stderr, how) in [(Some(closed()), "closed"), (full(), "full")] {
+            fresh();
+            let Some(stderr) = stderr else { continue };
+            let found = ran(command(dir, args).stderr(stderr));
+            assert_eq!(found.code, expected.code, "{args}: stderr is {how}");
+            assert!(found.stdout == expected.stdout && made(dir) == files, "{args}: stderr is {how}");
+        }
+        fresh();
+    }
+}
+
+#[test]
+fn a_closed_stdout_ends_a_run_quietly_unless_its_status_is_an_answer() {
+    let place = place();
+    let dir = place.path();
+    for (args, code) in [
+        ("filter -s s -a FooBot list.txt", 0),
+        ("annotate -s s -a FooBot list.txt", 0),
+        ("report -s s -a FooBot", 0),
+        ("inspect s", 0),
+        ("inspect s --stale-at 2024-01-01", 0),
+        ("agents", 0),
+        ("diff s s", 0),
+        ("man", 0),
+        ("completions bash", 0),
+        ("filter --help", 0),
+        ("check -s s -a FooBot https://e.example/", 2),
+        ("check -s s -a FooBot https://e.example/x", 2),
+        ("diff s s --exit-code", 2),
+    ] {
+        let found = ran(command(dir, args).stdout(closed()));
+        assert_eq!(found.code, Some(code), "{args}: {}", found.stderr);
+        let said: Vec<&str> = found.stderr.lines().filter(|line| line.starts_with("robosieve: ")).collect();
+        match code {
+            0 => assert!(said.is_empty(), "{args}: {said:?}"),
+            _ => assert!(said.len() == 1 && said[0].contains("reader went away"), "{args}: {said:?}"),
+        }
+    }
+}
+
+#[test]
+fn files_are_completed_when_stdout_is_closed() {
+    let place = place();
+    let dir = place.path();
+    for args in [
+        "filter -s s -a FooBot list.txt --disallowed-to new.1 --unknown-to new.2 --invalid-to new.3",
+        "filter -s s -a FooBot list.txt --keep disallowed --unknown-to new.1",
+        "report -s s -a FooBot --json - --csv new.1 --html new.2",
+        "report -s s -a FooBot --html - --json new.1",
+        "report -s s -a FooBot --json new.1 --csv new.2",
+        "diff s s --svg new.1",
+        "compile robots.jsonl -o new.1 --stats-json -",
+    ] {
+        let clear = || made(dir).iter().for_each(|(name, _)| fs::remove_file(dir.join(name)).unwrap());
+        let calm = ran(&mut command(dir, args));
+        assert!(calm.code == Some(0) && !calm.stdout.is_empty(), "{args}: {}", calm.stderr);
+        let files = made(dir);
+        assert!(!files.is_empty(), "{args}");
+        clear();
+        let found = ran(command(dir, args).stdout(closed()));
+        assert_eq!(found.code, Some(0), "{args}: {}", found.stderr);
+        assert!(made(dir) == files, "{args}: {:?}", made(dir).iter().map(|(name, _)| name).collect::<Vec<_>>());
+        clear();
+    }
+}
+
+/// Only standard output is a convenience; a pipe that is named was wanted.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_pipe_that_is_named_as_an_output_is_an_error() {
+    let place = place();
+    let script = "exec 3> >(exec true); wait $!; exec \"$0\" filter -q -s s -a FooBot list.txt -o /dev/fd/3";
+    let mut bash = Command::new("bash");
+    let found = ran(bash.args(["-c", script, env!("CARGO_BIN_EXE_robosieve")]).current_dir(place.path()));
+    assert_eq!(found.code, Some(2), "{}", found.stderr);
+    assert!(found.stderr.contains("/dev/fd/3"), "{}", found.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stdout_is_an_error_of_every_verb() {
+    let place = place();
+    for args in [
+        "filter -q -s s -a FooBot list.txt",
+        "filter -q -s s -a FooBot list.txt --disallowed-to new",
+        "inspect s",
+        "man",
+        "--help",
+        "--version",
+    ] {
+        let found = ran(command(place.path(), args).stdout(full().unwrap()));
+        assert_eq!(found.code, Some(2), "{args}: {}", found.stderr);
+        assert!(found.stderr.contains("standard output: "), "{args}: {}", found.stderr);
+        assert_eq!(made(place.path()), [], "{args}");
+    }
+}
+
+/// `eprintln!` and its relatives panic where a stream fails; `cli/stderr.rs` and `cli/output.rs` do not.
+#[test]
+fn no_code_prints_by_macros_that_panic() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            for name in ["print!(", "println!(", "dbg!("] {
+                let found = code.iter().find(|line| line.contains(name));
+                assert!(found.is_none(), "{}: {}", path.display(), found.unwrap());
+            }
+            files += 1;
+        }
+    }
+    assert!(files > 100, "{files} files");
+}

@@ -1,0 +1,61 @@
+//! Progress bars, as a terminal shows them.
+
+use crate::streams::place;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Takes the line of the terminal away.
+const CLEAR: &str = "\u{1b}[2K";
+
+/// What a terminal shows of a script for bash, where `$ROBOSIEVE` is the command; `None` where there is no script(1).
+fn shown(dir: &Path, script: &str) -> Option<String> {
+    let run = Command::new("script")
+        .args(["-qefc", script, "shown"])
+        .current_dir(dir)
+        .env("SHELL", "/bin/bash")
+        .env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    if run.is_err() {
+        eprintln!("skipped: there is no script(1)");
+        return None;
+    }
+    Some(String::from_utf8_lossy(&fs::read(dir.join("shown")).unwrap()).into_owned())
+}
+
+#[test]
+fn compile_shows_bytes_rate_and_time_left() {
+    let place = place();
+    let length = fs::metadata(place.path().join("robots.jsonl")).unwrap().len();
+    fs::create_dir(place.path().join("archives")).unwrap();
+    fs::copy(place.path().join("robots.jsonl"), place.path().join("archives/a.jsonl")).unwrap();
+    for (input, bytes) in [("robots.jsonl", length), ("archives", length), ("robots.jsonl archives", 2 * length)] {
+        let Some(shown) = shown(place.path(), &format!("$ROBOSIEVE compile {input} -o new")) else { return };
+        let bar = format!("{bytes} B/{bytes} B ");
+        let drawn = shown.split(CLEAR).find_map(|drawn| drawn.split_once(&bar));
+        let (_, rest) = drawn.unwrap_or_else(|| panic!("{input}: no {bar:?} in {shown:?}"));
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        assert!(words[1].ends_with("B/s") && words[2].starts_with("0s"), "{input}: {rest:?}");
+        assert!(shown.rsplit(CLEAR).next().unwrap().starts_with("compiled "), "{input}: the bar stays: {shown:?}");
+    }
+}
+
+#[test]
+fn no_half_bar_stays_after_an_error_or_a_signal() {
+    let place = place();
+    fs::write(place.path().join("bad.jsonl"), "{\"url\": \"https://e.example/robots.txt\", \"body\": \"\"}\n{]\n")
+        .unwrap();
+    // The list is longer than a block, so the bar is drawn by the time that the rest is waited for.
+    let interrupted = "mkfifo pipe; exec 3<>pipe; cat list.txt >&3 & cat=$!; \
+                       env --default-signal $ROBOSIEVE filter -s s -a FooBot -o new <&3 & run=$!; \
+                       until grep -q MiB shown; do :; done; kill -TERM $run; wait $run; kill $cat";
+    for (script, line) in [
+        ("$ROBOSIEVE compile robots.jsonl bad.jsonl -o new", "robosieve: bad.jsonl: "),
+        (interrupted, "robosieve: interrupted by SIGTERM: no output file was written or changed\r\n"),
+    ] {
+        let Some(shown) = shown(place.path(), script) else { return };
+        assert!(shown.rsplit(CLEAR).next().unwrap().starts_with(line), "{shown:?}");
+    }
+}

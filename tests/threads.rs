@@ -1,0 +1,96 @@
+//! Numbers of threads that a machine cannot have.
+
+use crate::command::{Ran, robosieve};
+use crate::streams::place;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[test]
+fn too_many_threads_are_capped_with_a_note() {
+    let place = place();
+    let most = robosieve::max_threads();
+    let note = format!("robosieve: note: 100000 threads are too many; using {most}, the most that are allowed here");
+    let args = ["filter", "-s", "s", "-a", "FooBot", "list.txt", "-o", "new", "-j", "100000"];
+    let ran = robosieve(place.path(), &args);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with(&note), "{}", ran.stderr);
+    let quiet = robosieve(place.path(), &[&args[..], &["-q"]].concat());
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
+    assert_eq!(robosieve(place.path(), &["inspect", "s", "-j", "0"]).code, Some(2));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_capped_run_has_no_more_threads() {
+    let place = place();
+    for (jobs, variable) in [(&["-j", "100000"][..], "1"), (&[], "100000")] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
+            .args(["filter", "-q", "-s", "s", "-a", "FooBot", "-o", "new"])
+            .args(jobs)
+            .env("RAYON_NUM_THREADS", variable)
+            .current_dir(place.path())
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let begun =
+            || fs::read_dir(&place).unwrap().any(|entry| entry.unwrap().path().extension() == Some("tmp".as_ref()));
+        while !begun() {
+            assert!(child.try_wait().unwrap().is_none());
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let threads = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
+        child.stdin.take();
+        child.wait().unwrap();
+        let most = robosieve::max_threads();
+        assert!((most..most + 8).contains(&threads), "{jobs:?}: {threads} threads");
+    }
+}
+
+/// Runs `robosieve` as a user who may have so many threads. The system does not hold root to that limit.
+#[cfg(target_os = "linux")]
+fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
+    let script = format!("ulimit -u {threads} && exec ./robosieve {args}");
+    let user = ["--reuid=64321", "--clear-groups", "sh", "-c", &script];
+    let output = Command::new("setpriv").args(user).current_dir(dir).stdin(Stdio::null()).output().unwrap();
+    Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_started_are_an_error_that_says_what_to_do() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    let dir = place.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
+    fs::copy(data.join("pages.parquet"), dir.join("pages.parquet")).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_robosieve"), dir.join("robosieve")).unwrap();
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).unwrap();
+    if limited(dir, 100, "--version").code != Some(0) {
+        eprintln!("skipped: needs root and setpriv(1)");
+        return;
+    }
+    for args in [
+        "compile -q -j 4 robots.jsonl -o new",
+        "filter -q -j 4 -s s -a FooBot list.txt -o new",
+        "annotate -q -j 4 -s s -a FooBot pages.parquet -o new.parquet",
+    ] {
+        let mut refused = 0;
+        for threads in 1..12 {
+            let ran = limited(dir, threads, args);
+            match ran.code {
+                Some(0) => {}
+                Some(2) => {
+                    refused += 1;
+                    assert!(
+                        ran.stderr.contains("cannot start ") && ran.stderr.contains("-j N"),
+                        "{args}: {}",
+                        ran.stderr
+                    );
+                }
+                code => panic!("{args} with {threads} threads: {code:?}, {}", ran.stderr),
+            }
+        }
+        assert!((4..11).contains(&refused), "{args}: {refused} refused");
+    }
+}
