@@ -77,7 +77,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
 fn print_hints(args: &FilterArgs, stats: &FilterStats) {
     if stats.unknown > 0 && args.unknown_to.is_none() {
         print_line(format_args!(
-            "not written: {} lines of unknown origins (--unknown allow|disallow decides about them, --unknown-to FILE keeps them)",
+            "not written: {} lines of unknown origins (--unknown-to FILE keeps, --unknown judges them)",
             grouped(stats.unknown)
         ));
     }

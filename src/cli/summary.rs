@@ -74,17 +74,47 @@ pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [
     }
 }
 
-/// The counts of lines, and their bytes.
-pub(crate) fn counts(stats: &FilterStats) -> String {
-    format!(
-        "lines {}  allowed {}  disallowed {}  unknown {}  invalid {}  bytes {}",
-        grouped(stats.lines),
-        grouped(stats.allowed),
-        grouped(stats.disallowed),
-        grouped(stats.unknown),
-        grouped(stats.invalid),
-        grouped(stats.bytes),
-    )
+/// The counts of lines.
+fn line_counts(stats: &FilterStats) -> Vec<String> {
+    let counts = [
+        ("lines", stats.lines),
+        ("allowed", stats.allowed),
+        ("disallowed", stats.disallowed),
+        ("unknown", stats.unknown),
+        ("invalid", stats.invalid),
+    ];
+    counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect()
+}
+
+/// The counts of lines and their bytes, after a title.
+pub(crate) fn counts(title: &str, stats: &FilterStats) -> String {
+    let mut items = line_counts(stats);
+    items[0].insert_str(0, title);
+    items.push(format!("bytes {}", grouped(stats.bytes)));
+    wrap(&items)
+}
+
+/// The columns that a summary may take.
+const WIDTH: usize = 100;
+
+/// Joins items into lines of at most `WIDTH` columns.
+fn wrap(items: &[String]) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for item in items {
+        let len = item.chars().count();
+        if column == 0 {
+            column = len;
+        } else if column + 2 + len <= WIDTH {
+            out.push_str("  ");
+            column += 2 + len;
+        } else {
+            out.push_str("\n  ");
+            column = 2 + len;
+        }
+        out.push_str(item);
+    }
+    out
 }
 
 /// How long so many lines took, and how many that is a second.
@@ -94,7 +124,8 @@ fn rate(lines: u64, elapsed: Duration) -> String {
 }
 
 pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
-    print_line(format_args!("{}  {}", counts(stats), rate(stats.lines, elapsed)));
+    print_line(format_args!("{}", wrap(&line_counts(stats))));
+    print_line(format_args!("bytes {}  {}", grouped(stats.bytes), rate(stats.lines, elapsed)));
     if stats.lines > 0 && stats.invalid == stats.lines {
         print_line(format_args!(
             "no line has a URL where it was looked for: --input-format, --field and --json-key say where URLs stand, \
@@ -112,16 +143,61 @@ pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
     print_line(format_args!("lines {lines}  bytes {bytes}  {}", rate(lists.lines, elapsed)));
 }
 
-/// What came of each agent, under the number of its letter, digit or column.
+/// Prints the counts of each agent, under the number of its letter, digit or column.
 pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
+    agent_table(stats, agents).iter().for_each(|row| print_line(format_args!("{row}")));
+}
+
+/// A row for each agent; columns are as wide as the longest name.
+fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
     let judged = stats.allowed + stats.disallowed;
-    for (i, (agent, allowed)) in agents.iter().zip(&stats.agent_allowed).enumerate() {
-        let number = i + 1;
-        print_line(format_args!(
-            "{number:>4}  {:<26} allowed {:>14}  disallowed {:>14}",
-            escape(agent.label()),
+    let names: Vec<String> = agents.iter().map(|agent| escape(agent.label()).into_owned()).collect();
+    let width = names.iter().map(|name| name.chars().count()).fold(26, usize::max);
+    let row = |(i, (name, allowed)): (usize, (&String, &u64))| {
+        let disallowed = judged.saturating_sub(*allowed);
+        format!(
+            "{:>4}  {name:<width$} allowed {:>14}  disallowed {:>14}",
+            i + 1,
             grouped(*allowed),
-            grouped(judged.saturating_sub(*allowed))
-        ));
+            grouped(disallowed)
+        )
+    };
+    names.iter().zip(&stats.agent_allowed).enumerate().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_any_size_fit_the_width() {
+        for number in [0, 381, 99_999_999, 10_u64.pow(12), u64::MAX] {
+            let stats = FilterStats {
+                lines: number,
+                allowed: number,
+                disallowed: number,
+                unknown: number,
+                invalid: number,
+                bytes: number,
+                ..FilterStats::default()
+            };
+            let text = counts("skipped files: ", &stats);
+            assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+            let words = text.split_whitespace().filter(|word| **word == grouped(number)).count();
+            assert_eq!(words, 6, "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_of_agents_are_aligned_however_long_a_name_is() {
+        let names = ["A", "Googlebot-Image:Googlebot", "A-crawler-whose-name-is-longer-than-any-other:Googlebot"];
+        let agents: Vec<Agent> = names.iter().map(|name| name.parse().unwrap()).collect();
+        let stats = FilterStats { allowed: 1_000_000, agent_allowed: vec![7, 1_000_000, 0], ..FilterStats::default() };
+        let rows = agent_table(&stats, &agents);
+        for column in [" allowed ", " disallowed "] {
+            let places: Vec<_> = rows.iter().map(|row| row.find(column)).collect();
+            assert!(places.iter().all(|place| place.is_some() && *place == places[0]), "{rows:#?}");
+        }
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{rows:#?}");
     }
 }

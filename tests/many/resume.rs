@@ -121,7 +121,7 @@ fn skipped_files_are_counted_apart() {
     place.write("in/b", "?\n");
     let ran = place.done(&[FILTER, &["--out-dir", "out", "--resume", "in"]].concat());
     for line in [
-        "\nlines 1  allowed 0  disallowed 0  unknown 0  invalid 1  bytes 2 ",
+        "\nlines 1  allowed 0  disallowed 0  unknown 0  invalid 1\nbytes 2 ",
         "\nskipped files: lines 2  allowed 1  disallowed 1  unknown 0  invalid 0  bytes 44\n",
         "\ntogether: lines 3  allowed 1  disallowed 1  unknown 0  invalid 1  bytes 46\n",
     ] {

@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub(super) fn text(report: &Report<'_>) -> String {
     let mut out = format!("{}; {}; medians of {} runs\n", report.subject.name, agents(report), report.runs);
     if let Some(first) = report.measured.first() {
-        let _ = writeln!(out, "{}", counts(&first.stats));
+        let _ = writeln!(out, "{}", counts("", &first.stats));
     }
     let checked = &report.checked;
     let _ = writeln!(
@@ -32,13 +32,13 @@ fn agents(report: &Report<'_>) -> String {
 
 fn push_table(measured: &Measured, out: &mut String) {
     let threads = format!("{} thread{}", measured.threads, if measured.threads == 1 { "" } else { "s" });
-    let _ = writeln!(out, "\n{threads:<16}{:>10}{:>16}{:>10}", "ns/URL", "URL/s", "GB/s");
+    let _ = writeln!(out, "\n{threads:<16}{:>12}{:>16}{:>10}", "ns/URL", "URL/s", "GB/s");
     let stages = measured.stages.iter().map(|(name, time)| (*name, time));
     let whole = [("total", &measured.total), ("newline scan", &measured.newline_scan), ("memcpy", &measured.memcpy)];
     for (name, time) in stages.chain(whole) {
         let rate = time.urls_per_second.map_or("-".to_owned(), |rate| grouped(rate as u64));
         let bytes = time.gb_per_second.map_or("-".to_owned(), |rate| format!("{rate:.2}"));
-        let _ = write!(out, "  {name:<14}{:>10.1}{rate:>16}{bytes:>10}", time.ns_per_url);
+        let _ = write!(out, "  {name:<14}{:>12}{rate:>16}{bytes:>10}", nanoseconds(time.ns_per_url));
         if name == "total" {
             let _ = write!(out, "   {:.1} times the newline scan", time.ns_per_url / measured.newline_scan.ns_per_url);
         }
@@ -46,9 +46,14 @@ fn push_table(measured: &Measured, out: &mut String) {
     }
     let _ = writeln!(
         out,
-        "  random access {:>10.1} ns each where one waits for the other, {:.1} ns where they overlap",
+        "  random access {:>12.1} ns each where one waits for the other, {:.1} ns where they overlap",
         measured.chained_ns, measured.overlapped_ns
     );
+}
+
+/// The time for a URL. A stage's is the difference of two medians, which is negative where noise is larger.
+fn nanoseconds(ns_per_url: f64) -> String {
+    if ns_per_url > 0.0 { format!("{ns_per_url:.1}") } else { "within noise".to_owned() }
 }
 
 pub(super) fn json(report: &Report<'_>) -> String {
@@ -87,4 +92,16 @@ fn time_json(time: &Time) -> Value {
     json!({
         "ns_per_url": time.ns_per_url, "urls_per_second": time.urls_per_second, "gb_per_second": time.gb_per_second,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_negative_difference_is_noise() {
+        for (time, text) in [(12.34, "12.3"), (0.04, "0.0"), (0.0, "within noise"), (-3.1, "within noise")] {
+            assert_eq!(nanoseconds(time), text);
+        }
+    }
 }

@@ -90,8 +90,8 @@ impl Summary {
         print_line(format_args!("files {}  done {}  skipped {}  failed {failed}", self.files, self.done, self.skipped));
         print_filter(&self.stats, self.elapsed);
         if self.skipped > 0 {
-            print_line(format_args!("skipped files: {}", counts(&self.skipped_stats)));
-            print_line(format_args!("together: {}", counts(&self.all())));
+            print_line(format_args!("{}", counts("skipped files: ", &self.skipped_stats)));
+            print_line(format_args!("{}", counts("together: ", &self.all())));
         }
     }
 
