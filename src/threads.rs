@@ -5,10 +5,12 @@ use std::io;
 use std::num::NonZero;
 use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 
-/// The most threads that one job uses, whatever the size of the current rayon pool: four for each core, or 512 if that is more.
+/// The most threads that one job uses, whatever the size of the current rayon pool: four for each
+/// core, or 512 if that is more.
 ///
-/// Each thread takes memory and time to start, and more than the cores gain nothing: 100,000 of them stall a machine for minutes.
-/// The library starts no pools, so a program that builds one itself should cap it by this.
+/// Each thread takes memory and time to start, and more than the cores gain nothing: 100,000 of
+/// them stall a machine for minutes. The library starts no pools, so a program that builds one
+/// itself should cap it by this.
 ///
 /// ```
 /// let asked: usize = 100_000;

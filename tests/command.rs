@@ -36,7 +36,8 @@ pub(crate) fn robosieve_with(dir: &Path, args: &[&str], stdin: &[u8]) -> Ran {
     Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
 }
 
-/// A `robosieve` that signals end, even where they are ignored for the tests (as in the background of a shell, or under `nohup`).
+/// A `robosieve` that signals end, even where they are ignored for the tests (as in the background
+/// of a shell, or under `nohup`).
 #[cfg(unix)]
 pub(crate) fn with_usual_signals() -> Command {
     let reset = ["--default-signal=HUP,INT,TERM"];

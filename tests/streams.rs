@@ -1,4 +1,5 @@
-//! Standard output and standard error whose reader has gone, or that cannot be written to: what a run does and how it ends.
+//! Standard output and standard error whose reader has gone, or that cannot be written to: what a
+//! run does and how it ends.
 
 use crate::command::{Ran, robosieve};
 use std::fs::{self, File};
@@ -6,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A folder with a snapshot `s`, a list `list.txt` that is longer than a pipe holds, and an archive.
+/// A folder with a snapshot `s`, a list `list.txt` that is longer than a pipe holds, and an
+/// archive.
 pub(crate) fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let robots = r#"{"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /x"}"#;
@@ -97,6 +99,7 @@ fn a_closed_stdout_ends_a_run_quietly_unless_its_status_is_an_answer() {
     let dir = place.path();
     for (args, code) in [
         ("filter -s s -a FooBot list.txt", 0),
+        ("filter -s s -a FooBot list.txt -o /dev/stdout", 0),
         ("annotate -s s -a FooBot list.txt", 0),
         ("report -s s -a FooBot", 0),
         ("inspect s", 0),
@@ -177,7 +180,8 @@ fn a_full_stdout_is_an_error_of_every_verb() {
     }
 }
 
-/// `eprintln!` and its relatives panic where a stream fails; `cli/stderr.rs` and `cli/output.rs` do not.
+/// `eprintln!` and its relatives panic where a stream fails; `cli/stderr.rs` and `cli/output.rs` do
+/// not.
 #[test]
 fn no_code_prints_by_macros_that_panic() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

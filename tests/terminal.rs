@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 /// Takes the line of the terminal away.
 const CLEAR: &str = "\u{1b}[2K";
 
-/// What a terminal shows of a script for bash, where `$ROBOSIEVE` is the command; `None` where there is no script(1).
+/// What a terminal shows of a script for bash, where `$ROBOSIEVE` is the command; `None` where
+/// there is no script(1).
 fn shown(dir: &Path, script: &str) -> Option<String> {
     let run = Command::new("script")
         .args(["-qefc", script, "shown"])

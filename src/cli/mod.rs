@@ -77,7 +77,8 @@ fn run_verb(cli: Cli) -> ExitCode {
     let is_answer = cli.verb.has_answer();
     match dispatch(cli) {
         Ok(code) => code,
-        // The reader of standard output has what it wanted (`robosieve … | head`). An exit status that is an answer is another thing.
+        // The reader of standard output has what it wanted (`robosieve … | head`). An exit status
+        // that is an answer is another thing.
         Err(err) if is_stdout_closed(&err) && !is_answer => ExitCode::SUCCESS,
         Err(err) => {
             // Every error passes here, so names and texts in messages are escaped once.

@@ -14,6 +14,12 @@ pub(crate) enum Output {
     File(Box<OutputFile>),
 }
 
+/// Whether a path means standard output: opened by its name, a file that it leads to would be begun
+/// again.
+fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+}
+
 /// Standard output, whose reader may go away (`robosieve … | head`).
 pub(crate) struct Stdout {
     out: BufWriter<io::Stdout>,
@@ -37,12 +43,13 @@ impl Output {
                 let out = BufWriter::with_capacity(1 << 16, io::stdout());
                 Ok(Self::Stdout(Stdout { out, when_closed: WhenClosed::Fail }))
             }
-            Some(path) if path.as_os_str() == "-" => Self::open(None),
+            Some(path) if is_stdout(path) => Self::open(None),
             Some(path) => Ok(Self::File(Box::new(OutputFile::create(path)?))),
         }
     }
 
-    /// Goes on without standard output once its reader has gone, because other outputs want the rest of the run.
+    /// Goes on without standard output once its reader has gone, because other outputs want the
+    /// rest of the run.
     pub(crate) fn outlive_reader(&mut self) {
         if let Self::Stdout(stdout) = self {
             stdout.when_closed = WhenClosed::Drop;
@@ -110,7 +117,8 @@ impl Write for Stdout {
     }
 }
 
-/// The error of standard output whose reader has gone. A pipe that is named as an output file gives another.
+/// The error of standard output whose reader has gone. A pipe that is named as an output file gives
+/// another.
 #[derive(Debug)]
 struct StdoutClosed;
 

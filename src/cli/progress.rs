@@ -31,7 +31,8 @@ impl Progress {
         Self::new(paths.iter().map(|path| file_length(path)).sum(), quiet)
     }
 
-    /// Bytes read of all archives, whose total is known if all are regular files or directories of them.
+    /// Bytes read of all archives, whose total is known if all are regular files or directories of
+    /// them.
     pub(crate) fn of_archives(paths: &[PathBuf], quiet: bool) -> Self {
         let length = |path: &PathBuf| if path.is_dir() { directory_length(path) } else { file_length(path) };
         Self::new(paths.iter().map(length).sum(), quiet)

@@ -1,4 +1,5 @@
-//! Signals that end the program: no temporary file stays, one line says what was kept, and the parent sees which signal it was.
+//! Signals that end the program: no temporary file stays, one line says what was kept, and the
+//! parent sees which signal it was.
 
 use super::stderr::{print_last_line, print_line};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,14 +27,16 @@ pub(crate) fn committing() {
     kept.get_or_insert_with(|| "every output file is complete or as it was before".to_owned());
 }
 
-/// Begins to handle the signals that end a program, but for those that are ignored: `nohup` and `trap '' INT` stay in force.
+/// Begins to handle the signals that end a program, but for those that are ignored: `nohup` and
+/// `trap '' INT` stay in force.
 pub(crate) fn handle() {
     if let Err(err) = platform::handle() {
         print_line(format_args!("robosieve: note: if interrupted, temporary files will stay: {err}"));
     }
 }
 
-/// Waits for the end if a signal has come: the main thread must not end the process first, by another status.
+/// Waits for the end if a signal has come: the main thread must not end the process first, by
+/// another status.
 pub(crate) fn wait_if_ending() {
     while ENDING.load(Ordering::Acquire) {
         std::thread::park();
@@ -65,22 +68,28 @@ mod platform {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::{emulate_default_handler, signal_name};
     use std::io;
+    use std::sync::mpsc;
     use std::thread::Builder;
 
     pub(super) fn handle() -> io::Result<()> {
         let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
-        let mut signals = Signals::new(wanted)?;
-        let handler = signals.handle();
+        let (sender, receiver) = mpsc::channel::<Signals>();
         let wait = move || {
+            let Ok(mut signals) = receiver.recv() else { return };
             if let Some(signal) = signals.forever().next() {
                 super::clean_up(signal_name(signal).unwrap_or("a signal"));
                 end(signal);
             }
         };
-        Builder::new().name("signals".to_owned()).spawn(wait).map(drop).inspect_err(|_| handler.close())
+        // First the thread: a signal that is handled and that no thread waits for would do nothing.
+        Builder::new().name("signals".to_owned()).spawn(wait)?;
+        // The thread waits for this, so it is there.
+        let _ = sender.send(Signals::new(wanted)?);
+        Ok(())
     }
 
-    /// Ends the process by the signal, so that a shell, `make` or a batch system sees that. (A shell shows 128 and the number.)
+    /// Ends the process by the signal, so that a shell, `make` or a batch system sees that. (A
+    /// shell shows 128 and the number.)
     fn end(signal: i32) -> ! {
         // The first process of a container is not killed by its own signals.
         if std::process::id() != 1 {
@@ -92,7 +101,8 @@ mod platform {
     /// Whether the parent process had the signal ignored.
     fn is_ignored(signal: i32) -> bool {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: without a new action, `sigaction` only writes the present one, whose place is valid; a zeroed one is valid too.
+        // SAFETY: without a new action, `sigaction` only writes the present one, whose place is
+        // valid; a zeroed one is valid too.
         let action = unsafe {
             libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
             action.assume_init()

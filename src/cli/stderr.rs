@@ -1,4 +1,5 @@
-//! Lines on standard error. Whether they can be printed never changes what a run does or how it ends.
+//! Lines on standard error. Whether they can be printed never changes what a run does or how it
+//! ends.
 
 use indicatif::ProgressBar;
 use std::fmt;
@@ -19,7 +20,8 @@ fn shown() -> MutexGuard<'static, Shown> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prints a line. A failure is ignored: the reader may have gone away, and there is nobody else to tell.
+/// Prints a line. A failure is ignored: the reader may have gone away, and there is nobody else to
+/// tell.
 ///
 /// `eprintln!` panics there, which would replace the exit status of the run with 101.
 pub(crate) fn print_line(line: fmt::Arguments<'_>) {

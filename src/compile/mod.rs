@@ -43,9 +43,9 @@ use std::sync::{Arc, Mutex};
 /// Compiles robots.txt archives into a snapshot.
 ///
 /// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the order nor on the
-/// number of threads. Work is spread over the current rayon thread pool, which a program should cap by
-/// [`max_threads`](crate::max_threads); archives are read by half as many threads more. Memory: what the snapshot will hold, and about 150
-/// bytes for every capture.
+/// number of threads. Work is spread over the current rayon thread pool, which a program should cap
+/// by [`max_threads`](crate::max_threads); archives are read by half as many threads more. Memory:
+/// what the snapshot will hold, and about 150 bytes for every capture.
 ///
 /// ```
 /// use robosieve::{Compiler, Profile};

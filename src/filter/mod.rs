@@ -111,7 +111,8 @@ impl std::fmt::Debug for Outputs<'_> {
     }
 }
 
-/// Runs lists of URLs through a [`Judge`], on all threads of the current rayon pool, at most [`max_threads`](crate::max_threads).
+/// Runs lists of URLs through a [`Judge`], on all threads of the current rayon pool, at most
+/// [`max_threads`](crate::max_threads).
 ///
 /// Input is read and output written by a thread each; memory is a few blocks of 256 KiB for each thread (more only for lines
 /// that are longer). Lines may hold any bytes and be of any length: one of over 64 MiB is passed on unjudged, as no URL.

@@ -51,7 +51,8 @@ fn push_table(measured: &Measured, out: &mut String) {
     );
 }
 
-/// The time for a URL. A stage's is the difference of two medians, which is negative where noise is larger.
+/// The time for a URL. A stage's is the difference of two medians, which is negative where noise is
+/// larger.
 fn nanoseconds(ns_per_url: f64) -> String {
     if ns_per_url > 0.0 { format!("{ns_per_url:.1}") } else { "within noise".to_owned() }
 }

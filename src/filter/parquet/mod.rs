@@ -41,7 +41,8 @@ pub struct ParquetOutputs<'o> {
     pub invalid: Option<&'o Path>,
 }
 
-/// Runs Parquet files through a [`Judge`], on all threads of the current rayon pool, at most [`max_threads`](crate::max_threads).
+/// Runs Parquet files through a [`Judge`], on all threads of the current rayon pool, at most
+/// [`max_threads`](crate::max_threads).
 ///
 /// Outputs have the schema, the metadata and the row groups of the inputs, and appear whole or not at all. Memory is a few pages and
 /// batches for each thread, however large row groups are, beside a byte a row of the row group being filtered and the new columns of the
