@@ -41,3 +41,16 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
         io::Error::new(err.kind(), format!("cannot start a thread: {err}; {todo}"))
     })?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_pool_is_not_used_as_a_whole() {
+        for (threads, used) in [(1, 1), (3, 3), (max_threads() + 8, max_threads())] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(1 << 16).build().unwrap();
+            assert_eq!(pool.install(workers), used);
+        }
+    }
+}

@@ -249,7 +249,7 @@ fn errors_say_what_to_do() {
     let ran =
         robosieve(dir.path(), &["filter", "-s", "s.rsieve", "-a", "FooBot", "--json-key", "page", "objects.jsonl"]);
     assert_eq!(ran.code, Some(0));
-    assert!(ran.stderr.contains("invalid 2  ") && ran.stderr.contains("--json-key say where"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("invalid 2\n") && ran.stderr.contains("--json-key say where"), "{}", ran.stderr);
     // What is open for a reader without quotes is just a line.
     let args = [
         "annotate",

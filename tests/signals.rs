@@ -104,3 +104,17 @@ fn a_signal_that_was_ignored_stays_ignored() {
         fs::remove_file(dir.join("new")).unwrap();
     }
 }
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_of_writing() {
+    let place = place();
+    for args in ["filter -s s -a FooBot list.txt -o new", "annotate -s s -a FooBot list.txt -o new"] {
+        let script = format!("ulimit -f 100; exec \"$0\" {args}");
+        let mut command = Command::new("bash");
+        let run = command.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve")]).current_dir(place.path());
+        let ran = run.output().unwrap();
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.code() == Some(2) && said.contains("robosieve: new: "), "{}: {said}", ran.status);
+        assert!(temporary_files(place.path()) == 0 && !place.path().join("new").exists(), "{args}");
+    }
+}

@@ -52,7 +52,7 @@ fn a_capped_run_has_no_more_threads() {
 #[cfg(target_os = "linux")]
 fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
     let script = format!("ulimit -u {threads} && exec ./robosieve {args}");
-    let user = ["--reuid=64321", "--clear-groups", "sh", "-c", &script];
+    let user = ["--reuid=64321", "--clear-groups", "bash", "-c", &script];
     let output = Command::new("setpriv").args(user).current_dir(dir).stdin(Stdio::null()).output().unwrap();
     Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
 }
@@ -68,7 +68,7 @@ fn threads_that_cannot_be_started_are_an_error_that_says_what_to_do() {
     fs::copy(env!("CARGO_BIN_EXE_robosieve"), dir.join("robosieve")).unwrap();
     fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).unwrap();
     if limited(dir, 100, "--version").code != Some(0) {
-        eprintln!("skipped: needs root and setpriv(1)");
+        eprintln!("skipped: needs root, bash and setpriv(1)");
         return;
     }
     for args in [

@@ -64,14 +64,18 @@ fn clean_up(signal: &str) {
 
 #[cfg(unix)]
 mod platform {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::{emulate_default_handler, signal_name};
     use std::io;
-    use std::sync::mpsc;
+    use std::sync::{Arc, mpsc};
     use std::thread::Builder;
 
     pub(super) fn handle() -> io::Result<()> {
+        // With a handler, a file beyond `ulimit -f` is an error of writing, as on a full disk, and not
+        // the end of the process.
+        flag::register(SIGXFSZ, Arc::default())?;
         let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
         let (sender, receiver) = mpsc::channel::<Signals>();
         let wait = move || {

@@ -128,8 +128,8 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     print_line(format_args!("bytes {}  {}", grouped(stats.bytes), rate(stats.lines, elapsed)));
     if stats.lines > 0 && stats.invalid == stats.lines {
         print_line(format_args!(
-            "no line has a URL where it was looked for: --input-format, --field and --json-key say where URLs stand, \
-             --default-scheme and --host make whole ones of those without"
+            "no line has a URL where it was looked for: --input-format, --field and --json-key say where URLs\n\
+             are, --default-scheme and --host complete those without"
         ));
     }
     if stats.via_other_scheme > 0 {

@@ -158,7 +158,6 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
         &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"][..],
         &["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"],
         &["inspect", "good.rsieve"],
-        &["check", "-s", "good.rsieve", "-a", "FooBot", "https://a.example/"],
     ] {
         let is_long = args.contains(&"long.txt");
         let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))

@@ -26,8 +26,8 @@ const ODD: [(&[u8], char); 18] = [
 
 /// The number behind a name in the summary.
 fn summary(stderr: &str, name: &str) -> u64 {
-    let line = stderr.lines().find(|line| line.starts_with("lines ")).unwrap();
-    let mut words = line.split_whitespace().skip_while(|word| *word != name);
+    let lines = stderr.lines().skip_while(|line| !line.starts_with("lines "));
+    let mut words = lines.flat_map(str::split_whitespace).skip_while(|word| *word != name);
     words.nth(1).unwrap().replace(',', "").parse().unwrap()
 }
 
