@@ -52,8 +52,14 @@ fn a_capped_run_has_no_more_threads() {
 #[cfg(target_os = "linux")]
 fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
     let script = format!("ulimit -u {threads} && exec ./robosieve {args}");
-    let user = ["--reuid=64321", "--clear-groups", "bash", "-c", &script];
-    let output = Command::new("setpriv").args(user).current_dir(dir).stdin(Stdio::null()).output().unwrap();
+    // The limit is for all processes of a user, so each run of the tests has its own.
+    let user = format!("--reuid={}", 100_000 + std::process::id());
+    let output = Command::new("setpriv")
+        .args([&user, "--clear-groups", "bash", "-c", &script])
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
 }
 

@@ -1,6 +1,7 @@
 //! Many files: which inputs are taken, one output for each, what a rerun skips.
 
 mod inputs;
+#[cfg(unix)]
 mod killed;
 mod out_dir;
 mod resume;
