@@ -102,9 +102,10 @@ impl Asked {
     fn new(agent: &Agent) -> Self {
         let parts = agent.label().split(':').zip(agent.names());
         let names = parts.map(|(part, name)| Name::new(name, part.split('/').next().unwrap_or(part).trim()));
-        // `GPTBot CCBot`, but also `GPTBot/1.0 CCBot`, of which only the first word is a name.
+        // `GPTBot CCBot`; also `GPTBot/1.0 CCBot`, of which only the first word is a name, and
+        // `GPTBot,CCBot` in a file.
         let parts = agent.label().split(':').zip(agent.names());
-        let words = parts.flat_map(|(part, _)| part.split_whitespace()).map(str::parse::<Agent>);
+        let words = parts.flat_map(|(part, _)| part.split([' ', '\t', ','])).map(str::parse::<Agent>);
         let words = words.filter_map(Result::ok).flat_map(|word| {
             let shown = word.label().split('/').next().unwrap_or_default().to_owned();
             word.names().map(|name| Name::new(name, &shown)).collect::<Vec<_>>()
@@ -117,7 +118,7 @@ impl Asked {
 
     /// Whether commas are missing: each word names an agent, and the whole does not.
     fn is_joined(&self) -> bool {
-        let is_whole = |name: &Name| name.is_known && name.text.contains(&b' ');
+        let is_whole = |name: &Name| name.is_known && name.text.iter().any(|b| b" ,".contains(b));
         !self.words.is_empty() && !self.names.iter().any(is_whole) && self.words.iter().all(|word| word.is_known)
     }
 
@@ -409,6 +410,8 @@ mod tests {
             // Missing commas.
             ("GPTBot CCBot", Some("GPTBot+CCBot")),
             ("GPTBot/1.0 CCBot/2.0", Some("GPTBot+CCBot")),
+            ("GPTBot, CCBot", Some("GPTBot+CCBot")),
+            ("GPTBot,CCBot", Some("GPTBot+CCBot")),
             ("GPTBot ExampleBot", Some("GPTBot+ExampleBot")),
             ("GPTBot MyBot", Some("")),
             ("GPTBot/1.0 beta", None),

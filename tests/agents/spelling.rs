@@ -79,11 +79,13 @@ fn what_most_robots_txt_name_is_suggested() {
 fn agents_without_commas_and_files_in_their_place_are_errors_that_say_what_to_write() {
     let dir = place();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
+    std::fs::write(dir.path().join("commas.txt"), "MyBot\nGPTBot, CCBot\n").unwrap();
     let commas = "separate agents by commas: -a GPTBot,CCBot";
     for (args, said) in [
         (&["filter", "-s", "web", "-a", "GPTBot CCBot"][..], commas),
         (&["filter", "-s", "web", "-a", "GPTBot/1.0 CCBot/2.0"], commas),
         (&["agents", "-a", "GPTBot CCBot"], commas),
+        (&["filter", "-s", "web", "--agents-from", "commas.txt"], "(in a file: one per line)"),
         (&["filter", "-s", "web", "-a", "GPTBot", "CCBot", "urls"], commas),
         (&["annotate", "-s", "web", "-a", "GPTBot", "FooBot", "urls"], "separate agents by commas: -a GPTBot,FooBot"),
         (&["report", "-s", "web", "-a", "GPTBot", "CCBot", "urls"], commas),
