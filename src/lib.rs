@@ -30,7 +30,7 @@
 //!
 //! # The modules, in reading order
 //!
-//! * `error`, `profile`, `threads`, `atomic`, `decode`: what everything else stands on.
+//! * `error`, `profile`, `threads`, `file_format`, `atomic`, `decode`: what everything else stands on.
 //! * `agent`: product tokens, and the agents one asks about. `known`: the shipped table of crawlers, and sets of them.
 //! * `url`: origins, paths, the one normal form of escapes.
 //! * `robots`: one robots.txt, from bytes to groups; [`mod@reference`] is the slow judge that all tests compare with.
@@ -57,6 +57,7 @@ mod compile;
 mod decode;
 mod diff;
 mod error;
+mod file_format;
 mod filter;
 mod known;
 mod matcher;

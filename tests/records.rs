@@ -55,6 +55,7 @@ fn where_urls_stand() {
     let plain = RecordOptions::default();
     let form = |format| RecordOptions { format: Some(format), ..RecordOptions::default() };
     let scheme = RecordOptions { default_scheme: Some("https".into()), ..RecordOptions::default() };
+    let key = RecordOptions { json_key: Some("m.url".into()), ..RecordOptions::default() };
     let host = RecordOptions { host: Some("http://e.example".into()), ..RecordOptions::default() };
     let cases: &[(&str, &str, &RecordOptions, &str)] = &[
         ("list", "https://e.example/\nhttps://e.example/x\n\nhttps://u.example/", &plain, "DA DD II UU"),
@@ -94,6 +95,33 @@ fn where_urls_stand() {
         ("list", "e.example/x\n//e.example/\nhttp://u.example/\n \n", &scheme, "DD DA UU II"),
         ("list", "/x\n//x\nhttps://e.example/x\n", &host, "DD DA DD"),
         ("a.csv", "https://e.example/,1\n", &form(InputFormat::Text), "DA"),
+        ("a.txt", "\u{feff}https://e.example/\nhttps://e.example/x\n", &plain, "DA DD"),
+        ("a.txt", "\u{feff}https://e.example/", &plain, "DA"),
+        ("a.txt", "https://e.example/\n\u{feff}https://e.example/\n", &plain, "DA II"),
+        ("list", "\u{feff}e.example/\ne.example/x\n", &scheme, "DA DD"),
+        ("list", "\u{feff}/x\n/\n", &host, "DD DA"),
+        ("list", "\u{feff}https://e.example/\tn\nhttps://e.example/x\tn\n", &named("1"), "DA DD"),
+        ("a.tsv", "\u{feff}url\tn\nhttps://e.example/\t1\n", &plain, "DA"),
+        ("list", "\u{feff}n\twhere\n1\thttps://e.example/\n", &RecordOptions { header: true, ..named("2") }, "DA"),
+        ("a.csv", "\u{feff}\"u\nrl\",\"url\"\n1,https://e.example/\n", &plain, "DA"),
+        ("a.csv", "\u{feff}\"https://e.example/\",\"a\nb\"\n\"https://e.example/x\"\n", &named("1"), "DA DD"),
+        ("list", "\u{feff}{\"url\":\"https://e.example/\"}\n{\"n\":2}\n", &plain, "DA II"),
+        ("list", "\u{feff}example,e)/ 20260101000000 {\"url\":\"https://e.example/\"}\n", &plain, "DA"),
+        ("list", "\u{feff} CDX N b a\nexample,e)/ 20260101000000 https://e.example/\n", &plain, "DA"),
+        (
+            "list",
+            "{\"m\":{\"url\":\"https://e.example/\"}}\n{\"m\":[{\"url\":\"https://e.example/\"}]}\n",
+            &key,
+            "DA II",
+        ),
+        ("list", "{\"m.url\":\"https://e.example/\",\"m\":{\"url\":\"https://e.example/x\"}}\n", &key, "DA"),
+        ("a.cdxj", "k 20260101000000 {\"m\": {\"url\": \"https://e.example/x\"}}\n", &key, "DD"),
+        (
+            "list",
+            "mailto:bob@e.example\nhttps:/e.example/x\nhttp:e.example\njavascript:x()\ne.example:443/x\ntel:112\n",
+            &scheme,
+            "II II II II DD II",
+        ),
         ("a.csv", "", &plain, ""),
         ("a.csv", "", &named("page"), ""),
         ("a.jsonl", "", &plain, ""),
@@ -121,6 +149,22 @@ fn json_lines_gain_a_key() {
         (&object["url"], &object["robots"]["FooBot"]),
         (&"https://e.example/\u{fffd}\"".into(), &"allowed".into())
     );
+}
+
+#[test]
+fn a_byte_order_mark_stays_in_lines_that_are_kept() {
+    let texts =
+        [("a.txt", "\u{feff}https://e.example/\n\u{feff}x\n"), ("a.csv", "\u{feff}url,n\nhttps://e.example/,1\n")];
+    for (name, text) in texts {
+        let (mut kept, mut invalid) = (Vec::new(), Vec::new());
+        let judge = judge();
+        let filter = Filter::new(&judge).keep(Keep::Allowed, Require::Any);
+        let outputs = Outputs { kept: Some(&mut kept), invalid: Some(&mut invalid), ..Outputs::default() };
+        filter.run(vec![Input::from_reader(name, Cursor::new(text.as_bytes().to_vec()))], outputs).unwrap();
+        assert!(String::from_utf8(kept).unwrap().starts_with(text.split_inclusive('\n').next().unwrap()), "{name}");
+    }
+    let (out, _) = annotate("a.txt", texts[0].1.as_bytes(), &RecordOptions::default(), AnnotateForm::Jsonl);
+    assert!(out.starts_with(b"{\"url\":\"https://e.example/\","), "{}", out.escape_ascii());
 }
 
 /// URLs of some blocks in every form, each with text around that is hard on it.
@@ -245,12 +289,17 @@ fn errors_say_what_to_do() {
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
-    // A key that no line has: not an error, since lines are judged one by one, but told.
+    // A key that no line has.
     let ran =
         robosieve(dir.path(), &["filter", "-s", "s.rsieve", "-a", "FooBot", "--json-key", "page", "objects.jsonl"]);
-    assert_eq!(ran.code, Some(0));
-    assert!(ran.stderr.contains("invalid 2\n") && ran.stderr.contains("--json-key say where"), "{}", ran.stderr);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("none of the 2 lines") && ran.stderr.contains("--json-key say where"),
+        "{}",
+        ran.stderr
+    );
     // What is open for a reader without quotes is just a line.
+    std::fs::write(dir.path().join("open.csv"), "n,url\n1,a\n2,\"b\n3,https://e.example/\n").unwrap();
     let args = [
         "annotate",
         "-q",
@@ -266,7 +315,7 @@ fn errors_say_what_to_do() {
         "mask",
     ];
     let ran = robosieve(dir.path(), &[&args[..], &["open.csv"]].concat());
-    assert_eq!(ran, Ran { code: Some(0), stdout: b"0\n0\n0\n".to_vec(), stderr: String::new() });
+    assert_eq!(ran, Ran { code: Some(0), stdout: b"0\n0\n1\n".to_vec(), stderr: String::new() });
 }
 
 #[test]

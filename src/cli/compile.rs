@@ -1,11 +1,14 @@
 //! `robosieve compile`: archives to a snapshot, with a report.
 
 use super::choices::ProfileArg;
+use super::escape::escape;
 use super::examples::COMPILE_EXAMPLES;
+use super::inputs::expand_globs;
 use super::output::{Output, refuse_same};
 use super::progress::Progress;
 use super::signals;
-use super::summary::print_compile;
+use super::stderr::print_line;
+use super::summary::{grouped, print_compile};
 use super::time::parse_through;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -35,7 +38,8 @@ pub(crate) struct CompileArgs {
     /// Write what was read and what came of it as JSON (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
-    /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files; `-` is standard input
+    /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files; quoted globs ('crawl/**/*.warc.gz') stand
+    /// for the files that they match; `-` is standard input
     #[arg(required_unless_present = "previous", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -47,12 +51,14 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     drop(OutputFile::create(&args.output)?);
     let mut stats = args.stats_json.as_deref().map(|path| Output::open(Some(path))).transpose()?;
     stats.iter_mut().for_each(Output::outlive_reader);
-    let progress = Progress::of_archives(&args.inputs, quiet);
+    let inputs = expand_globs(&args.inputs)?;
+    let progress = Progress::of_archives(&inputs, quiet);
     let mut compiler = begin(args)?;
     compiler.skip_damaged(args.skip_damaged);
-    compiler.add_paths(&args.inputs, &|at| progress.set(at.bytes_read))?;
+    compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("making the snapshot");
     let mut compiled = compiler.finish()?;
+    report_skipped(compiled.report());
     refuse_nothing(args, compiled.report())?;
     signals::committing();
     compiled.write_to(&args.output)?;
@@ -110,6 +116,20 @@ fn refuse_archive(output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Files that are left out are lost input, so this is said under `-q` too.
+fn report_skipped(report: &CompileReport) {
+    let names = &report.skipped_examples;
+    if report.skipped_files > 0 {
+        let more = if report.skipped_files > names.len() as u64 { ", ..." } else { "" };
+        let names: Vec<String> = names.iter().map(|name| escape(name).into_owned()).collect();
+        print_line(format_args!(
+            "robosieve: warning: {} files in directories are no robots.txt of a host and were left out: {}{more}",
+            grouped(report.skipped_files),
+            names.join(", ")
+        ));
+    }
+}
+
 /// A snapshot of nothing would replace a good one where an archive came out empty.
 fn refuse_nothing(args: &CompileArgs, report: &CompileReport) -> anyhow::Result<()> {
     if report.counts.origins > 0 {
@@ -117,11 +137,12 @@ fn refuse_nothing(args: &CompileArgs, report: &CompileReport) -> anyhow::Result<
     }
     let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
     bail!(
-        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer than --as-of, {} damaged places skipped); nothing is written",
+        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer than --as-of, {} damaged places skipped, {} files left out); nothing is written",
         inputs.join(", "),
         report.other_urls,
         report.not_urls,
         report.too_new,
-        report.damaged
+        report.damaged,
+        report.skipped_files
     );
 }

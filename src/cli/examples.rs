@@ -24,7 +24,7 @@ Examples:
 A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}; the body may also be in body_base64, content, \
 text or robots. Also read: fetched_at (RFC 3339, or whole seconds since 1970), headers, error (in place of a status) and truncated. A 2xx \
 (but 204) without a body counts as unreachable. A 304 confirms the copy captured before it. A directory holds archives, named \
-.warc, .jsonl or .ndjson (.gz or .zst may follow), or else robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may follow). The newest capture of an origin wins, in whatever order they come.
+.warc, .jsonl or .ndjson (.gz or .zst may follow), or else robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may follow). Files whose names are no hosts, and archives, tables, images and other binary files among them, are left out, counted, and named in a warning. The newest capture of an origin wins, in whatever order they come.
 
 --previous makes the snapshot that all archives together would make, as far as OLD still knows of its own: what the inputs tell nothing newer of stays, with last good copies and the times of first failures; failures go on being counted; redirects are followed from the one to the other. A capture without a time (from a directory, say) is older than any with one. Without INPUT, OLD is written anew; another --profile than its own is compiled from the texts it holds.";
 

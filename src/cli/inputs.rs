@@ -94,6 +94,29 @@ impl InputArgs {
     }
 }
 
+/// Refuses the URL of a file elsewhere, which `path` may be by mistake; a file that has this name is taken.
+pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
+    let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else { return Ok(()) };
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    if !is_scheme || path.exists() {
+        return Ok(());
+    }
+    let way_out = match scheme.to_ascii_lowercase().as_str() {
+        "file" => format!("write the path alone: {rest}"),
+        "s3" | "s3a" | "s3n" => {
+            "download it first (aws s3 cp), or pipe it: aws s3 cp URL - | robosieve ... -".to_owned()
+        }
+        "gs" => {
+            "download it first (gcloud storage cp), or pipe it: gcloud storage cat URL | robosieve ... -".to_owned()
+        }
+        "hdfs" => "download it first (hdfs dfs -get), or pipe it: hdfs dfs -cat URL | robosieve ... -".to_owned(),
+        "http" | "https" => "download it first (curl -O), or pipe it: curl -s URL | robosieve ... -".to_owned(),
+        _ => "download it first, or pipe it to standard input (-)".to_owned(),
+    };
+    bail!("{}: robosieve reads and writes local files only; {way_out}", path.display())
+}
+
 /// The names that a file lists.
 fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
@@ -102,6 +125,7 @@ fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     } else {
         bytes = std::fs::read(list).with_context(|| list.display().to_string())?;
     }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     lines.filter(|line| !line.trim_ascii().is_empty()).map(|line| to_path(line, list)).collect()
 }
@@ -118,11 +142,21 @@ fn to_path(name: &[u8], list: &Path) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(std::str::from_utf8(name).with_context(|| list.display().to_string())?))
 }
 
-/// Puts what a name stands for behind the inputs. A file is taken as it is, whatever characters its name has.
+/// Appends what a name stands for.
 fn expand(path: PathBuf, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    if path.is_dir() {
-        return expand_directory(&path, quiet, all);
-    }
+    refuse_remote(&path)?;
+    if path.is_dir() { expand_directory(&path, quiet, all) } else { expand_name(path, all) }
+}
+
+/// Names and globs as files: a glob stands for the files that it matches, any other name, also that of a directory, for itself.
+pub(crate) fn expand_globs(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    paths.iter().try_for_each(|path| expand_name(path.clone(), &mut all))?;
+    Ok(all)
+}
+
+/// Appends what a name stands for that is not the name of a directory. A file is taken as it is, whatever characters its name has.
+fn expand_name(path: PathBuf, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     match path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists()) {
         Some(pattern) => expand_glob(pattern, all)?,
         None => all.push(path),

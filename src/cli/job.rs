@@ -1,11 +1,12 @@
 //! One job: lists of URLs to their outputs. A plain run is one, and a run with `--out-dir` one for each file.
 
 use super::output::Output;
-use super::parquet::{self, open_stdin};
+use super::parquet;
+use super::summary::no_url;
 use super::task::{Places, Task, What};
 use robosieve::{Filter, FilterStats, Input, Judge, Outputs};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A job whose outputs are written and, but for Parquet, not yet visible; dropped, it leaves nothing more behind.
 pub(crate) struct Written {
@@ -32,8 +33,10 @@ pub(crate) fn write(
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<Written> {
+    let names = inputs;
     if parquet::are_parquet(inputs)? {
         let stats = parquet::write(task, judge, inputs, places, progress)?;
+        refuse_no_url(&stats, names)?;
         return Ok(Written { outputs: Vec::new(), stats });
     }
     let inputs = open_inputs(inputs)?;
@@ -61,7 +64,20 @@ pub(crate) fn write(
             filter.keep(*keep, *require).run(inputs, outputs)?
         }
     };
+    refuse_no_url(&stats, names)?;
     Ok(Written { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
+}
+
+/// An error if no line has a URL; files that the outputs would have replaced stay.
+fn refuse_no_url(stats: &FilterStats, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    if !stats.has_no_url() {
+        return Ok(());
+    }
+    let err = no_url(stats.lines);
+    Err(match inputs {
+        [input] if input.as_os_str() != "-" => err.context(input.display().to_string()),
+        _ => err,
+    })
 }
 
 fn open_optional(path: &Option<PathBuf>) -> anyhow::Result<Option<Output>> {
@@ -74,9 +90,5 @@ fn as_sink(output: &mut Option<Output>) -> Option<&mut (dyn Write + Send)> {
 
 /// All inputs are opened before any is read, so a missing one is told at once.
 pub(crate) fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
-    paths.iter().map(|path| open_input(path)).collect()
-}
-
-fn open_input(path: &Path) -> robosieve::Result<Input> {
-    if path.as_os_str() == "-" { Ok(open_stdin()) } else { Input::open(path) }
+    paths.iter().map(Input::open).collect()
 }

@@ -5,10 +5,9 @@ use super::task::{Places, Task, What};
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{
-    Field, FilterProgress, FilterStats, Input, Judge, ParquetFilter, ParquetInput, ParquetOutputs, RecordOptions,
+    Field, FilterProgress, FilterStats, Judge, ParquetFilter, ParquetInput, ParquetOutputs, RecordOptions,
     VerdictColumns,
 };
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
@@ -41,28 +40,6 @@ pub(crate) fn are_parquet(inputs: &[PathBuf]) -> anyhow::Result<bool> {
         bail!("some inputs are Parquet files and some are not; give them a run of their own each");
     }
     Ok(tables > 0)
-}
-
-/// Standard input as a list; a Parquet file cannot be read there.
-pub(crate) fn open_stdin() -> Input {
-    Input::from_reader("standard input", NoParquet { reader: std::io::stdin(), begun: false })
-}
-
-/// Passes on what it reads, unless that begins like a Parquet file.
-struct NoParquet<R> {
-    reader: R,
-    begun: bool,
-}
-
-impl<R: Read> Read for NoParquet<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.reader.read(buf)?;
-        if !std::mem::replace(&mut self.begun, true) && buf[..n].starts_with(b"PAR1") {
-            let what = "it is read from its end; name the file instead of piping it".to_owned();
-            return Err(io::Error::other(robosieve::Error::from(robosieve::ErrorKind::BadTable(what))));
-        }
-        Ok(n)
-    }
 }
 
 /// Opens Parquet files, whose URLs stand where `records` says.

@@ -21,10 +21,11 @@ pub(crate) struct RecordArgs {
     /// What stands between columns: one character, tab or space (default: a tab, in CSV a comma)
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub delimiter: Option<u8>,
-    /// The key of JSON objects that has the URL (default: url)
+    /// The key of JSON objects that has the URL; `a.b` is the key b of the object at a, unless there is a key `a.b` (default: url)
     #[arg(long, value_name = "KEY")]
     pub json_key: Option<String>,
-    /// The scheme of URLs that are written without one (example.com/a)
+    /// The scheme of URLs that are written without one (example.com/a, example.com:8080/a); a text with another scheme (mailto:a) stays
+    /// invalid
     #[arg(long, value_name = "SCHEME", value_parser = parse_scheme)]
     pub default_scheme: Option<String>,
     /// The host, or scheme and host, of URLs that are a path only (/a, as in an access log)

@@ -54,6 +54,7 @@ pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [
         ("captures of other URLs", report.other_urls),
         ("captures without a URL", report.not_urls),
         ("damaged places skipped", report.damaged),
+        ("files left out", report.skipped_files),
         ("distinct robots.txt", counts.files),
         ("rule sets before merging", counts.rule_sets_before),
         ("rule sets", counts.rule_sets),
@@ -126,15 +127,18 @@ fn rate(lines: u64, elapsed: Duration) -> String {
 pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     print_line(format_args!("{}", wrap(&line_counts(stats))));
     print_line(format_args!("bytes {}  {}", grouped(stats.bytes), rate(stats.lines, elapsed)));
-    if stats.lines > 0 && stats.invalid == stats.lines {
-        print_line(format_args!(
-            "no line has a URL where it was looked for: --input-format, --field and --json-key say where URLs\n\
-             are, --default-scheme and --host complete those without"
-        ));
-    }
     if stats.via_other_scheme > 0 {
         print_line(format_args!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme)));
     }
+}
+
+/// The error that none of the lines has a URL: the run was of no use, whatever its outputs hold.
+pub(crate) fn no_url(lines: u64) -> anyhow::Error {
+    anyhow::anyhow!(
+        "none of the {} lines has a URL where it was looked for: --input-format, --field and --json-key say where URLs \
+         stand, --default-scheme and --host make whole ones of those without",
+        grouped(lines)
+    )
 }
 
 /// What was read for a report.

@@ -6,7 +6,7 @@ use super::{CompileProgress, Compiler};
 use crate::decode::{Helpers, Span};
 use crate::error::{Error, Result};
 use crate::snapshot::text::Packer;
-use crate::source::{self, Capture, Entry, Input, Meter, ReadStats};
+use crate::source::{self, Capture, Content, Entry, Input, Meter, ReadStats};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use rayon::prelude::*;
@@ -193,8 +193,11 @@ impl Reading<'_> {
 
     fn parse(&self, batch: &mut Batch, parcel: Vec<Entry>) -> Result<()> {
         for entry in parcel {
-            match entry.captures() {
-                Ok(captures) => captures.into_iter().try_for_each(|capture| batch.add(self.compiler, capture))?,
+            match entry.open() {
+                Ok(Content::Captures(captures)) => {
+                    captures.into_iter().try_for_each(|capture| batch.add(self.compiler, capture))?;
+                }
+                Ok(Content::NotRobots(file)) => batch.tally.skip_file(file),
                 Err(err) if self.compiler.skip_damaged && err.is_skippable() => batch.tally.damaged += 1,
                 Err(err) => return Err(err),
             }

@@ -42,6 +42,10 @@ pub struct CompileReport {
     /// Keys of JSON lines with a 2xx status and no body that look like the body and are not read, each with the number of such
     /// lines; at most 16 of them.
     pub unread_keys: BTreeMap<String, u64>,
+    /// Files in directories of robots.txt files that are none, by their names or contents; left out.
+    pub skipped_files: u64,
+    /// The first of these by name, each with the reason.
+    pub skipped_examples: Vec<String>,
     /// Bytes of all 2xx bodies, at most 500 KiB of each.
     pub body_bytes: u64,
     /// Bytes of the distinct ones among them.
@@ -67,12 +71,17 @@ impl CompileReport {
             undated: tally.undated,
             damaged: tally.damaged,
             unread_keys: tally.unread_keys.clone(),
+            skipped_files: tally.skipped_files,
+            skipped_examples: tally.skipped_examples.clone(),
             body_bytes: tally.body_bytes,
             distinct_body_bytes: tally.distinct_body_bytes,
             counts: Counts::default(),
         }
     }
 }
+
+/// How many skipped files are named.
+const SHOWN: usize = 5;
 
 /// The counts that are kept while reading.
 #[derive(Debug, Default)]
@@ -85,6 +94,8 @@ pub(super) struct Tally {
     pub undated: u64,
     pub damaged: u64,
     unread_keys: BTreeMap<String, u64>,
+    skipped_files: u64,
+    skipped_examples: Vec<String>,
     body_bytes: u64,
     distinct_body_bytes: u64,
     /// Hashes of the bodies met, with their lengths: only statistics depend on them.
@@ -107,6 +118,19 @@ impl Tally {
         }
     }
 
+    /// Counts a file of a directory that is no robots.txt.
+    pub(super) fn skip_file(&mut self, file: String) {
+        self.skipped_files += 1;
+        self.skipped_examples.push(file);
+        self.keep_first_examples();
+    }
+
+    /// Whatever thread met them, the first by name are kept.
+    fn keep_first_examples(&mut self) {
+        self.skipped_examples.sort_unstable();
+        self.skipped_examples.truncate(SHOWN);
+    }
+
     pub(super) fn merge(&mut self, mut other: Self) {
         self.inputs += other.inputs;
         self.bytes_in += other.bytes_in;
@@ -116,6 +140,9 @@ impl Tally {
         self.undated += other.undated;
         self.damaged += other.damaged;
         other.unread_keys.into_iter().for_each(|(key, lines)| self.unread_key(key, lines));
+        self.skipped_files += other.skipped_files;
+        self.skipped_examples.append(&mut other.skipped_examples);
+        self.keep_first_examples();
         self.body_bytes += other.body_bytes;
         if self.bodies.len() < other.bodies.len() {
             std::mem::swap(&mut self.bodies, &mut other.bodies);

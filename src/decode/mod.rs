@@ -3,12 +3,16 @@
 mod gzip;
 mod member;
 mod span;
+mod whole_file;
 
 use crate::error::{Error, Result};
+use crate::file_format::FileFormat;
 use gzip::GzipReader;
 pub(crate) use span::{Helpers, Span};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
+use std::path::Path;
+pub(crate) use whole_file::{became_shorter, read_whole, standard_input};
 
 /// Reads gzip, zstd or plain bytes, told apart by content.
 ///
@@ -19,6 +23,27 @@ pub fn decode(input: impl Read) -> Result<impl Read> {
 }
 
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, Counted<R>>;
+
+/// What is wrong with a compressed file by its name whose content, which begins with `start`, is neither gzip nor zstd.
+///
+/// Such a file was damaged, was never written, or is compressed by something else. Read as text it would be a list of no URLs.
+pub(crate) fn refuse_by_name(path: &Path, start: &[u8]) -> Option<String> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    let is_read = match ending.as_str() {
+        "gz" | "zst" => true,
+        "xz" | "bz2" | "lz4" | "lzma" | "zip" | "7z" => false,
+        _ => return None,
+    };
+    match FileFormat::of(start) {
+        Some(FileFormat::Gzip | FileFormat::Zstd) => None,
+        _ if start.is_empty() => Some(format!("it is empty, and no .{ending} file is; write it again")),
+        Some(format) if format != FileFormat::Binary => None,
+        _ if is_read => Some(format!(
+            "it is not compressed as its name says (.{ending}), or damaged at its start; write it again, or rename it if it is text"
+        )),
+        _ => Some(format!("a compressed file by its name (.{ending}), or a damaged one; decompress it first")),
+    }
+}
 
 /// Room for what is decoded at once, where that is not at hand already. A gzip member that fits is inflated in one go: of a corpus of
 /// 137 MB, 31 % lay in members over 128 KiB, 3 % in those over this.
@@ -44,15 +69,12 @@ impl<R: Read> Decoder<R> {
         let mut input = Counted { inner: input, bytes: 0 };
         let mut magic = Vec::new();
         input.by_ref().take(4).read_to_end(&mut magic)?;
-        let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
-        let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
+        let format = FileFormat::of(&magic);
         let inner = Cursor::new(magic).chain(input);
-        let form = if is_gzip {
-            Form::Gzip(Box::new(GzipReader::new(inner)))
-        } else if is_zstd {
-            Form::Zstd { inner: zstd::stream::read::Decoder::new(inner)?, offset: 0 }
-        } else {
-            Form::Plain { inner, offset: 0 }
+        let form = match format {
+            Some(FileFormat::Gzip) => Form::Gzip(Box::new(GzipReader::new(inner))),
+            Some(FileFormat::Zstd) => Form::Zstd { inner: zstd::stream::read::Decoder::new(inner)?, offset: 0 },
+            _ => Form::Plain { inner, offset: 0 },
         };
         Ok(Self { form, buffer: Vec::new(), unread: 0..0 })
     }

@@ -11,6 +11,7 @@ use super::stats::FilterStats;
 use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
+use crate::file_format::without_mark;
 use crate::matcher::Verdict;
 use crate::preferences::Preferences;
 use crate::records::{Records, without_end};
@@ -106,6 +107,8 @@ impl Form {
                     }
                     None => {
                         let key = if records.is_none_or(Records::are_urls) { "url" } else { "line" };
+                        // The byte order mark before a first URL is no part of it.
+                        let line = if is_invalid { line } else { without_mark(line) };
                         let line = String::from_utf8_lossy(without_end(line));
                         let _ = write!(out, "{{\"{key}\":{},", serde_json::Value::from(line));
                     }
@@ -170,6 +173,9 @@ impl<'s, D: AsRef<[u8]>> Annotator<'_, 's, D> {
             self.criterion.count(&verdicts, lines.ends.len() as u64, stats);
             form.put_verdicts(&verdicts, &mut before);
             let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
+            if is_invalid {
+                stats.count_blank(data, lines);
+            }
             if let Some(preferences) = &self.preferences {
                 match preferences.has_any(verdicts.file(), memory) {
                     Ok(true) => {

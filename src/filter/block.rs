@@ -1,8 +1,9 @@
 //! Input of any size to blocks of whole lines, in bounded memory.
 
 use super::ranges::{Range, RangedFile};
-use crate::decode::{Decoder, Helpers};
+use crate::decode::{Decoder, Helpers, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::{self, FileFormat};
 use crate::matcher::Verdict;
 use crate::records::{Head, RecordOptions, Records};
 use std::fs::File;
@@ -30,8 +31,8 @@ pub struct Input {
 }
 
 enum Source {
-    /// A regular file, to be opened when its turn comes: there may be more of them than a process can hold open.
-    File,
+    /// A regular file and its length, to be opened when its turn comes: there may be more of them than a process can hold open.
+    File(u64),
     Reader(Box<dyn Read + Send>),
 }
 
@@ -46,27 +47,40 @@ impl Input {
     /// opened only once and stays open.
     ///
     /// # Errors
-    /// What the operating system refuses, naming the file.
+    /// What the operating system refuses, naming the file; [`ErrorKind::BadList`] for a file that is no list of URLs by its magic number
+    /// (an archive, a snapshot, an image), or not compressed though its name says so. What only shows after decompression is an error of
+    /// the run.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if path.as_os_str() == "-" {
-            return Ok(Self::from_reader("standard input", std::io::stdin()));
+            return Ok(Self::from_reader("standard input", standard_input()));
         }
         if path.is_dir() {
             let what = "a directory where a list of URLs is expected".to_owned();
             return Err(Error::io(path, std::io::Error::new(std::io::ErrorKind::IsADirectory, what)));
         }
         let file = File::open(path).map_err(|err| Error::io(path, err))?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return Ok(Self { path: path.to_owned(), source: Source::File });
+        let meta = file.metadata().map_err(|err| Error::io(path, err))?;
+        if !meta.is_file() {
+            return Ok(Self::from_reader(path, file));
         }
-        Ok(Self::from_reader(path, file))
+        refuse_other_formats(path, file)?;
+        Ok(Self { path: path.to_owned(), source: Source::File(meta.len()) })
     }
 
     /// Reads from anything; `name` is for error messages.
     pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
         Self { path: name.as_ref().to_owned(), source: Source::Reader(Box::new(reader)) }
     }
+}
+
+/// Refuses a file that is no list by its first bytes, before anything is read or written.
+fn refuse_other_formats(path: &Path, file: File) -> Result<()> {
+    let mut start = Vec::with_capacity(file_format::LOOK);
+    file.take(file_format::LOOK as u64).read_to_end(&mut start).map_err(|err| Error::io(path, err))?;
+    let other = |format: &FileFormat| !matches!(format, FileFormat::Gzip | FileFormat::Zstd);
+    let why = refuse_by_name(path, &start).or_else(|| Some(FileFormat::of(&start).filter(other)?.not_a_list(false)));
+    why.map_or(Ok(()), |why| Err(Error::from(ErrorKind::BadList(why)).at(path)))
 }
 
 /// Bytes of one input, cut at line ends, and what a worker made of them. Blocks are used again and again, and
@@ -129,6 +143,8 @@ pub(super) struct Blocks {
     /// The beginning of a line whose end has not been read yet.
     carry: Vec<u8>,
     records: Option<Arc<Records>>,
+    /// How those of the first block are read, if a byte order mark stands before them.
+    first_records: Option<Arc<Records>>,
     /// The length of the header that comes first.
     header: usize,
     /// Lines in the blocks so far, where an error would name one.
@@ -141,19 +157,13 @@ impl Blocks {
     pub(super) fn new(input: Input, options: &RecordOptions) -> Result<Self> {
         let (reader, file): (Box<dyn Read + Send>, _) = match input.source {
             Source::Reader(reader) => (reader, None),
-            Source::File => {
-                let file = RangedFile::open(&input.path)?;
+            Source::File(len) => {
+                let file = RangedFile::open(&input.path, len)?;
                 (Box::new(file.clone()), Some(file))
             }
         };
         let mut decoder = Decoder::new(reader).map_err(|err| list_error(err, &input.path))?;
-        let mut goes_on = true;
-        let head = loop {
-            if let Some(head) = Head::of(&input.path, decoder.peeked(), goes_on, options)? {
-                break head;
-            }
-            goes_on = decoder.peek_more().map_err(|err| list_error(err, &input.path))?;
-        };
+        let head = read_head(&mut decoder, &input.path, options)?;
         Ok(Self {
             path: input.path,
             // Records of more than a line, and lines that are counted, are read in turn.
@@ -161,6 +171,7 @@ impl Blocks {
             decoder,
             carry: Vec::new(),
             records: head.records.map(Arc::new),
+            first_records: head.marked.map(Arc::new),
             header: head.header,
             lines: 1,
             in_long: false,
@@ -202,7 +213,7 @@ impl Blocks {
         grow(&mut block.buffer, block.len);
         block.buffer[..block.len].copy_from_slice(&self.carry);
         self.carry.clear();
-        block.records.clone_from(&self.records);
+        block.records = self.first_records.take().or_else(|| self.records.clone());
         if self.header > 0 {
             return self.header(block);
         }
@@ -258,7 +269,7 @@ impl Blocks {
     /// The end of the last whole record of a block, where any has ended, of which all before `searched` is known to have none.
     fn block_end(&mut self, block: &Block, searched: usize) -> Result<Option<usize>> {
         let unsearched = &block.buffer[searched..block.len];
-        match &self.records {
+        match &block.records {
             // A long line ends at its first line end, a block of lines at its last.
             _ if self.in_long => Ok(memchr::memchr(b'\n', unsearched).map(|end| searched + end + 1)),
             None => Ok(memchr::memrchr(b'\n', unsearched).map(|end| searched + end + 1)),
@@ -303,6 +314,24 @@ impl Blocks {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads on until it is known how the records of an input are laid out, and that it is no file of another format.
+fn read_head<R: Read>(decoder: &mut Decoder<R>, path: &Path, options: &RecordOptions) -> Result<Head> {
+    let mut goes_on = true;
+    loop {
+        let start = decoder.peeked();
+        if start.len() >= file_format::ENOUGH || !goes_on {
+            if let Some(format) = FileFormat::of(start) {
+                let why = format.not_a_list(decoder.is_compressed());
+                return Err(Error::from(ErrorKind::BadList(why)).at(path));
+            }
+            if let Some(head) = Head::of(path, start, goes_on, options)? {
+                return Ok(head);
+            }
+        }
+        goes_on = decoder.peek_more().map_err(|err| list_error(err, path))?;
     }
 }
 

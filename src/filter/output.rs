@@ -102,7 +102,11 @@ pub(super) fn runs<'s, D: AsRef<[u8]>>(
         let mut run = OpenRun::default();
         judge_records(judge, block, until, scratch, |lines, _, verdicts| {
             stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
-            run.take(criterion.line_verdict(&verdicts, agents), lines.ends, stats, &mut runs);
+            let verdict = criterion.line_verdict(&verdicts, agents);
+            if verdict == Verdict::Invalid {
+                stats.count_blank(data, lines);
+            }
+            run.take(verdict, lines.ends, stats, &mut runs);
         })?;
         run.end_it(stats, &mut runs);
     } else if block.part != Part::Header {

@@ -3,6 +3,7 @@
 //! Copying a list out of the system's cache takes half as long as judging a sorted one. Read in turn, by one worker at a time, that
 //! half does not become shorter with more of them; so workers are only told in turn which lines are theirs.
 
+use crate::decode::became_shorter;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read};
@@ -44,12 +45,14 @@ pub(super) struct RangedFile {
     path: Arc<Path>,
     /// Where reading goes on.
     place: Arc<AtomicU64>,
+    /// How long the file was when it was opened first: it must not end earlier.
+    len: u64,
 }
 
 impl RangedFile {
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path, len: u64) -> Result<Self> {
         let file = File::open(path).map_err(|err| Error::io(path, err))?;
-        Ok(Self { file: Arc::new(file), path: path.into(), place: Arc::default() })
+        Ok(Self { file: Arc::new(file), path: path.into(), place: Arc::default(), len })
     }
 
     pub(super) fn place(&self) -> u64 {
@@ -79,6 +82,9 @@ impl RangedFile {
 impl Read for RangedFile {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = ReadAt::new(&self.file, self.place()).read(buf)?;
+        if n == 0 && !buf.is_empty() && self.place() < self.len {
+            return Err(became_shorter());
+        }
         self.place.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
@@ -96,7 +102,7 @@ impl Range {
     /// Reads them; `buf` is as long as they are.
     pub(super) fn read(mut self, buf: &mut [u8]) -> Result<()> {
         let read = self.lines.read_exact(buf).map_err(|err| match err.kind() {
-            io::ErrorKind::UnexpectedEof => io::Error::new(err.kind(), "the file became shorter while it was read"),
+            io::ErrorKind::UnexpectedEof => became_shorter(),
             _ => err,
         });
         read.map_err(|err| Error::io(&*self.path, err))

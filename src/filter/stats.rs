@@ -1,7 +1,10 @@
 //! How far a run has come, and its counts; the parts always add up to the lines read.
 
+use super::batch::Lines;
+use crate::file_format::without_mark;
 use crate::matcher::Verdict;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// How far a run has come, for a progress display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +29,9 @@ pub struct FilterStats {
     pub unknown: u64,
     /// Lines that are not URLs.
     pub invalid: u64,
+    /// Those of them that are blank.
+    #[serde(default)]
+    pub blank: u64,
     /// Bytes of all lines, line ends included, after decompression.
     pub bytes: u64,
     /// Lines judged by the entry of the other scheme.
@@ -46,6 +52,20 @@ impl FilterStats {
         }
     }
 
+    /// Counts those of some invalid lines of `data` that are blank.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn count_blank(&mut self, data: &[u8], lines: Lines<'_>) {
+        let is_blank = |line: &Range<usize>| without_mark(&data[line.clone()]).trim_ascii().is_empty();
+        self.blank += lines.ranges().filter(is_blank).count() as u64;
+    }
+
+    /// Whether there are lines that are not blank, and none of them has a URL: most likely URLs were looked for in the wrong place, or in
+    /// the wrong file.
+    pub fn has_no_url(&self) -> bool {
+        self.invalid == self.lines && self.blank < self.lines
+    }
+
     /// Adds the counts of another run, or of a part of this one.
     pub fn add(&mut self, other: &Self) {
         self.lines += other.lines;
@@ -53,6 +73,7 @@ impl FilterStats {
         self.disallowed += other.disallowed;
         self.unknown += other.unknown;
         self.invalid += other.invalid;
+        self.blank += other.blank;
         self.bytes += other.bytes;
         self.via_other_scheme += other.via_other_scheme;
         self.agent_allowed.resize(self.agent_allowed.len().max(other.agent_allowed.len()), 0);

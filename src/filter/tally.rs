@@ -179,11 +179,15 @@ fn count_block<'s, D: AsRef<[u8]>>(
 ) -> Result<()> {
     let mut refused = std::mem::take(&mut block.refused);
     refused.clear();
-    stats.bytes += block.data().len() as u64;
+    let data = block.data();
+    stats.bytes += data.len() as u64;
     match block.part {
         Part::Lines => judge_records(judge, block, Stage::Match, scratch, |lines, _, verdicts| {
             let number = lines.ends.len() as u64;
             criterion.count(&verdicts, number, stats);
+            if verdicts.unjudged() == Some(Verdict::Invalid) {
+                stats.count_blank(data, lines);
+            }
             if count(&verdicts, number) {
                 refused.extend(lines.ranges());
             }

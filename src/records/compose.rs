@@ -6,7 +6,7 @@ use crate::agent::trim;
 /// What is put before URLs that are not whole.
 #[derive(Debug, Default)]
 pub(crate) struct Compose {
-    /// `https://`, before what has no scheme.
+    /// `https://`, before what has no scheme of its own.
     scheme: Option<Vec<u8>>,
     /// `https://example.com`, before what begins with `/`.
     base: Option<Vec<u8>>,
@@ -48,10 +48,28 @@ impl Compose {
     }
 }
 
-/// Whether the text begins with `scheme://`.
+/// Schemes whose text is never `host:port`, though digits may follow them (`tel:112`).
+const NO_HOSTS: [&[u8]; 7] = [b"http", b"https", b"javascript", b"mailto", b"tel", b"sms", b"fax"];
+
+/// Whether the text has a scheme of its own by the grammar of RFC 3986 §3.1: `scheme:`, where no port follows that makes it a host
+/// (`localhost:80/x`).
 fn has_scheme(url: &[u8]) -> bool {
-    let end = url.iter().position(|b| !(b.is_ascii_alphanumeric() || b"+-.".contains(b)));
-    end.is_some_and(|end| end > 0 && url[0].is_ascii_alphabetic() && url[end..].starts_with(b"://"))
+    let Some(end) = url.iter().position(|b| !(b.is_ascii_alphanumeric() || b"+-.".contains(b))) else { return false };
+    let (scheme, rest) = url.split_at(end);
+    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic) && rest.starts_with(b":");
+    is_scheme
+        && (rest.starts_with(b"://")
+            || !begins_with_port(&rest[1..])
+            || NO_HOSTS.iter().any(|no_host| scheme.eq_ignore_ascii_case(no_host)))
+}
+
+/// Whether the text begins with a port, and a path or nothing follows it.
+fn begins_with_port(text: &[u8]) -> bool {
+    let end = text.iter().position(|b| b"/?#;".contains(b)).unwrap_or(text.len());
+    let digits = &text[..end];
+    !digits.is_empty()
+        && digits.iter().all(u8::is_ascii_digit)
+        && std::str::from_utf8(digits).is_ok_and(|digits| digits.parse::<u16>().is_ok())
 }
 
 #[cfg(test)]
@@ -78,6 +96,25 @@ mod tests {
             (Some("https"), None, "http://e.example/?u=ftp://x", "http://e.example/?u=ftp://x"),
             (Some("https"), None, "e.example/?u=http://x", "https://e.example/?u=http://x"),
             (Some("https"), None, "", ""),
+            (Some("https"), None, "h.test:8080/x", "https://h.test:8080/x"),
+            (Some("https"), None, "localhost:80", "https://localhost:80"),
+            (Some("https"), None, "localhost:80?q", "https://localhost:80?q"),
+            (Some("https"), None, "h.test:080#f", "https://h.test:080#f"),
+            (Some("https"), None, "1.2.3.4:80/", "https://1.2.3.4:80/"),
+            (Some("https"), None, "[::1]:80/", "https://[::1]:80/"),
+            (Some("https"), None, "h.test/a:b", "https://h.test/a:b"),
+            (Some("https"), None, "h.test?u=mailto:b", "https://h.test?u=mailto:b"),
+            (Some("https"), None, "mailto:bob@h", "mailto:bob@h"),
+            (Some("https"), None, "MAILTO:bob@h", "MAILTO:bob@h"),
+            (Some("https"), None, "https:/h/x", "https:/h/x"),
+            (Some("https"), None, "http:h", "http:h"),
+            (Some("https"), None, "http:80", "http:80"),
+            (Some("https"), None, "tel:112", "tel:112"),
+            (Some("https"), None, "tel:+49-1", "tel:+49-1"),
+            (Some("https"), None, "javascript:void(0)", "javascript:void(0)"),
+            (Some("https"), None, "data:text/html,x", "data:text/html,x"),
+            (Some("https"), None, "h.test:65536/", "h.test:65536/"),
+            (Some("https"), None, "user:word@h.test/", "user:word@h.test/"),
             (None, Some("e.example"), "/a?b", "https://e.example/a?b"),
             (None, Some("e.example"), "//a", "https://e.example//a"),
             (None, Some("http://e.example:81/"), "/a", "http://e.example:81/a"),

@@ -5,6 +5,7 @@ use super::extract::{Place, Records};
 use super::json;
 use super::options::{Field, InputFormat, RecordOptions};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::without_mark;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -16,7 +17,9 @@ pub(crate) const MAX_HEAD: usize = 1 << 20;
 pub(crate) struct Head {
     /// Where URLs stand; `None`: each line is one.
     pub records: Option<Records>,
-    /// The length of the header, 0 for none.
+    /// How the first records are read where a byte order mark stands before them, which no header is read with.
+    pub marked: Option<Records>,
+    /// The length of the header, 0 for none; a byte order mark before it counts to it.
     pub header: usize,
 }
 
@@ -27,6 +30,8 @@ impl Head {
     /// [`ErrorKind::BadList`]: no such column.
     pub(crate) fn of(name: &Path, start: &[u8], goes_on: bool, options: &RecordOptions) -> Result<Option<Self>> {
         let goes_on = goes_on && start.len() < MAX_HEAD;
+        let mark = start.len() - without_mark(start).len();
+        let start = &start[mark..];
         let by_name = options.format.or_else(|| by_name(name));
         let quoted = by_name == Some(InputFormat::Csv) || options.delimiter == Some(b',');
         let has_end = start.contains(&b'\n') && (!quoted || csv::last_end(start, delimiter(options, b',')).0 > 0);
@@ -35,7 +40,10 @@ impl Head {
         }
         let line = &start[..memchr::memchr(b'\n', start).map_or(start.len(), |end| end + 1)];
         let found = match form(by_name, line, options) {
-            InputFormat::Text if !options.rewrites() => return Ok(Some(Self::default())),
+            InputFormat::Text if !options.rewrites() => {
+                let marked = (mark > 0).then(|| Records::new(Place::Line, options).behind_mark());
+                return Ok(Some(Self { marked, ..Self::default() }));
+            }
             InputFormat::Text => Ok((Place::Line, 0)),
             InputFormat::Jsonl => Ok((Place::Json, 0)),
             InputFormat::Cdxj => Ok((Place::JsonBehind, 0)),
@@ -48,7 +56,9 @@ impl Head {
             }
         };
         let (place, header) = found.map_err(|what| Error::from(ErrorKind::BadList(what)).at(name))?;
-        Ok(Some(Self { records: Some(Records::new(place, options)), header }))
+        let marked = (mark > 0 && header == 0).then(|| Records::new(place, options).behind_mark());
+        let header = if header > 0 { mark + header } else { 0 };
+        Ok(Some(Self { records: Some(Records::new(place, options)), marked, header }))
     }
 }
 
@@ -93,7 +103,7 @@ fn by_name(name: &Path) -> Option<InputFormat> {
 fn by_content(line: &[u8], options: &RecordOptions) -> InputFormat {
     if cdx_letters(line).is_some() {
         InputFormat::Cdx
-    } else if line.starts_with(b"{") && json::string_at(line, options.key()).is_some() {
+    } else if line.starts_with(b"{") && json::string_at(line, &json::Key::new(options.key())).is_some() {
         InputFormat::Jsonl
     } else if is_cdxj(line) {
         InputFormat::Cdxj
@@ -127,9 +137,7 @@ fn cdx(line: &[u8]) -> Found {
 
 /// The column of the URLs, and the length of the header.
 fn columns(start: &[u8], options: &RecordOptions, place: impl Fn(usize) -> Place) -> Found {
-    let bom = if start.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let (names, len) = split(&start[bom..], &place(0));
-    let header = bom + len;
+    let (names, header) = split(start, &place(0));
     let named = |wanted: &str| names.iter().position(|name| name.trim_ascii() == wanted.as_bytes());
     match &options.field {
         Some(Field::Number(number)) => Ok((place(number.saturating_sub(1)), if options.header { header } else { 0 })),

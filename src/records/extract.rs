@@ -2,8 +2,9 @@
 
 use super::compose::Compose;
 use super::csv::{self, End};
-use super::json;
+use super::json::{self, Key};
 use super::options::RecordOptions;
+use crate::file_format::without_mark;
 use std::borrow::Cow;
 
 /// A line without its line end (LF or CRLF).
@@ -35,8 +36,10 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(crate) struct Records {
     place: Place,
-    key: String,
+    key: Key,
     compose: Option<Compose>,
+    /// A byte order mark stands before the first record.
+    behind_mark: bool,
 }
 
 /// What was read of a run of records.
@@ -50,7 +53,17 @@ pub(crate) struct Extracted {
 
 impl Records {
     pub(super) fn new(place: Place, options: &RecordOptions) -> Self {
-        Self { place, key: options.key().to_owned(), compose: Compose::of(options) }
+        Self { place, key: Key::new(options.key()), compose: Compose::of(options), behind_mark: false }
+    }
+
+    /// The same for text that begins with a byte order mark.
+    pub(super) fn behind_mark(self) -> Self {
+        Self { behind_mark: true, ..self }
+    }
+
+    /// Where the first record of `text` begins.
+    fn start(&self, text: &[u8]) -> usize {
+        if self.behind_mark { text.len() - without_mark(text).len() } else { 0 }
     }
 
     /// Whether records are JSON objects.
@@ -67,7 +80,11 @@ impl Records {
     /// that were opened and not closed.
     pub(crate) fn last_end(&self, text: &[u8]) -> (usize, bool) {
         match self.place {
-            Place::Csv { delimiter, .. } => csv::last_end(text, delimiter),
+            Place::Csv { delimiter, .. } => {
+                let start = self.start(text);
+                let (end, quoted) = csv::last_end(&text[start..], delimiter);
+                (if end > 0 { start + end } else { 0 }, quoted)
+            }
             _ => (memchr::memrchr(b'\n', text).map_or(0, |end| end + 1), false),
         }
     }
@@ -76,7 +93,12 @@ impl Records {
     pub(crate) fn extract(&self, text: &[u8], out: &mut Extracted) {
         out.urls.clear();
         out.ends.clear();
-        let mut at = 0;
+        let mut at = self.start(text);
+        // A mark that nothing follows is a line, and no URL.
+        if at > 0 && at == text.len() {
+            out.urls.push(b'\n');
+            out.ends.push(at);
+        }
         while at < text.len() {
             let end = match self.place {
                 Place::Csv { number, delimiter } => {

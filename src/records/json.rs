@@ -4,11 +4,27 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use std::borrow::Cow;
 use std::fmt;
 
+/// The key of a JSON object, or with dots the path of one in the objects in it: `metadata.url` is the key `url` of the object at `metadata`.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    text: String,
+    has_dots: bool,
+}
+
+impl Key {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), has_dots: text.contains('.') }
+    }
+}
+
 /// The text of a JSON object's key; `None` if the text is no JSON object, or has no such key with a string. Of several equal keys the last
-/// counts.
-pub(super) fn string_at<'t>(text: &'t [u8], key: &str) -> Option<Cow<'t, str>> {
+/// counts. A key that has the dots itself comes before the path that they stand for.
+pub(super) fn string_at<'t>(text: &'t [u8], key: &Key) -> Option<Cow<'t, str>> {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let found = Pick(key).deserialize(&mut reader).ok()?;
+    let found = match key.has_dots {
+        false => Pick(&key.text).deserialize(&mut reader).ok()?,
+        true => PickPath(&key.text).deserialize(&mut reader).ok()?,
+    };
     reader.end().ok()?;
     found
 }
@@ -41,6 +57,66 @@ impl<'de> Visitor<'de> for Pick<'_> {
             }
         }
         Ok(found)
+    }
+}
+
+/// Reads any value, and keeps the string at this path if it is an object.
+struct PickPath<'k>(&'k str);
+
+impl<'de> DeserializeSeed<'de> for PickPath<'_> {
+    type Value = Option<Cow<'de, str>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for PickPath<'_> {
+    type Value = Option<Cow<'de, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut literal, mut nested) = (None, None);
+        while let Some(Text(key)) = map.next_key()? {
+            let rest = self.0.strip_prefix(&*key);
+            match (rest, rest.and_then(|rest| rest.strip_prefix('.'))) {
+                (Some(""), _) => literal = Some(map.next_value::<MaybeText<'de>>()?.0),
+                (_, Some(path)) => nested = map.next_value_seed(PickPath(path))?.or(nested),
+                _ => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok(literal.unwrap_or(nested))
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        Any.visit_seq(seq)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
     }
 }
 
@@ -127,10 +203,35 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(string_at(text.as_bytes(), "url").as_deref(), expected, "{text}");
+            assert_eq!(string_at(text.as_bytes(), &Key::new("url")).as_deref(), expected, "{text}");
         }
-        assert_eq!(string_at(b"{\"url\":\"\xff\"}", "url"), None);
+        assert_eq!(string_at(b"{\"url\":\"\xff\"}", &Key::new("url")), None);
         let deep = [b"{\"x\":".to_vec(), b"[".repeat(100_000)].concat();
-        assert_eq!(string_at(&deep, "url"), None);
+        assert_eq!(string_at(&deep, &Key::new("url")), None);
+    }
+
+    #[test]
+    fn dots_lead_into_nested_objects() {
+        let cases = [
+            (r#"{"m":{"p":{"url":"deep"}}}"#, Some("deep")),
+            (r#"{"url":"no","m":{"url":"no","p":{"x":1,"url":"de\u0065p"}}}"#, Some("deep")),
+            (r#"{"m.p.url":"literal","m":{"p":{"url":"deep"}}}"#, Some("literal")),
+            (r#"{"m":{"p":{"url":"deep"}},"m.p.url":"literal"}"#, Some("literal")),
+            (r#"{"m":{"p":{"url":"deep"}},"m.p.url":null}"#, None),
+            (r#"{"m.p":{"url":"half"}}"#, Some("half")),
+            (r#"{"m":{"p.url":"half"}}"#, Some("half")),
+            (r#"{"m":[{"p":{"url":"deep"}}]}"#, None),
+            (r#"{"m":"x"}"#, None),
+            (r#"{"m":{"p":1.5}}"#, None),
+            (r#"{"m":{"p":{"url":3}}}"#, None),
+            (r#"{"m":{"p":{"url":"deep"}}"#, None),
+            (r#"{"mp":{"url":"x"},"":"y"}"#, None),
+            (r#"["m"]"#, None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(string_at(text.as_bytes(), &Key::new("m.p.url")).as_deref(), expected, "{text}");
+        }
+        let deep = [b"{\"m\":".repeat(100_000), b"[".repeat(100_000)].concat();
+        assert_eq!(string_at(&deep, &Key::new(&"m.".repeat(100_000))), None);
     }
 }

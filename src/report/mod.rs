@@ -198,6 +198,7 @@ impl<'r, 's, D: AsRef<[u8]> + Sync> Reporter<'r, 's, D> {
             refused_to_any: stats.disallowed,
             unknown: stats.unknown,
             invalid: stats.invalid,
+            blank: stats.blank,
             bytes: stats.bytes,
             via_other_scheme: stats.via_other_scheme,
             origins: (0..self.judge.snapshot().origin_count()).filter(met).count() as u64,

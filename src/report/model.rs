@@ -84,6 +84,8 @@ pub struct ListFacts {
     pub unknown: u64,
     /// Lines that hold no URL.
     pub invalid: u64,
+    /// Those of them that are blank.
+    pub blank: u64,
     /// Bytes of all lines, after decompression.
     pub bytes: u64,
     /// Lines judged by the entry of the other scheme.

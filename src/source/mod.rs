@@ -5,8 +5,9 @@ mod http;
 mod jsonl;
 mod warc;
 
-use crate::decode::{Decoder, Helpers};
+use crate::decode::{Decoder, Helpers, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::{FileFormat, WARC_MAGIC, without_mark};
 use crate::robots::condense::Delivery;
 use bytes::Bytes;
 use std::fs::File;
@@ -63,16 +64,24 @@ pub(crate) enum Entry {
     File(dir::RobotsFile),
 }
 
+/// What an entry holds.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Captures(Vec<Capture>),
+    /// A file in a directory that is no robots.txt: which, and why.
+    NotRobots(String),
+}
+
 impl Entry {
-    /// The captures it holds.
+    /// What it holds.
     ///
     /// # Errors
     /// [`ErrorKind::Damaged`] (skippable) for a line that is no JSON object of the documented form.
-    pub(crate) fn captures(self) -> Result<Vec<Capture>> {
+    pub(crate) fn open(self) -> Result<Content> {
         match self {
-            Self::Warc(record) => Ok(record.capture().into_iter().collect()),
-            Self::Jsonl(line) => line.capture().map(|capture| vec![capture]),
-            Self::File(file) => file.captures(),
+            Self::Warc(record) => Ok(Content::Captures(record.capture().into_iter().collect())),
+            Self::Jsonl(line) => line.capture().map(|capture| Content::Captures(vec![capture])),
+            Self::File(file) => file.open(),
         }
     }
 
@@ -154,14 +163,28 @@ pub(crate) fn read(
     let read = match input {
         Input::Reader(_, reader) => read_stream(metered(reader), skip_damaged, helpers, sink),
         Input::Path(path) if path.as_os_str() == "-" => {
-            read_stream(metered(Box::new(io::stdin())), skip_damaged, helpers, sink)
+            read_stream(metered(standard_input()), skip_damaged, helpers, sink)
         }
         Input::Path(path) if path.is_dir() => dir::read(path, meter, sink),
-        Input::Path(path) => File::open(path)
-            .map_err(Error::from)
-            .and_then(|file| read_stream(metered(Box::new(file)), skip_damaged, helpers, sink)),
+        Input::Path(path) => match open_file(path) {
+            Ok(file) => read_stream(metered(file), skip_damaged, helpers, sink),
+            Err(err) if skip_damaged && err.is_skippable() => Ok(ReadStats { bytes: 0, damaged: 1 }),
+            Err(err) => Err(err),
+        },
     };
     read.map_err(|err| err.at(name))
+}
+
+/// Opens an archive, which must not end before its length at opening.
+fn open_file(path: &Path) -> Result<Box<dyn Read + Send>> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let is_empty = metadata.is_file() && metadata.len() == 0;
+    // A compressed file is never empty, whatever it holds: what was to be written to it is lost.
+    match if is_empty { refuse_by_name(path, &[]) } else { None } {
+        Some(what) => Err(Error::damaged(0, what, true)),
+        None => Ok(read_whole(file)),
+    }
 }
 
 fn read_stream(
@@ -219,11 +242,10 @@ const MAX_BLANK: usize = 1 << 20;
 /// Looks at as much of the stream as tells its form: five bytes behind the white space, or all there is. One look may
 /// give fewer, wherever a compressed member ends.
 fn tell_form<R: Read>(decoder: &mut Decoder<R>) -> Result<Form> {
-    const MARK: &[u8] = b"WARC/";
     loop {
         let more = decoder.peeked().len() < MAX_BLANK && decoder.peek_more().map_err(Error::from_io)?;
         let start = without_mark(decoder.peeked()).trim_ascii_start();
-        if start.starts_with(MARK) {
+        if start.starts_with(WARC_MAGIC) {
             return Ok(Form::Warc);
         }
         if start.first() == Some(&b'{') {
@@ -232,7 +254,7 @@ fn tell_form<R: Read>(decoder: &mut Decoder<R>) -> Result<Form> {
         if !more && start.is_empty() && decoder.peeked().len() < MAX_BLANK {
             return Ok(Form::Empty);
         }
-        if !more || start.len() >= MARK.len() {
+        if !more || start.len() >= WARC_MAGIC.len() {
             return Err(unknown_form(start));
         }
     }
@@ -244,19 +266,18 @@ fn parse_time(text: &[u8]) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
 
-/// Bytes without a UTF-8 byte order mark.
-fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
-}
-
 fn unknown_form(start: &[u8]) -> Error {
-    let what = if start.starts_with(crate::snapshot::MAGIC) {
-        "a snapshot, not an archive (compile takes one over with --previous)".to_owned()
-    } else if start.is_empty() {
-        "nothing but white space".to_owned()
-    } else {
-        let shown = String::from_utf8_lossy(&start[..start.len().min(24)]).into_owned();
-        format!("neither WARC nor JSONL (it begins with {shown:?})")
+    let what = match FileFormat::of(start) {
+        Some(FileFormat::Snapshot) => "a snapshot, not an archive (compile takes one over with --previous)".to_owned(),
+        Some(format) => {
+            let unpack = format.unpack().map_or_else(String::new, |unpack| format!(": {unpack}"));
+            format!("{}, neither WARC nor JSONL{unpack}", format.name())
+        }
+        None if start.is_empty() => "nothing but white space".to_owned(),
+        None => {
+            let shown = String::from_utf8_lossy(&start[..start.len().min(24)]).into_owned();
+            format!("neither WARC nor JSONL (it begins with {shown:?})")
+        }
     };
     ErrorKind::UnknownSource { what }.into()
 }

@@ -61,14 +61,6 @@ fn an_empty_input_among_others_is_no_failure() {
     assert_eq!(place.letters("new"), "AAU");
 }
 
-#[test]
-fn a_directory_with_a_file_of_no_host_is_refused() {
-    let place = Place::new();
-    place.write("folder/a.example", ROBOTS);
-    place.write("folder/not a host", ROBOTS);
-    place.fails_to_write(&["compile", "folder"], &["not a host", "HOST_PORT"]);
-}
-
 /// A file called `a.warc.gz` among robots.txt files would be taken for that of a host of this name.
 #[test]
 fn a_directory_of_archives_stands_for_them_and_holds_nothing_else() {

@@ -15,7 +15,7 @@ use super::output::{Output, refuse_same};
 use super::parquet;
 use super::progress::Progress;
 use super::records::RecordArgs;
-use super::summary::print_report;
+use super::summary::{no_url, print_report};
 use super::time::time;
 use anyhow::Context;
 use clap::Args;
@@ -100,6 +100,10 @@ fn make(args: &ReportArgs, judge: &Judge<'_, impl AsRef<[u8]> + Sync>, quiet: bo
     };
     let report = report.map_err(of_snapshot)?;
     progress.finish();
+    if let Some(lists) = report.lists.as_ref().filter(|lists| lists.invalid == lists.lines && lists.blank < lists.lines)
+    {
+        return Err(no_url(lists.lines));
+    }
     if let Some(lists) = report.lists.as_ref().filter(|_| !quiet) {
         print_report(lists, progress.elapsed());
     }

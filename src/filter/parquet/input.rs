@@ -2,6 +2,7 @@
 
 use super::chunks::Chunks;
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::{ENOUGH, FileFormat, PARQUET_MAGIC};
 use crate::records::{Compose, RecordOptions};
 use parquet::basic::{CompressionCodec, Type as PhysicalType};
 use parquet::errors::ParquetError;
@@ -14,9 +15,6 @@ use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-
-/// What a Parquet file begins and ends with.
-const MAGIC: &[u8; 4] = b"PAR1";
 
 /// A Parquet file with a column of URLs, opened and checked, but not read yet.
 ///
@@ -47,11 +45,12 @@ impl ParquetInput {
         Self::read(path, column).map_err(|err| err.at(path))
     }
 
-    /// Whether a file is Parquet: a regular file whose name ends in `.parquet` or that begins with the format's magic number. What
-    /// cannot be opened is not.
+    /// Whether a file is Parquet: its name ends in `.parquet`, or it begins with the format's magic number. A pipe or a directory is not,
+    /// nor is a file of another name that cannot be opened.
     pub fn is_parquet(path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
-        if !path.is_file() {
+        // Where the system fails to tell what it is, the name decides, and opening it says why: its bytes never become lines.
+        if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
             return false;
         }
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
@@ -92,9 +91,9 @@ impl ParquetInput {
     }
 }
 
-fn begins_with_magic(mut file: File) -> bool {
-    let mut start = [0; 4];
-    file.read_exact(&mut start).is_ok() && start == *MAGIC
+fn begins_with_magic(file: File) -> bool {
+    let mut start = Vec::new();
+    file.take(ENOUGH as u64).read_to_end(&mut start).is_ok() && FileFormat::of(&start) == Some(FileFormat::Parquet)
 }
 
 fn read_footer(chunks: &Chunks) -> Result<ParquetMetaData> {
@@ -138,7 +137,8 @@ fn lies_within(chunk: &ColumnChunkMetaData, len: u64) -> bool {
         // Where there are no rows writers put anything.
         return start >= 0 && chunk.data_page_offset() >= 0;
     }
-    let ordered = start >= MAGIC.len() as i64 && start <= chunk.data_page_offset() && chunk.compressed_size() >= 0;
+    let ordered =
+        start >= PARQUET_MAGIC.len() as i64 && start <= chunk.data_page_offset() && chunk.compressed_size() >= 0;
     ordered && chunk.num_values() >= 0 && end.is_some_and(|end| end as u64 <= len)
 }
 

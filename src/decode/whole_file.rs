@@ -1,0 +1,83 @@
+//! Regular files that become shorter while they are read: an error, since what is missing would be missed by nobody.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+/// The bytes of a file, of which there must be as many as when it was opened; a file that grows is read to its new end.
+pub(crate) struct WholeFile<R> {
+    inner: R,
+    /// How many of the bytes that were there at opening are still to come.
+    left: u64,
+}
+
+impl<R: Read> WholeFile<R> {
+    /// `len`: how many bytes `inner` has to give.
+    fn new(inner: R, len: u64) -> Self {
+        Self { inner, left: len }
+    }
+}
+
+impl<R: Read> Read for WholeFile<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        if n == 0 && !buf.is_empty() && self.left > 0 {
+            return Err(became_shorter());
+        }
+        self.left = self.left.saturating_sub(n as u64);
+        Ok(n)
+    }
+}
+
+/// The error that a file has fewer bytes than when it was opened.
+pub(crate) fn became_shorter() -> io::Error {
+    let what = "the file became shorter while it was read; run it again when nothing writes to it";
+    io::Error::new(io::ErrorKind::UnexpectedEof, what)
+}
+
+/// Reads an open file, to its end at least if it is a regular one.
+pub(crate) fn read_whole(file: File) -> Box<dyn Read + Send> {
+    match file.metadata() {
+        Ok(meta) if meta.is_file() => Box::new(WholeFile::new(file, meta.len())),
+        _ => Box::new(file),
+    }
+}
+
+/// Standard input, to its end at least if it is a regular file.
+pub(crate) fn standard_input() -> Box<dyn Read + Send> {
+    let left = redirected_len().unwrap_or(0);
+    Box::new(WholeFile::new(io::stdin(), left))
+}
+
+/// How many bytes the regular file has from here on that standard input is.
+#[cfg(unix)]
+fn redirected_len() -> Option<u64> {
+    use std::io::Seek;
+    use std::os::fd::AsFd;
+    // A copy of the descriptor shares the place in the file.
+    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+    let meta = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some(meta.len().saturating_sub(file.stream_position().ok()?))
+}
+
+#[cfg(not(unix))]
+fn redirected_len() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_bytes_than_at_opening_are_an_error() {
+        for (has, len) in [(0, 0), (3, 3), (5, 3)] {
+            let mut out = Vec::new();
+            WholeFile::new([b'x'; 5].get(..has).unwrap(), len).read_to_end(&mut out).unwrap();
+            assert_eq!(out.len(), has);
+        }
+        for (has, len) in [(0, 1), (3, 4)] {
+            let err = WholeFile::new([b'x'; 5].get(..has).unwrap(), len).read_to_end(&mut Vec::new()).unwrap_err();
+            assert!(err.to_string().contains("became shorter"), "{err}");
+        }
+    }
+}

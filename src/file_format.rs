@@ -1,0 +1,288 @@
+//! Recognises file formats by their magic numbers, so that no archive, table or image is read as text.
+
+/// How many bytes [`FileFormat::of`] looks at. A tar archive has its magic number last, at byte 257.
+pub(crate) const LOOK: usize = 512;
+
+/// Fewer bytes than this leave some formats open if the file goes on.
+pub(crate) const ENOUGH: usize = 16;
+
+/// The first bytes of every snapshot. The control characters reveal a transfer in text mode.
+pub(crate) const SNAPSHOT_MAGIC: &[u8; 8] = b"RSIEVE\x1a\n";
+
+/// The first and last bytes of a Parquet file.
+pub(crate) const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
+
+/// The first bytes of a WARC record.
+pub(crate) const WARC_MAGIC: &[u8; 5] = b"WARC/";
+
+/// The UTF-8 byte order mark, which some editors and spreadsheets write at the start of a text.
+pub(crate) const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";
+
+/// Bytes without a UTF-8 byte order mark at their start.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
+}
+
+/// A format that is no plain text. `None` in its place means text, or a format that is not known here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileFormat {
+    Gzip,
+    Zstd,
+    Xz,
+    Bzip2,
+    Lz4,
+    Lzip,
+    Compress,
+    Zip,
+    SevenZip,
+    Rar,
+    Tar,
+    Warc,
+    Arc,
+    Parquet,
+    Arrow,
+    Feather,
+    Orc,
+    Avro,
+    Sqlite,
+    Snapshot,
+    Pdf,
+    Png,
+    Jpeg,
+    Gif,
+    Elf,
+    Utf16,
+    Binary,
+}
+
+/// Magic numbers that cannot begin a line of text, each with its format.
+const MAGIC: &[(&[u8], FileFormat)] = &[
+    (b"\x1f\x8b", FileFormat::Gzip),
+    (b"\x28\xb5\x2f\xfd", FileFormat::Zstd),
+    (b"\xfd7zXZ\0", FileFormat::Xz),
+    (b"\x04\x22\x4d\x18", FileFormat::Lz4),
+    (b"\x02\x21\x4c\x18", FileFormat::Lz4),
+    (b"LZIP\x01", FileFormat::Lzip),
+    (b"\x1f\x9d", FileFormat::Compress),
+    (b"PK\x03\x04", FileFormat::Zip),
+    (b"PK\x05\x06", FileFormat::Zip),
+    (b"7z\xbc\xaf\x27\x1c", FileFormat::SevenZip),
+    (b"Rar!\x1a\x07", FileFormat::Rar),
+    (b"filedesc://", FileFormat::Arc),
+    (b"ARROW1\0\0", FileFormat::Arrow),
+    // A message of an Arrow stream.
+    (b"\xff\xff\xff\xff", FileFormat::Arrow),
+    (b"Obj\x01", FileFormat::Avro),
+    (b"SQLite format 3\0", FileFormat::Sqlite),
+    (SNAPSHOT_MAGIC, FileFormat::Snapshot),
+    (b"%PDF-", FileFormat::Pdf),
+    (b"\x89PNG\r\n\x1a\n", FileFormat::Png),
+    (b"\xff\xd8\xff", FileFormat::Jpeg),
+    (b"GIF87a", FileFormat::Gif),
+    (b"GIF89a", FileFormat::Gif),
+    (b"\x7fELF", FileFormat::Elf),
+    (b"\xff\xfe", FileFormat::Utf16),
+    (b"\xfe\xff", FileFormat::Utf16),
+];
+
+/// Magic numbers of letters and digits, which count only if bytes follow that text does not have.
+const LETTERS: &[(&[u8], FileFormat)] = &[
+    (PARQUET_MAGIC, FileFormat::Parquet),
+    (b"PARE", FileFormat::Parquet),
+    (b"FEA1", FileFormat::Feather),
+    (b"ORC", FileFormat::Orc),
+];
+
+impl FileFormat {
+    /// The format of a file that begins with `start`: its first [`LOOK`] bytes, or all of a shorter file. [`ENOUGH`] bytes do for all
+    /// formats but tar.
+    pub(crate) fn of(start: &[u8]) -> Option<Self> {
+        let start = &start[..start.len().min(LOOK)];
+        if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
+            return Some(*format);
+        }
+        let begins = |magic: &[u8]| start.strip_prefix(magic);
+        if begins(WARC_MAGIC).and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit) {
+            return Some(Self::Warc);
+        }
+        if let Some((_, format)) =
+            LETTERS.iter().find(|(magic, _)| begins(magic).is_some_and(|rest| rest.is_empty() || !is_text(rest)))
+        {
+            return Some(*format);
+        }
+        if is_skippable_frame(start) {
+            return Some(Self::Zstd);
+        }
+        if is_bzip2(start) {
+            return Some(Self::Bzip2);
+        }
+        if start.get(257..).is_some_and(|rest| rest.starts_with(b"ustar")) {
+            return Some(Self::Tar);
+        }
+        nul_bytes(start)
+    }
+
+    /// What the format is called, with its article.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "a gzip file",
+            Self::Zstd => "a zstd file",
+            Self::Xz => "an xz file",
+            Self::Bzip2 => "a bzip2 file",
+            Self::Lz4 => "an lz4 file",
+            Self::Lzip => "an lzip file",
+            Self::Compress => "a file of compress (.Z)",
+            Self::Zip => "a zip archive",
+            Self::SevenZip => "a 7z archive",
+            Self::Rar => "a rar archive",
+            Self::Tar => "a tar archive",
+            Self::Warc => "a WARC archive",
+            Self::Arc => "an ARC archive",
+            Self::Parquet => "a Parquet file",
+            Self::Arrow => "an Arrow file or stream",
+            Self::Feather => "a Feather file",
+            Self::Orc => "an ORC file",
+            Self::Avro => "an Avro file",
+            Self::Sqlite => "an SQLite database",
+            Self::Snapshot => "a robosieve snapshot",
+            Self::Pdf => "a PDF document",
+            Self::Png => "a PNG image",
+            Self::Jpeg => "a JPEG image",
+            Self::Gif => "a GIF image",
+            Self::Elf => "a program (ELF)",
+            Self::Utf16 => "UTF-16 text",
+            Self::Binary => "binary data",
+        }
+    }
+
+    /// How to make bytes of it that can be read, where a command does.
+    pub(crate) fn unpack(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Gzip => "decompress it first (gunzip)",
+            Self::Zstd => "decompress it first (zstd -d)",
+            Self::Xz => "decompress it first (xz -d)",
+            Self::Bzip2 => "decompress it first (bzip2 -d)",
+            Self::Lz4 => "decompress it first (lz4 -d)",
+            Self::Lzip => "decompress it first (lzip -d)",
+            Self::Compress => "decompress it first (gunzip)",
+            Self::Zip => "unpack it first (unzip)",
+            Self::SevenZip => "unpack it first (7z x)",
+            Self::Rar => "unpack it first (unrar x)",
+            Self::Tar => "unpack it first (tar -xf)",
+            Self::Arc => "convert it to WARC first (warcio recompress)",
+            Self::Utf16 => "convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)",
+            _ => return None,
+        })
+    }
+
+    /// Why this is no list of URLs, and what to do; `is_packed` if it was found inside gzip or zstd.
+    pub(crate) fn not_a_list(self, is_packed: bool) -> String {
+        let name = self.name();
+        let way_out = match self {
+            Self::Gzip | Self::Zstd => "compressed twice; decompress it once first",
+            Self::Warc => "compile it (robosieve compile), or write its URLs to a list first, one per line",
+            Self::Snapshot => "-s names the snapshot, and a list holds URLs, one per line",
+            Self::Parquet if is_packed => "decompress it first: Parquet is read from its end, and compresses inside",
+            Self::Parquet => "it is read from its end; name the file instead of piping it",
+            Self::Arrow | Self::Feather | Self::Orc | Self::Avro | Self::Sqlite => {
+                "write its URLs as Parquet, CSV or text first"
+            }
+            _ => self.unpack().unwrap_or("give a list of URLs, one per line, or a Parquet file"),
+        };
+        let packed = if is_packed { ", compressed as a whole" } else { "" };
+        format!("{name}{packed}, not a list of URLs; {way_out}")
+    }
+}
+
+/// A frame of user data, which zstd skips: `pzstd` writes one first.
+fn is_skippable_frame(start: &[u8]) -> bool {
+    start.first_chunk().is_some_and(|magic| (0x184d_2a50..=0x184d_2a5f).contains(&u32::from_le_bytes(*magic)))
+}
+
+/// `BZh`, the level, and the mark of the first block, or that of the end of an empty stream.
+fn is_bzip2(start: &[u8]) -> bool {
+    let Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) = start.first_chunk::<10>() else { return false };
+    mark == b"1AY&SY" || mark == b"\x17\x72\x45\x38\x50\x90"
+}
+
+/// Whether these could be letters, digits and white space of a line of ASCII text.
+fn is_text(rest: &[u8]) -> bool {
+    rest.iter().take(ENOUGH).all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
+}
+
+/// No URL has a NUL byte among its first eight, which are `https://` in most.
+fn nul_bytes(start: &[u8]) -> Option<FileFormat> {
+    let first = start.first_chunk::<8>()?;
+    let nul_at = |parity: usize| first.iter().skip(parity).step_by(2).filter(|b| **b == 0).count();
+    match (nul_at(0), nul_at(1)) {
+        (0, 0) => None,
+        (0, 4) | (4, 0) => Some(FileFormat::Utf16),
+        _ => Some(FileFormat::Binary),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn magic_numbers_are_recognised() {
+        let cases: &[(&[u8], &str)] = &[
+            (b"\x1f\x8b\x08\0\0\0\0\0", "a gzip file"),
+            (b"\x28\xb5\x2f\xfd\x04\x58", "a zstd file"),
+            (b"\x50\x2a\x4d\x18\x04\0\0\0abcd", "a zstd file"),
+            (b"\x5f\x2a\x4d\x18\x04\0\0\0abcd", "a zstd file"),
+            (b"\xfd7zXZ\0\0\x04", "an xz file"),
+            (b"BZh91AY&SY\0", "a bzip2 file"),
+            (b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0", "a bzip2 file"),
+            (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file"),
+            (b"PK\x03\x04\x14\0", "a zip archive"),
+            (b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15", "a Parquet file"),
+            (b"PAR1", "a Parquet file"),
+            (b"ARROW1\0\0\xff\xff\xff\xff", "an Arrow file or stream"),
+            (b"\xff\xff\xff\xff\x78\0\0\0", "an Arrow file or stream"),
+            (b"FEA1\0\0\0\0", "a Feather file"),
+            (b"RSIEVE\x1a\n\x02\0\0\0", "a robosieve snapshot"),
+            (b"WARC/1.0\r\n", "a WARC archive"),
+            (b"filedesc://x.arc 0.0.0.0 2001", "an ARC archive"),
+            (b"%PDF-1.7\n", "a PDF document"),
+            (b"\x89PNG\r\n\x1a\n\0\0\0\r", "a PNG image"),
+            (b"\x7fELF\x02\x01\x01\0", "a program (ELF)"),
+            (b"\xff\xfeh\0t\0t\0p\0", "UTF-16 text"),
+            (b"h\0t\0t\0p\0", "UTF-16 text"),
+            (b"\0h\0t\0t\0p", "UTF-16 text"),
+            (b"MZ\x90\0\x03\0\0\0", "binary data"),
+        ];
+        for (start, name) in cases {
+            assert_eq!(FileFormat::of(start).map(FileFormat::name), Some(*name), "{}", start.escape_ascii());
+        }
+        let tar = [b"a.txt".as_slice(), &[0; 252], b"ustar\x0000", &[0; 250]].concat();
+        assert_eq!(FileFormat::of(&tar), Some(FileFormat::Tar));
+    }
+
+    #[test]
+    fn text_is_text() {
+        let cases: &[&[u8]] = &[
+            b"",
+            b"\n",
+            b"https://a.example/\n",
+            b"https://a.example/\0\n",
+            b"\xef\xbb\xbfhttps://a.example/\n",
+            b"http://b\xc3\xbccher.example/",
+            b"PAR1.example/a\nPAR1.example/b\n",
+            b"FEA1.example/\n",
+            b"ORCHARD.example/\n",
+            b"WARC/a\n",
+            b"BZh9.example/",
+            b"GIF8.example/",
+            b"LZIP.example/",
+            b"{\"url\":\"https://a.example/\"}\n",
+            b" CDX N b a\n",
+            b"# robots.txt\nuser-agent: *\n",
+            b"\0\n",
+        ];
+        for start in cases {
+            assert_eq!(FileFormat::of(start), None, "{}", start.escape_ascii());
+        }
+    }
+}
