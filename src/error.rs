@@ -16,7 +16,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// ```
 /// let err = robosieve::Snapshot::new(b"not a snapshot".as_slice()).unwrap_err();
-/// assert!(matches!(err.kind(), robosieve::ErrorKind::NotASnapshot));
+/// assert!(matches!(err.kind(), robosieve::ErrorKind::NotASnapshot { .. }));
 /// ```
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
@@ -35,8 +35,11 @@ pub enum ErrorKind {
     #[error("{0}")]
     Io(io::Error),
     /// The bytes are not a snapshot at all: the magic number is missing.
-    #[error("not a robosieve snapshot (wrong magic number); make one with `robosieve compile -o FILE ARCHIVE...`")]
-    NotASnapshot,
+    #[error("not a robosieve snapshot{what}")]
+    NotASnapshot {
+        /// What it is instead, if its magic number is known, and what to do.
+        what: String,
+    },
     /// A snapshot of a format version that this build cannot read.
     #[error(
         "snapshot format version {found}, but this robosieve reads version {supported}; compile the archives again with this version"

@@ -331,7 +331,7 @@ fn every_flipped_bit_of_header_and_table_is_refused_at_once() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         let err = Snapshot::new(bytes).unwrap_err();
         let fits = match bit / 8 {
-            0..8 => matches!(err.kind(), ErrorKind::NotASnapshot),
+            0..8 => matches!(err.kind(), ErrorKind::NotASnapshot { .. }),
             8..12 => matches!(err.kind(), ErrorKind::UnsupportedVersion { .. }),
             _ => is_corrupt(&err),
         };
@@ -376,7 +376,7 @@ fn what_no_checksum_covers_is_padding_and_says_nothing() {
 fn another_length_is_refused() {
     for len in 0..intact().len() {
         let err = Snapshot::new(&intact()[..len]).unwrap_err();
-        let fits = if len < 8 { matches!(err.kind(), ErrorKind::NotASnapshot) } else { is_corrupt(&err) };
+        let fits = if len < 8 { matches!(err.kind(), ErrorKind::NotASnapshot { .. }) } else { is_corrupt(&err) };
         assert!(fits, "{len} bytes: {err}");
     }
     for more in [1, ALIGN, 1 << 16] {
@@ -401,7 +401,7 @@ fn the_kind_is_told_before_anything_else_is_believed() {
     {
         let bytes = [start, &intact()[start.len()..]].concat();
         for bytes in [start, if start.is_empty() { b"" } else { bytes.as_slice() }] {
-            assert!(matches!(Snapshot::new(bytes).unwrap_err().kind(), ErrorKind::NotASnapshot), "{start:?}");
+            assert!(matches!(Snapshot::new(bytes).unwrap_err().kind(), ErrorKind::NotASnapshot { .. }), "{start:?}");
         }
     }
 }
@@ -426,7 +426,7 @@ fn damaged_files_are_refused_by_name() {
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len).unwrap();
         let err = Snapshot::open(&path).unwrap_err();
         let is_empty = content.is_empty();
-        assert_eq!(matches!(err.kind(), ErrorKind::NotASnapshot), is_empty, "{err}");
+        assert_eq!(matches!(err.kind(), ErrorKind::NotASnapshot { .. }), is_empty, "{err}");
         assert!(is_empty || is_corrupt(&err), "{err}");
         assert_eq!(err.path(), Some(path.as_path()));
     }

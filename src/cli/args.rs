@@ -8,10 +8,11 @@ use super::compile::CompileArgs;
 use super::diff::DiffArgs;
 use super::examples::{COMPLETIONS_EXAMPLES, EXAMPLES, MAN_EXAMPLES};
 use super::filter::FilterArgs;
+use super::inputs::refuse_remote;
 use super::inspect::InspectArgs;
 use super::numbers::parse_threads;
 use super::report::ReportArgs;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
@@ -27,6 +28,27 @@ pub(crate) struct Cli {
     /// Print no summary and no progress.
     #[arg(short, long, global = true)]
     pub quiet: bool,
+}
+
+impl Cli {
+    /// Reads the command line, and refuses the URLs of files elsewhere wherever a path is expected.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut command = Self::command();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        if let Err(err) = refuse_remote_paths(&matches) {
+            return Err(command.error(clap::error::ErrorKind::ValueValidation, err));
+        }
+        Self::from_arg_matches(&matches).map_err(|err| err.format(&mut command))
+    }
+}
+
+fn refuse_remote_paths(matches: &ArgMatches) -> anyhow::Result<()> {
+    for id in matches.ids() {
+        // All other types of arguments are none of its business.
+        let paths = matches.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
+        paths.into_iter().flatten().try_for_each(|path| refuse_remote(path))?;
+    }
+    matches.subcommand().map_or(Ok(()), |(_, matches)| refuse_remote_paths(matches))
 }
 
 /// The verbs. Only the arguments of the one that is called are made: that takes an eighth off the time of `check` on one URL.

@@ -34,7 +34,6 @@ mod time;
 mod who;
 
 use args::{Cli, Verb};
-use clap::Parser;
 use escape::{escape, escape_lines};
 use output::is_stdout_closed;
 use std::borrow::Cow;
@@ -44,7 +43,7 @@ use stderr::print_line;
 
 /// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed" and `diff --exit-code`'s "they differ", 2 for any error.
 pub(crate) fn run() -> ExitCode {
-    let code = match Cli::try_parse() {
+    let code = match Cli::read() {
         Ok(cli) => run_verb(cli),
         Err(err) => print_usage(&err),
     };

@@ -3,12 +3,13 @@
 use super::outcome::{Outcome, OutcomeClass};
 use super::wire::{Fields, array, bytes, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::{FileFormat, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The first bytes of every snapshot. The control characters show a transfer in text mode.
-pub(crate) const MAGIC: &[u8; 8] = b"RSIEVE\x1a\n";
+/// The first bytes of every snapshot.
+pub(crate) const MAGIC: &[u8; 8] = SNAPSHOT_MAGIC;
 
 /// The version of the layout that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 3;
@@ -116,7 +117,7 @@ pub(super) fn encode_head(table: &Table, file_len: u64) -> Vec<u8> {
 /// whether they are whole: so each message names the first thing that is wrong.
 pub(super) fn decode_head(data: &[u8]) -> Result<Table> {
     if !data.starts_with(MAGIC) {
-        return Err(ErrorKind::NotASnapshot.into());
+        return Err(not_a_snapshot(data));
     }
     let found = u32_at(data, 8, "the format version")?;
     if found != FORMAT_VERSION {
@@ -136,6 +137,23 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Table> {
         return Err(Error::corrupt("the section table has another number of sections"));
     }
     decode_table(&head, file_len)
+}
+
+/// The error that these bytes, which may be none, are something else: what they are, if that is known, and what to do.
+pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
+    const COMPILE: &str = "`robosieve compile -o FILE ARCHIVE...` makes one";
+    let what = match FileFormat::of(data) {
+        _ if data.is_empty() => format!(": it is empty; {COMPILE}"),
+        None => format!("; {COMPILE}"),
+        Some(format @ (FileFormat::Warc | FileFormat::Arc)) => {
+            format!(" but {}; compile it first: {COMPILE}", format.name())
+        }
+        Some(format) => match format.unpack() {
+            Some(unpack) => format!(" but {}; {unpack}; of an archive {COMPILE}", format.name()),
+            None => format!(" but {}; {COMPILE}", format.name()),
+        },
+    };
+    ErrorKind::NotASnapshot { what }.into()
 }
 
 fn decode_table(head: &[u8], file_len: u64) -> Result<Table> {

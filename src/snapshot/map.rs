@@ -1,7 +1,8 @@
 //! Maps a snapshot's file into memory: the one place that trusts a file not to change underneath.
 
+use super::format::not_a_snapshot;
 use super::read::Snapshot;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use memmap2::{Mmap, MmapOptions};
 use std::fs::File;
 use std::path::Path;
@@ -10,8 +11,8 @@ impl Snapshot<Mmap> {
     /// Opens the snapshot at `path` by mapping it into memory; nothing is read but the header.
     ///
     /// # Errors
-    /// What the operating system refuses, [`ErrorKind::NotASnapshot`], [`ErrorKind::UnsupportedVersion`], and
-    /// [`ErrorKind::Corrupt`] for a damaged header; each names the file.
+    /// What the operating system refuses, [`NotASnapshot`](crate::ErrorKind::NotASnapshot),
+    /// [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged header; each names the file.
     ///
     /// The file must not be changed in place while it is mapped: robosieve itself never does that, it replaces
     /// snapshots by renaming. A file cut short by someone else ends the process with SIGBUS.
@@ -29,8 +30,12 @@ fn map(path: &Path) -> Result<Mmap> {
         let what = "a directory where a snapshot is expected";
         return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, what).into());
     }
-    if !meta.is_file() || meta.len() == 0 {
-        return Err(Error::from(ErrorKind::NotASnapshot));
+    if !meta.is_file() {
+        let what = "not a regular file, and a snapshot is mapped into memory: write it to a file first";
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, what).into());
+    }
+    if meta.len() == 0 {
+        return Err(not_a_snapshot(&[]));
     }
     // SAFETY: the map is only ever read, as bytes, through bounds-checked accesses that hold no assumption about what
     // they find, so changed bytes give wrong or `Corrupt` answers but no broken memory as far as this program goes.

@@ -28,7 +28,6 @@ pub(crate) mod wild;
 mod wire;
 pub(crate) mod write;
 
-pub(crate) use format::MAGIC;
 pub use format::{Counts, FORMAT_VERSION, Metadata};
 pub use outcome::{Outcome, OutcomeClass};
 pub use read::{OriginEntry, Snapshot};

@@ -1,6 +1,7 @@
 //! What damaged, odd and missing input does to every verb: exit codes, messages, and files left as they were.
 
 mod compile;
+mod formats;
 mod judging;
 #[cfg(target_os = "linux")]
 mod limits;

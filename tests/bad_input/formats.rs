@@ -1,0 +1,365 @@
+//! Files of other formats, where lists, archives, robots.txt files or snapshots are expected: read, or refused by name.
+
+use super::*;
+use std::fs::File;
+
+/// A frame that zstd skips, as `pzstd` and seekable files have them.
+fn skippable(kind: u8) -> Vec<u8> {
+    let payload = b"user data";
+    [&[0x50 + kind, 0x2a, 0x4d, 0x18], &(payload.len() as u32).to_le_bytes()[..], payload].concat()
+}
+
+/// A few bytes of each format, with the words that name it and say what to do.
+fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
+    let parquet = [b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".as_slice(), &[0; 64], b"PAR1"].concat();
+    let snapshot = snapshot(ROBOTS);
+    vec![
+        ("x.warc", warc(response().len()), &["a WARC archive", "compile it"]),
+        ("x.warc.gz", gz(&warc(response().len())), &["a WARC archive", "compile it"]),
+        ("x.wet.zst", zst(&warc(response().len())), &["a WARC archive", "compile it"]),
+        (
+            "x.arc",
+            b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n".to_vec(),
+            &["an ARC archive", "WARC"],
+        ),
+        ("x.xz", b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(), &["an xz file", "xz -d"]),
+        ("x.bz2", b"BZh91AY&SY\x01\x02\x03\x04".to_vec(), &["a bzip2 file", "bzip2 -d"]),
+        ("x", b"\x04\x22\x4d\x18\x64\x40\xa7\0\0".to_vec(), &["an lz4 file", "lz4 -d"]),
+        ("x.zip", b"PK\x03\x04\x14\0\0\0\x08\0".to_vec(), &["a zip archive", "unzip"]),
+        ("x.arrow", b"ARROW1\0\0\xff\xff\xff\xff\x78\0\0\0".to_vec(), &["an Arrow file", "Parquet"]),
+        ("x.stream", b"\xff\xff\xff\xff\x78\0\0\0\x10\0\0\0\0\0\0\0".to_vec(), &["an Arrow file", "Parquet"]),
+        ("x.rsieve", snapshot.clone(), &["a robosieve snapshot", "-s"]),
+        ("x.rsieve.gz", gz(&snapshot), &["a robosieve snapshot", "-s"]),
+        ("x.parquet.gz", gz(&parquet), &["a Parquet file", "decompress it first"]),
+        ("x.parquet.zst", zst(&parquet), &["a Parquet file", "decompress it first"]),
+        ("x.gz", gz(&gz(LIST)), &["compressed twice"]),
+        ("x.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &["a PNG image", "list of URLs"]),
+        ("x.pdf", b"%PDF-1.7\nhttps://a.example/\n".to_vec(), &["a PDF document", "list of URLs"]),
+        ("x.bin", b"\x01\0\0\0\x02\0\0\0https://a.example/\n".to_vec(), &["binary data", "list of URLs"]),
+        ("x.txt", b"\xff\xfeh\0t\0t\0p\0:\0/\0/\0".to_vec(), &["UTF-16", "iconv"]),
+    ]
+}
+
+#[test]
+fn other_formats_are_no_lists() {
+    let place = Place::new();
+    for (name, bytes, said) in other_formats() {
+        place.write(name, &bytes);
+        let said = [&[name], said].concat();
+        for verb in ["filter", "annotate"] {
+            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", name], &said);
+        }
+        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--json", "new"], &said);
+        // Also where there is no name to go by.
+        let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot"];
+        let piped = || robosieve_with(place.0.path(), &args, &bytes);
+        place.fails_as(&piped, &args, &["standard input"]);
+    }
+}
+
+#[test]
+fn a_file_of_another_format_fails_alone() {
+    let place = Place::new();
+    place.write("x.warc.gz", gz(&warc(response().len())));
+    place.write("none.txt", "one\ntwo\n");
+    let args = ["filter", "-s", "good.rsieve", "-a", "FooBot", "--out-dir", "out", "x.warc.gz", "list.txt", "none.txt"];
+    let ran = place.run(&args);
+    assert_eq!(ran.code, Some(2));
+    for said in ["x.warc.gz: a WARC archive", "none.txt: none of the 2 lines has a URL", "2 of 3 files failed"] {
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+    assert_eq!(fs::read(place.path("out/list.txt")).unwrap(), b"https://a.example/\n");
+    assert!(!place.path("out/x.warc.gz").exists() && !place.path("out/none.txt").exists());
+}
+
+#[test]
+fn a_run_without_any_url_fails_and_replaces_nothing() {
+    let place = Place::new();
+    place.write("none.txt", "one\n\ntwo\n");
+    place.write("none.csv", "url,n\nx,1\n");
+    place.write("none.jsonl", "{\"link\":\"https://a.example/\"}\n");
+    for (name, lines) in [("none.txt", "3 lines"), ("none.csv", "1 lines"), ("none.jsonl", "1 lines")] {
+        let said = ["none of the", lines, "--input-format"];
+        for verb in ["filter", "annotate"] {
+            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &said);
+        }
+        place.fails(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--invalid-to", "old"], &said);
+        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name], &said);
+        // One URL is enough, whatever its verdict.
+        place.write("unknown.txt", "https://unknown.example/\n");
+        place.done(&[
+            "filter",
+            "-q",
+            "-s",
+            "good.rsieve",
+            "-a",
+            "FooBot",
+            "--input-format",
+            "text",
+            name,
+            "unknown.txt",
+        ]);
+    }
+}
+
+#[test]
+fn an_input_of_nothing_is_no_failure() {
+    let place = Place::new();
+    for (name, bytes) in [
+        ("empty", Vec::new()),
+        ("empty.gz", gz(b"")),
+        ("empty.zst", zst(b"")),
+        ("skipped.zst", skippable(0)),
+        ("blank", b"\n \r\n\t\n".to_vec()),
+        ("mark", b"\xef\xbb\xbf".to_vec()),
+        ("header.csv", b"url,n\n".to_vec()),
+        ("marked.csv", b"\xef\xbb\xbfurl,n\n".to_vec()),
+    ] {
+        place.write(name, bytes);
+        for verb in ["filter", "annotate", "report"] {
+            place.done(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name]);
+        }
+    }
+}
+
+#[test]
+fn zstd_is_read_whatever_frames_it_has() {
+    let place = Place::new();
+    let (first, rest) = LIST.split_at(30);
+    for (name, bytes) in [
+        ("first", [skippable(0), zst(LIST)].concat()),
+        ("kinds", [skippable(15), skippable(3), zst(LIST), skippable(1)].concat()),
+        ("frames", [zst(first), zst(rest)].concat()),
+        ("between", [zst(first), skippable(2), zst(rest)].concat()),
+    ] {
+        place.write(name, bytes);
+        let args = ["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "--as", "mask"];
+        assert_eq!(place.done(&[&args[..], &[name]].concat()).stdout, b"1\n0\n0\n0\n", "{name}");
+    }
+    let whole = [skippable(0), zst(LIST)].concat();
+    for len in [5, 12, 16, 25, whole.len() - 1] {
+        place.write("cut.zst", &whole[..len]);
+        place.fails_to_write(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "cut.zst"], &["cut.zst"]);
+    }
+    place.write("archive.jsonl.zst", [skippable(0), zst(json_line("a").as_bytes())].concat());
+    place.done(&["compile", "-q", "archive.jsonl.zst", "-o", "new"]);
+    assert_eq!(place.letters("new"), "AUU");
+}
+
+#[test]
+fn compressed_by_name_means_compressed() {
+    let place = Place::new();
+    let mut damaged = gz(LIST);
+    damaged[0] ^= 1;
+    for (name, bytes, said) in [
+        ("x.gz", Vec::new(), "it is empty"),
+        ("x.zst", Vec::new(), "it is empty"),
+        ("x.GZ", Vec::new(), "it is empty"),
+        ("x.gz", damaged, "damaged"),
+        ("x.zst", LIST.to_vec(), "not compressed"),
+        ("x.xz", LIST.to_vec(), "decompress it first"),
+        ("x.bz2", Vec::new(), "it is empty"),
+    ] {
+        place.write(name, bytes);
+        place.fails_to_write(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", name], &[name, said]);
+    }
+    // The content of the one under the name of the other is read all the same.
+    place.write("swapped.gz", zst(LIST));
+    place.done(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "swapped.gz"]);
+    // An archive that was never written is no empty one.
+    place.write("a.warc.gz", "");
+    place.fails_to_write(&["compile", "good.jsonl", "a.warc.gz"], &["a.warc.gz", "it is empty", "--skip-damaged"]);
+    let skipping =
+        ["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "good.jsonl", "a.warc.gz", "-o", "new"];
+    place.done(&skipping);
+    assert_eq!(place.stat("damaged"), 1);
+}
+
+/// A name that is missing, and one that leads nowhere, are errors that name the file, not lists of no lines.
+#[cfg(unix)]
+#[test]
+fn a_parquet_file_that_cannot_be_looked_at_is_no_list() {
+    let place = Place::new();
+    std::os::unix::fs::symlink("loop.parquet", place.path("loop.parquet")).unwrap();
+    for name in ["loop.parquet", "missing.parquet"] {
+        place.fails_to_write(&["filter", "-s", "good.rsieve", "-a", "FooBot", name], &[name]);
+    }
+}
+
+#[test]
+fn a_directory_of_robots_files_leaves_out_and_names_all_others() {
+    let place = Place::new();
+    place.write("folder/a.example", ROBOTS);
+    place.write("folder/b.example.txt", [0xff, 0xfe].as_slice());
+    let others: [(&str, Vec<u8>, &str); 7] = [
+        ("plain.parquet", b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".to_vec(), "a Parquet file"),
+        ("README.md", b"# About\n".to_vec(), "its name is not HOST"),
+        ("not a host", ROBOTS.into(), "its name is not HOST"),
+        ("c.example", b"\x7fELF\x02\x01\x01\0".to_vec(), "a program"),
+        ("q.example", warc(response().len()), "a WARC archive"),
+        ("d.example.gz", gz(ROBOTS.as_bytes()), "a gzip file; decompress it first"),
+        ("robots.txt", ROBOTS.into(), "its name is not HOST"),
+    ];
+    for (name, bytes, _) in &others {
+        place.write(&format!("folder/{name}"), bytes);
+    }
+    let ran = place.done(&["compile", "--stats-json", "stats.json", "folder", "-o", "new"]);
+    assert!(ran.stderr.contains("warning: 7 files in directories are no robots.txt"), "{}", ran.stderr);
+    let row = ran.stderr.lines().find(|line| line.contains("files left out")).unwrap();
+    assert!(row.ends_with(" 7"), "{row}");
+    assert_eq!((place.letters("new").as_str(), place.stat("skipped_files")), ("AAU", 7));
+    let hosts = robosieve(place.0.path(), &["inspect", "new", "--json"]);
+    assert!(String::from_utf8(hosts.stdout).unwrap().contains("\"origins\": 4"));
+    // The first five are named; each alone is no snapshot.
+    for (name, bytes, why) in &others {
+        fs::remove_dir_all(place.path("folder")).unwrap();
+        fs::create_dir(place.path("folder")).unwrap();
+        place.write(&format!("folder/{name}"), bytes);
+        let name = format!("{name} (");
+        place.fails_to_write(&["compile", "-q", "folder"], &[&name, why, "no capture", "1 files left out"]);
+    }
+}
+
+#[test]
+fn archives_in_a_directory_are_told_by_content_too() {
+    let place = Place::new();
+    place.write("folder/a.arc.gz", gz(&record("a")));
+    place.write("folder/b.warc", record("b"));
+    place.done(&["compile", "-q", "folder", "-o", "new"]);
+    assert_eq!(place.letters("new"), "AAU");
+    // But not by what a site may have served under its own name.
+    fs::remove_file(place.path("folder/a.arc.gz")).unwrap();
+    fs::remove_file(place.path("folder/b.warc")).unwrap();
+    place.write("folder/evil.example", record("a"));
+    place.fails_to_write(&["compile", "folder"], &["evil.example (a WARC archive)"]);
+}
+
+#[test]
+fn what_is_no_snapshot_is_named() {
+    let place = Place::new();
+    let bytes = snapshot(ROBOTS);
+    for (name, bytes, said) in [
+        ("x.gz", gz(&bytes), &["but a gzip file; decompress it first (gunzip)"][..]),
+        ("x.zst", zst(&bytes), &["but a zstd file; decompress it first (zstd -d)"]),
+        ("x.warc", record("a"), &["but a WARC archive; compile it first", "robosieve compile -o"]),
+        ("x.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &["but a PNG image", "robosieve compile -o"]),
+        ("x.txt", LIST.to_vec(), &["not a robosieve snapshot; `robosieve compile -o"]),
+        ("empty", Vec::new(), &["not a robosieve snapshot: it is empty"]),
+    ] {
+        place.write(name, bytes);
+        let said = [&[name, "not a robosieve snapshot"], said].concat();
+        let message = place.fails(&["filter", "-s", name, "-a", "FooBot", "list.txt"], &said);
+        assert!(!message.contains("magic"), "{message}");
+        place.fails(&["inspect", name], &said);
+        place.fails(&["compile", "good.jsonl", "--previous", name, "-o", "new"], &said);
+    }
+}
+
+#[test]
+fn archives_of_other_formats_are_named() {
+    let place = Place::new();
+    for (name, bytes, said) in [
+        ("x.xz", b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(), &["an xz file", "xz -d"][..]),
+        ("x.gz", gz(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), &["a PNG image"]),
+        ("x.arc", b"filedesc://x.arc 0.0.0.0 2001\n".to_vec(), &["an ARC archive", "warcio"]),
+    ] {
+        place.write(name, bytes);
+        place.fails_to_write(&["compile", "good.jsonl", name], &[&[name], said].concat());
+    }
+}
+
+#[test]
+fn urls_of_files_are_refused_wherever_a_file_is_expected() {
+    let place = Place::new();
+    let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot"];
+    let cases: &[(&[&str], &str)] = &[
+        (&["compile", "-o", "new", "s3://bucket/x.warc.gz"], "aws s3 cp"),
+        (&["compile", "-o", "s3://bucket/new", "good.jsonl"], "aws s3 cp"),
+        (&["compile", "-o", "new", "good.jsonl", "--previous", "gs://bucket/old"], "gcloud storage"),
+        (&["filter", "-s", "https://h.example/x.rsieve", "-a", "FooBot", "list.txt"], "curl"),
+        (&["check", "-s", "https://h.example/x.rsieve", "-a", "FooBot", "https://a.example/"], "curl"),
+        (&["inspect", "hdfs://n/x.rsieve"], "hdfs dfs"),
+        (&[filter.as_slice(), &["list.txt", "https://h.example/urls.gz"]].concat(), "curl"),
+        (&[filter.as_slice(), &["s3://bucket/*.gz"]].concat(), "aws s3 cp"),
+        (&[filter.as_slice(), &["--files-from", "names"]].concat(), "aws s3 cp"),
+        (&[filter.as_slice(), &["--files-from", "https://h.example/names"]].concat(), "curl"),
+        (&[filter.as_slice(), &["list.txt", "--disallowed-to", "file:///tmp/no"]].concat(), "/tmp/no"),
+        (&[filter.as_slice(), &["list.txt", "-o", "abfs://x/y"]].concat(), "download"),
+    ];
+    place.write("names", "list.txt\ns3://bucket/urls.gz\n");
+    for (args, said) in cases {
+        place.fails(args, &["local files only", said]);
+    }
+    // URLs are arguments of this verb.
+    assert_eq!(place.run(&["check", "-s", "good.rsieve", "-a", "FooBot", "https://a.example/"]).code, Some(0));
+}
+
+#[test]
+fn compile_takes_globs() {
+    let place = Place::new();
+    place.write("folder/a.warc", record("a"));
+    fs::create_dir(place.path("folder/deep")).unwrap();
+    place.write("folder/deep/b.warc", record("b"));
+    place.write("folder/deep/[c].warc", record("c"));
+    for (pattern, letters) in [
+        ("folder/*.warc", "AUU"),
+        ("folder/**/*.warc", "AAA"),
+        ("folder/deep/?.warc", "UAU"),
+        ("folder/deep/[c].warc", "UUA"),
+    ] {
+        place.done(&["compile", "-q", pattern, "-o", "new"]);
+        assert_eq!(place.letters("new"), letters, "{pattern}");
+    }
+    place.fails_to_write(&["compile", "folder/*.gz"], &["folder/*.gz", "matches none"]);
+}
+
+/// Reads `name` by a run that waits for standard input after it was begun, and in between makes the file shorter.
+#[cfg(unix)]
+fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
+    use std::io::Read;
+    // The run takes its first input from a pipe; what follows in the pipe's turn is opened already.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
+        .args(verb)
+        .args(["-", name])
+        .current_dir(place.0.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // More than a pipe holds: when it is written the run is reading, and has opened all of its inputs.
+    input.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
+    File::options().write(true).open(place.path(name)).unwrap().set_len(to).unwrap();
+    drop(input);
+    let (mut stdout, mut stderr) = (Vec::new(), String::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap());
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    });
+    Ran { code: child.wait().unwrap().code(), stdout, stderr }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_list_that_becomes_shorter_is_an_error() {
+    let place = Place::new();
+    let members: Vec<u8> = (0..3).flat_map(|_| gz(LIST)).collect();
+    let frames: Vec<u8> = (0..3).flat_map(|_| zst(LIST)).collect();
+    let verb = ["filter", "-q", "-j1", "-s", "good.rsieve", "-a", "FooBot", "-o", "new"];
+    // Each is cut at a place where an end looks like the end of the file.
+    for (name, bytes, to) in [
+        ("x.txt", LIST.repeat(100_000), LIST.len() * 20_000),
+        ("y.txt", LIST.repeat(2), LIST.len()),
+        ("z.txt", LIST.to_vec(), 0),
+        ("x.csv", b"url\nhttps://a.example/\n".repeat(9), 4),
+        ("x.gz", members.clone(), members.len() / 3),
+        ("x.zst", frames.clone(), frames.len() / 3),
+    ] {
+        place.write(name, bytes);
+        let ran = shortened(&place, name, &verb, to as u64);
+        assert_eq!(ran.code, Some(2), "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("{name}: ")) && ran.stderr.contains("became shorter"), "{}", ran.stderr);
+        assert!(!place.path("new").exists(), "{name}");
+    }
+}
