@@ -182,15 +182,14 @@ impl FileFormat {
             Self::Gzip | Self::Zstd => "compressed twice; decompress it once first",
             Self::Warc => "compile it (robosieve compile), or write its URLs to a list first, one per line",
             Self::Snapshot => "-s names the snapshot, and a list holds URLs, one per line",
-            Self::Parquet if is_packed => "decompress it first: Parquet is read from its end, and compresses inside",
+            Self::Parquet if is_packed => "compressed as a whole: decompress it first, Parquet compresses inside",
             Self::Parquet => "it is read from its end; name the file instead of piping it",
             Self::Arrow | Self::Feather | Self::Orc | Self::Avro | Self::Sqlite => {
                 "write its URLs as Parquet, CSV or text first"
             }
             _ => self.unpack().unwrap_or("give a list of URLs, one per line, or a Parquet file"),
         };
-        let packed = if is_packed { ", compressed as a whole" } else { "" };
-        format!("{name}{packed}, not a list of URLs; {way_out}")
+        format!("{name}, not a list of URLs; {way_out}")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs that are ended in their midst leave nothing half done, and what they did is kept.
 
 use super::Place;
-use super::out_dir::list;
+use super::out_dir::{gz, list};
 use crate::command::with_usual_signals;
 use std::fs;
 use std::io::Read;
@@ -15,8 +15,9 @@ const ARGS: [&str; 9] = ["filter", "-q", "-j", "2", "-s", "web.rsieve", "-a", "F
 
 fn place() -> Place {
     let place = Place::new();
-    // The name makes the outputs compressed, which takes its time.
-    (0..FILES).for_each(|i| place.write(&format!("in/{i}.gz"), list(20_000)));
+    // The outputs are compressed too, which takes its time.
+    let list = gz(&list(20_000));
+    (0..FILES).for_each(|i| place.write(&format!("in/{i}.gz"), &list));
     place
 }
 

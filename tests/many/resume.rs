@@ -118,12 +118,12 @@ fn skipped_files_are_counted_apart() {
         place.write(name, "https://h1.example/x\nhttps://h1.example/foo\n");
     }
     place.done(&[FILTER, &["--out-dir", "out", "in"]].concat());
-    place.write("in/b", "?\n");
+    place.write("in/b", "?\nhttps://u.example/\n");
     let ran = place.done(&[FILTER, &["--out-dir", "out", "--resume", "in"]].concat());
     for line in [
-        "\nlines 1  allowed 0  disallowed 0  unknown 0  invalid 1\nbytes 2 ",
+        "\nlines 2  allowed 0  disallowed 0  unknown 1  invalid 1\nbytes 21 ",
         "\nskipped files: lines 2  allowed 1  disallowed 1  unknown 0  invalid 0  bytes 44\n",
-        "\ntogether: lines 3  allowed 1  disallowed 1  unknown 0  invalid 1  bytes 46\n",
+        "\ntogether: lines 4  allowed 1  disallowed 1  unknown 1  invalid 1  bytes 65\n",
     ] {
         assert!(ran.stderr.contains(line), "{line}: {}", ran.stderr);
     }
