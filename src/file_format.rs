@@ -70,8 +70,6 @@ const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"Rar!\x1a\x07", FileFormat::Rar),
     (b"filedesc://", FileFormat::Arc),
     (b"ARROW1\0\0", FileFormat::Arrow),
-    // A message of an Arrow stream.
-    (b"\xff\xff\xff\xff", FileFormat::Arrow),
     (b"Obj\x01", FileFormat::Avro),
     (b"SQLite format 3\0", FileFormat::Sqlite),
     (SNAPSHOT_MAGIC, FileFormat::Snapshot),
@@ -115,6 +113,9 @@ impl FileFormat {
         }
         if is_bzip2(start) {
             return Some(Self::Bzip2);
+        }
+        if is_arrow_message(start) {
+            return Some(Self::Arrow);
         }
         if start.get(257..).is_some_and(|rest| rest.starts_with(b"ustar")) {
             return Some(Self::Tar);
@@ -175,10 +176,11 @@ impl FileFormat {
         })
     }
 
-    /// Why this is no list of URLs, and what to do; `is_packed` if it was found inside gzip or zstd.
-    pub(crate) fn not_a_list(self, is_packed: bool) -> String {
-        let name = self.name();
-        let way_out = match self {
+    /// Why a file that begins with `start` is no list of URLs, and what to do; `is_packed` if that was found inside gzip or zstd. A NUL byte
+    /// alone is no reason: lines may hold any bytes.
+    pub(crate) fn not_a_list(start: &[u8], is_packed: bool) -> Option<String> {
+        let format = Self::of(start).filter(|format| *format != Self::Binary)?;
+        let way_out = match format {
             Self::Gzip | Self::Zstd => "compressed twice; decompress it once first",
             Self::Warc => "compile it (robosieve compile), or write its URLs to a list first, one per line",
             Self::Snapshot => "-s names the snapshot, and a list holds URLs, one per line",
@@ -187,9 +189,9 @@ impl FileFormat {
             Self::Arrow | Self::Feather | Self::Orc | Self::Avro | Self::Sqlite => {
                 "write its URLs as Parquet, CSV or text first"
             }
-            _ => self.unpack().unwrap_or("give a list of URLs, one per line, or a Parquet file"),
+            _ => format.unpack().unwrap_or("give a list of URLs, one per line, or a Parquet file"),
         };
-        format!("{name}, not a list of URLs; {way_out}")
+        Some(format!("{}, not a list of URLs; {way_out}", format.name()))
     }
 }
 
@@ -202,6 +204,11 @@ fn is_skippable_frame(start: &[u8]) -> bool {
 fn is_bzip2(start: &[u8]) -> bool {
     let Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) = start.first_chunk::<10>() else { return false };
     mark == b"1AY&SY" || mark == b"\x17\x72\x45\x38\x50\x90"
+}
+
+/// The first message of an Arrow stream: a mark, and a length below 16 MiB.
+fn is_arrow_message(start: &[u8]) -> bool {
+    matches!(start, [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..])
 }
 
 /// Whether these could be letters, digits and white space of a line of ASCII text.

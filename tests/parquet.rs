@@ -303,6 +303,52 @@ fn files_and_lists_into_a_directory() {
     assert_eq!(place.rows("out/b.parquet").len(), 71);
 }
 
+/// A file of one column of these values.
+fn column_of(values: &[Option<&str>]) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type("message m { optional binary url; }").unwrap());
+    let mut file = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let values: Vec<ByteArray> = values.iter().flatten().map(|value| ByteArray::from(*value)).collect();
+    column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    file.into_inner().unwrap()
+}
+
+#[test]
+fn a_column_without_any_url_fails_and_replaces_nothing() {
+    let place = Place::new();
+    let long = "x".repeat(20_000);
+    place.write("out.parquet", b"from before");
+    let runs = ["filter -q -s s -a one in.parquet -o", "annotate -q -s s -a one in.parquet -o"];
+    for (values, is_error) in [
+        (&[Some("title"), None][..], true),
+        (&[Some(&long), None], true),
+        (&[None, Some("")], false),
+        (&[Some("title"), Some("https://unknown.example/")], false),
+    ] {
+        place.write("in.parquet", &column_of(values));
+        let names = place.names();
+        for run in runs {
+            let ran = place.run(&format!("{run} out.parquet"));
+            assert_eq!(ran.code, Some(if is_error { 2 } else { 0 }), "{run}: {}", ran.stderr);
+            assert_eq!(
+                ran.stderr.contains("in.parquet: Parquet: none of the 2 rows has a URL"),
+                is_error,
+                "{}",
+                ran.stderr
+            );
+            let is_kept = std::fs::read(place.path().join("out.parquet")).unwrap() == b"from before";
+            assert_eq!((is_kept, place.names()), (is_error, names.clone()), "{run}");
+            place.write("out.parquet", b"from before");
+        }
+        let report = place.run("report -q -s s -a one in.parquet");
+        assert_eq!(report.code, Some(if is_error { 2 } else { 0 }), "{}", report.stderr);
+    }
+}
+
 /// As with lists: what is put before a URL is not in the output.
 #[test]
 fn urls_without_scheme_or_host_are_made_whole() {

@@ -33,13 +33,11 @@ pub(crate) fn write(
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<Written> {
-    let names = inputs;
     if parquet::are_parquet(inputs)? {
         let stats = parquet::write(task, judge, inputs, places, progress)?;
-        refuse_no_url(&stats, names)?;
         return Ok(Written { outputs: Vec::new(), stats });
     }
-    let inputs = open_inputs(inputs)?;
+    let (names, inputs) = (inputs, open_inputs(inputs)?);
     let mut main = Output::open(places.main.as_deref())?;
     if places.named().any(|(part, _)| part != "main") {
         main.outlive_reader();
@@ -64,20 +62,11 @@ pub(crate) fn write(
             filter.keep(*keep, *require).run(inputs, outputs)?
         }
     };
-    refuse_no_url(&stats, names)?;
-    Ok(Written { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
-}
-
-/// An error if no line has a URL; files that the outputs would have replaced stay.
-fn refuse_no_url(stats: &FilterStats, inputs: &[PathBuf]) -> anyhow::Result<()> {
-    if !stats.has_no_url() {
-        return Ok(());
+    if stats.has_no_url() {
+        // Dropped now, the outputs replace no files.
+        return Err(no_url(stats.lines, names));
     }
-    let err = no_url(stats.lines);
-    Err(match inputs {
-        [input] if input.as_os_str() != "-" => err.context(input.display().to_string()),
-        _ => err,
-    })
+    Ok(Written { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
 }
 
 fn open_optional(path: &Option<PathBuf>) -> anyhow::Result<Option<Output>> {

@@ -76,7 +76,7 @@ pub(crate) fn write(
     }
     let inputs = open(inputs, &task.records)?;
     let show = |at: FilterProgress| progress(at.bytes_read);
-    let filter = ParquetFilter::new(judge).progress(&show);
+    let filter = ParquetFilter::new(judge).require_url(true).progress(&show);
     Ok(match &task.what {
         What::Annotate(annotation) => {
             let filter = filter.columns(columns(annotation.form)?);

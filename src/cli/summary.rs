@@ -4,6 +4,7 @@ use super::escape::escape;
 use super::stderr::print_line;
 use robosieve::report::ListFacts;
 use robosieve::{Agent, CompileReport, Counts, FilterStats};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A number with thousands separated.
@@ -132,10 +133,15 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     }
 }
 
-/// The error that none of the lines has a URL: the run was of no use, whatever its outputs hold.
-pub(crate) fn no_url(lines: u64) -> anyhow::Error {
+/// The error that none of the lines of these inputs has a URL: the run was of no use, whatever its outputs hold.
+pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
+    let first = match inputs.first() {
+        Some(path) if path.as_os_str() != "-" => path.display().to_string(),
+        _ => "standard input".to_owned(),
+    };
+    let others = if inputs.len() > 1 { " and the other inputs" } else { "" };
     anyhow::anyhow!(
-        "none of the {} lines has a URL where it was looked for: --input-format, --field and --json-key say where URLs \
+        "{first}{others}: none of the {} lines has a URL where it was looked for: --input-format, --field and --json-key say where URLs \
          stand, --default-scheme and --host make whole ones of those without",
         grouped(lines)
     )

@@ -78,8 +78,9 @@ impl Input {
 fn refuse_other_formats(path: &Path, file: File) -> Result<()> {
     let mut start = Vec::with_capacity(file_format::LOOK);
     file.take(file_format::LOOK as u64).read_to_end(&mut start).map_err(|err| Error::io(path, err))?;
-    let other = |format: &FileFormat| !matches!(format, FileFormat::Gzip | FileFormat::Zstd);
-    let why = refuse_by_name(path, &start).or_else(|| Some(FileFormat::of(&start).filter(other)?.not_a_list(false)));
+    let is_compressed = matches!(FileFormat::of(&start), Some(FileFormat::Gzip | FileFormat::Zstd));
+    let other_format = || if is_compressed { None } else { FileFormat::not_a_list(&start, false) };
+    let why = refuse_by_name(path, &start).or_else(other_format);
     why.map_or(Ok(()), |why| Err(Error::from(ErrorKind::BadList(why)).at(path)))
 }
 
@@ -323,8 +324,7 @@ fn read_head<R: Read>(decoder: &mut Decoder<R>, path: &Path, options: &RecordOpt
     loop {
         let start = decoder.peeked();
         if start.len() >= file_format::ENOUGH || !goes_on {
-            if let Some(format) = FileFormat::of(start) {
-                let why = format.not_a_list(decoder.is_compressed());
+            if let Some(why) = FileFormat::not_a_list(start, decoder.is_compressed()) {
                 return Err(Error::from(ErrorKind::BadList(why)).at(path));
             }
             if let Some(head) = Head::of(path, start, goes_on, options)? {

@@ -102,7 +102,7 @@ fn make(args: &ReportArgs, judge: &Judge<'_, impl AsRef<[u8]> + Sync>, quiet: bo
     progress.finish();
     if let Some(lists) = report.lists.as_ref().filter(|lists| lists.invalid == lists.lines && lists.blank < lists.lines)
     {
-        return Err(no_url(lists.lines));
+        return Err(no_url(lists.lines, &inputs));
     }
     if let Some(lists) = report.lists.as_ref().filter(|_| !quiet) {
         print_report(lists, progress.elapsed());

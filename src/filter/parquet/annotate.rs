@@ -47,6 +47,7 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
             (judged, Ok(())) => judged,
         }
     })?;
+    filter.check(&judged, inputs)?;
     table.commit()?;
     Ok(judged)
 }

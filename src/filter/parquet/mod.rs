@@ -77,6 +77,7 @@ pub struct ParquetFilter<'f, 's, D> {
     criterion: Criterion,
     columns: VerdictColumns,
     name: Option<&'f str>,
+    require_url: bool,
     progress: &'f (dyn Fn(FilterProgress) + Sync),
 }
 
@@ -90,7 +91,8 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> ParquetFilter<'f, 's, D> {
     /// A filter that keeps the rows all agents may fetch, and adds masks of bits where it annotates.
     pub fn new(judge: &'f Judge<'s, D>) -> Self {
         let criterion = Criterion { keep: Keep::default(), require: Require::default() };
-        Self { judge, criterion, columns: VerdictColumns::default(), name: None, progress: &|_| {} }
+        let columns = VerdictColumns::default();
+        Self { judge, criterion, columns, name: None, require_url: false, progress: &|_| {} }
     }
 
     /// Which rows to keep.
@@ -108,6 +110,12 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> ParquetFilter<'f, 's, D> {
     /// What the column of masks is called (`robots_allowed` otherwise), or what the columns of the agents begin with (`robots_`).
     pub fn name(mut self, name: &'f str) -> Self {
         self.name = Some(name);
+        self
+    }
+
+    /// Makes it an error, and no output appears, if the column has values and none of them is a URL.
+    pub fn require_url(mut self, require: bool) -> Self {
+        self.require_url = require;
         self
     }
 
@@ -136,6 +144,16 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> ParquetFilter<'f, 's, D> {
     /// bits.
     pub fn annotate(&self, inputs: &[ParquetInput], out: impl AsRef<Path>) -> Result<FilterStats> {
         annotate::run(self, inputs, out.as_ref())
+    }
+
+    /// An error if a URL is required and there is none in these rows of `inputs`.
+    fn check(&self, stats: &FilterStats, inputs: &[ParquetInput]) -> Result<()> {
+        if !self.require_url || !stats.has_no_url() {
+            return Ok(());
+        }
+        let what = format!("none of the {} rows has a URL in the column; name the right one with --field", stats.lines);
+        let err = crate::error::Error::from(ErrorKind::BadTable(what));
+        Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
     }
 
     /// Tells how far it has come, given the rows that are done.

@@ -54,6 +54,7 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
         })?;
         guard(|| route(&mut outputs, input, place.1, &verdicts)).map_err(|err| err.at(&input.path))?;
     }
+    filter.check(&total, inputs)?;
     outputs.into_iter().try_for_each(|output| guard(|| output.table.commit()))?;
     Ok(total)
 }

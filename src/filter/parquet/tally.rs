@@ -11,6 +11,7 @@ use crate::filter::sample::Sample;
 use crate::filter::stats::FilterStats;
 use crate::filter::tally::{Local, Tally};
 use crate::filter::verdicts::Verdicts;
+use crate::matcher::Verdict;
 
 /// Refused URLs, one behind the other, and where each ends.
 #[derive(Default)]
@@ -81,11 +82,15 @@ fn count<'s, D: AsRef<[u8]>>(
         }
         row = end;
         criterion.count(&verdicts, rows, &mut stats);
+        if verdicts.unjudged() == Some(Verdict::Invalid) {
+            stats.count_blank(&batch.text, lines);
+        }
         if each(&verdicts, rows) {
             lines.ranges().for_each(|line| refused.push(&batch.text[line]));
         }
     })?;
     for (_, value) in &batch.long {
+        stats.blank -= 1;
         let verdicts = judge.judge(value.data(), scratch)?;
         criterion.count(&verdicts, 1, &mut stats);
         if each(&verdicts, 1) {

@@ -7,6 +7,7 @@ use super::super::stats::FilterStats;
 use super::super::verdicts::Verdicts;
 use super::urls::Batch;
 use crate::error::Result;
+use crate::matcher::Verdict;
 
 /// Takes the verdicts of rows, in their order.
 pub(super) trait Rows {
@@ -27,6 +28,9 @@ pub(super) fn judge<'s, D: AsRef<[u8]>>(
     let mut stats = FilterStats::default();
     judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
         criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);
+        if verdicts.unjudged() == Some(Verdict::Invalid) {
+            stats.count_blank(&batch.text, lines);
+        }
         rows.push(&verdicts, lines.ends.len());
     })?;
     // A long value stood as an empty line, which is no URL.
@@ -34,6 +38,7 @@ pub(super) fn judge<'s, D: AsRef<[u8]>>(
         let verdicts = judge.judge(value.data(), scratch)?;
         stats.lines -= 1;
         stats.invalid -= 1;
+        stats.blank -= 1;
         criterion.count(&verdicts, 1, &mut stats);
         rows.set(*row, &verdicts);
     }
