@@ -318,7 +318,7 @@ fn compile_takes_globs() {
 #[cfg(unix)]
 fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
     use std::io::Read;
-    // The run takes its first input from a pipe; what follows in the pipe's turn is opened already.
+    // The run takes its first input from a pipe, and has looked at the others by then.
     let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
         .args(verb)
         .args(["-", name])
@@ -363,4 +363,28 @@ fn a_list_that_becomes_shorter_is_an_error() {
         assert!(ran.stderr.contains(&format!("{name}: ")) && ran.stderr.contains("became shorter"), "{}", ran.stderr);
         assert!(!place.path("new").exists(), "{name}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_redirected_list_that_becomes_shorter_is_an_error() {
+    let place = Place::new();
+    place.write("x.txt", LIST.repeat(2));
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
+        .args(["filter", "-q", "-j1", "-s", "good.rsieve", "-a", "FooBot", "-o", "new", "pipe", "-"])
+        .current_dir(place.0.path())
+        .stdin(File::open(place.path("x.txt")).unwrap())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Opening waits for the reader, and writing more than a pipe holds for its first block.
+    let mut pipe = File::options().write(true).open(place.path("pipe")).unwrap();
+    pipe.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
+    File::options().write(true).open(place.path("x.txt")).unwrap().set_len(LIST.len() as u64).unwrap();
+    drop(pipe);
+    let ran = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.code() == Some(2) && stderr.contains("standard input: the file became shorter"), "{stderr}");
+    assert!(!place.path("new").exists());
 }
