@@ -165,6 +165,8 @@ fn a_byte_order_mark_stays_in_lines_that_are_kept() {
     }
     let (out, _) = annotate("a.txt", texts[0].1.as_bytes(), &RecordOptions::default(), AnnotateForm::Jsonl);
     assert!(out.starts_with(b"{\"url\":\"https://e.example/\","), "{}", out.escape_ascii());
+    let (out, _) = annotate("a.jsonl", b"\xef\xbb\xbf{\"n\":1}\n", &RecordOptions::default(), AnnotateForm::Jsonl);
+    assert!(out.starts_with(b"\xef\xbb\xbf{\"n\":1,\"robots\":"), "{}", out.escape_ascii());
 }
 
 /// URLs of some blocks in every form, each with text around that is hard on it.

@@ -96,9 +96,9 @@ impl Form {
             AnnotateForm::Jsonl => {
                 let text = line.trim_ascii();
                 // What has no URL may be no object either; of the others it is known.
-                let is_object = records.is_some_and(Records::are_objects)
-                    && (!is_invalid || (text.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(text).is_ok()));
-                match text.strip_suffix(b"}").filter(|_| is_object) {
+                let has_key =
+                    records.is_some_and(Records::are_objects) && (!is_invalid || is_object(without_mark(text)));
+                match text.strip_suffix(b"}").filter(|_| has_key) {
                     Some(open) => {
                         out.extend_from_slice(open);
                         if !open.trim_ascii_end().ends_with(b"{") {
@@ -126,6 +126,10 @@ impl Form {
             out.extend_from_slice(header);
         }
     }
+}
+
+fn is_object(text: &[u8]) -> bool {
+    text.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
 /// Judges blocks, and writes what is asked for of their lines.

@@ -257,6 +257,19 @@ fn what_is_no_snapshot_is_named() {
 }
 
 #[test]
+fn check_reads_a_compressed_robots_txt() {
+    let place = Place::new();
+    place.write("robots.txt.gz", gz(ROBOTS.as_bytes()));
+    place.write("robots.txt.zst", [skippable(0), zst(ROBOTS.as_bytes())].concat());
+    for name in ["robots.txt.gz", "robots.txt.zst"] {
+        let ran = place.run(&["check", "--robots", name, "-a", "FooBot", "/x"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{name}");
+    }
+    place.write("cut.gz", cut(gz(ROBOTS.as_bytes())));
+    place.fails(&["check", "--robots", "cut.gz", "-a", "FooBot", "/x"], &["cut.gz", "damaged"]);
+}
+
+#[test]
 fn archives_of_other_formats_are_named() {
     let place = Place::new();
     for (name, bytes, said) in [

@@ -14,6 +14,7 @@ use robosieve::{
     Agent, BodyFacts, Explanation, Judge, OriginExplanation, PreferenceExplanation, Robots, Snapshot, SpellCheck,
     Verdict, explain, explain_preferences,
 };
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -65,12 +66,15 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     exit_code(args, &verdicts)
 }
 
-fn read_robots(path: &Path) -> std::io::Result<Vec<u8>> {
-    if path.as_os_str() != "-" {
-        return std::fs::read(path);
-    }
+/// More is never looked at: 500 KiB of a robots.txt count, but a compressed file may hold any number.
+const MAX_READ: u64 = 16 << 20;
+
+/// The bytes of a robots.txt file, decompressed: as they are, compressed ones would be a file without rules.
+fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
+    let file: Box<dyn Read> =
+        if path.as_os_str() == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
     let mut body = Vec::new();
-    std::io::stdin().read_to_end(&mut body)?;
+    robosieve::decode(file)?.take(MAX_READ).read_to_end(&mut body)?;
     Ok(body)
 }
 
