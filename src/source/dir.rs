@@ -139,12 +139,9 @@ impl RobotsFile {
         file.take(MAX_KEPT as u64).read_to_end(&mut body).map_err(|err| Error::io(&self.path, err))?;
         let not_robots = |why: String| Ok(Content::NotRobots(format!("{} ({why})", self.path.display())));
         // A site may well answer in UTF-16, and has no rules then.
-        match FileFormat::of(&body).filter(|format| *format != FileFormat::Utf16) {
-            None => {}
-            Some(format) => {
-                let unpack = format.unpack().map_or_else(String::new, |unpack| format!("; {unpack}"));
-                return not_robots(format!("{}{unpack}", format.name()));
-            }
+        if let Some(format) = FileFormat::of(&body).filter(|format| *format != FileFormat::Utf16) {
+            let unpack = format.unpack().map_or_else(String::new, |unpack| format!("; {unpack}"));
+            return not_robots(format!("{}{unpack}", format.name()));
         }
         let Some(origins) = &self.origins else {
             return not_robots(
