@@ -32,7 +32,7 @@ struct Inner {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The operating system refused; the source says why.
-    #[error("{0}")]
+    #[error("{0}{hint}", hint = hint_of(.0))]
     Io(io::Error),
     /// The bytes are not a snapshot at all: the magic number is missing.
     #[error("not a robosieve snapshot{what}")]
@@ -141,13 +141,22 @@ impl Error {
     pub(crate) fn from_io(err: io::Error) -> Self {
         match err.downcast::<Self>() {
             Ok(err) => err,
-            Err(err) => err.into(),
+            Err(err) => ErrorKind::Io(err).into(),
         }
     }
 
-    /// An input/output error at `path`.
+    /// An input/output error at `path`, or at the file that the error names already.
     pub(crate) fn io(path: impl AsRef<Path>, err: io::Error) -> Self {
-        Self::from(ErrorKind::Io(err)).at(path)
+        Self::from(err).at(path)
+    }
+
+    /// The same error as an `io::Error` of the same kind, for code that passes those on; `from` gives it back.
+    pub(crate) fn into_io(self) -> io::Error {
+        let kind = match self.kind() {
+            ErrorKind::Io(err) => err.kind(),
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, self)
     }
 
     /// A damaged snapshot: `what` names the thing that could not be read.
@@ -170,7 +179,19 @@ impl From<ErrorKind> for Error {
 
 impl From<io::Error> for Error {
     fn from(err: io::Error) -> Self {
-        ErrorKind::Io(err).into()
+        Self::from_io(err)
+    }
+}
+
+/// What to do about an error of the operating system, where its own words do not say it.
+fn hint_of(err: &io::Error) -> &'static str {
+    /// `EMFILE`, the same number on Linux, macOS and the BSDs.
+    const TOO_MANY_OPEN_FILES: i32 = 24;
+    match err.raw_os_error() {
+        Some(TOO_MANY_OPEN_FILES) if cfg!(unix) => {
+            "; raise the limit on open files (`ulimit -n 4096`), or use fewer threads (`-j`)"
+        }
+        _ => "",
     }
 }
 

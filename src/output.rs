@@ -1,7 +1,7 @@
 //! A file for lines: appears whole or not at all, compressed by the ending of its name.
 
-use crate::atomic::AtomicFile;
-use crate::error::{Error, Result};
+use crate::atomic::{self, AtomicFile};
+use crate::error::{Error, ErrorKind, Result};
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -38,20 +38,21 @@ impl std::fmt::Debug for OutputFile {
 }
 
 impl OutputFile {
-    /// Begins to write the file.
+    /// Begins to write the file. A device, a pipe or an open file (`/dev/stdout`, `/dev/fd/3`) is written to as it is; of a symbolic
+    /// link the target is replaced or made.
     ///
     /// # Errors
     /// [`ErrorKind::BadOutput`](crate::ErrorKind::BadOutput) for a directory; what the operating system refuses.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = AtomicFile::create(path)?;
-        let encoder = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("gz") => Encoder::Gzip(GzEncoder::new(file, flate2::Compression::new(6))),
-            Some("zst") => {
-                let encoder = zstd::stream::write::Encoder::new(file, 3).map_err(|err| Error::io(path, err))?;
-                Encoder::Zstd(encoder)
-            }
-            _ => Encoder::Plain(file),
+        let ends_in = |ending: &str| path.extension().is_some_and(|other| other.eq_ignore_ascii_case(ending));
+        let encoder = if ends_in("gz") {
+            Encoder::Gzip(GzEncoder::new(file, flate2::Compression::new(6)))
+        } else if ends_in("zst") {
+            Encoder::Zstd(zstd::stream::write::Encoder::new(file, 3).map_err(|err| Error::io(path, err))?)
+        } else {
+            Encoder::Plain(file)
         };
         Ok(Self { path: path.to_owned(), encoder })
     }
@@ -61,16 +62,50 @@ impl OutputFile {
     /// # Errors
     /// What the operating system refuses, naming the file.
     pub fn commit(self) -> Result<()> {
-        let at = |err| Error::io(&self.path, err);
+        Self::commit_all([self])
+    }
+
+    /// Ends several files and makes them appear together: the bytes of all are safe on disk before the first appears.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// use robosieve::OutputFile;
+    /// let files = ["a", "b"].map(|name| OutputFile::create(dir.path().join(name)));
+    /// let [a, b] = files;
+    /// OutputFile::commit_all([a?, b?])?;
+    /// assert_eq!(std::fs::read_dir(&dir)?.count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the operating system refuses, naming the file; none has appeared then, unless it was a rename that failed, after which
+    /// files that were replaced before it keep their new content.
+    pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
+        let files = files.into_iter().map(Self::end).collect::<Result<Vec<_>>>()?;
+        atomic::commit_all(files)
+    }
+
+    /// Ends the compression.
+    fn end(self) -> Result<AtomicFile> {
         match self.encoder {
-            Encoder::Plain(file) => file.commit(),
-            Encoder::Gzip(encoder) => encoder.finish().map_err(at)?.commit(),
-            Encoder::Zstd(encoder) => encoder.finish().map_err(at)?.commit(),
+            Encoder::Plain(file) => Ok(file),
+            Encoder::Gzip(encoder) => encoder.finish().map_err(|err| Error::io(&self.path, err)),
+            Encoder::Zstd(encoder) => encoder.finish().map_err(|err| Error::io(&self.path, err)),
         }
     }
-}
 
-impl OutputFile {
+    /// The file itself, for a form that is not compressed as a whole.
+    pub(crate) fn uncompressed(&mut self) -> Result<&mut AtomicFile> {
+        match &mut self.encoder {
+            Encoder::Plain(file) => Ok(file),
+            _ => {
+                let what =
+                    "its name is that of a compressed file, and it is not compressed; name it without .gz or .zst";
+                Err(Error::from(ErrorKind::BadOutput(what.to_owned())).at(&self.path))
+            }
+        }
+    }
+
     fn encoder(&mut self) -> &mut dyn Write {
         match &mut self.encoder {
             Encoder::Plain(out) => out,
@@ -78,19 +113,14 @@ impl OutputFile {
             Encoder::Zstd(out) => out,
         }
     }
-
-    /// An error that names the file: among several outputs, who writes cannot tell.
-    fn named(&self, err: io::Error) -> io::Error {
-        io::Error::new(err.kind(), format!("{}: {err}", self.path.display()))
-    }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.encoder().write(buf).map_err(|err| self.named(err))
+        self.encoder().write(buf)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.encoder().flush().map_err(|err| self.named(err))
+        self.encoder().flush()
     }
 }

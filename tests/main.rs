@@ -15,6 +15,7 @@ mod diff;
 mod hostile_text;
 mod layers;
 mod many;
+mod outputs;
 mod parquet;
 mod preferences;
 mod properties;

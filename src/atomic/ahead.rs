@@ -66,7 +66,7 @@ impl Disk {
 
 impl Write for Ahead {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let n = self.file.write(buf)?;
+        let n = self.file.as_file_mut().write(buf)?;
         self.written += n as u64;
         if self.written >= STRETCH {
             self.written = 0;
@@ -76,13 +76,13 @@ impl Write for Ahead {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.as_file_mut().flush()
     }
 }
 
 impl Seek for Ahead {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+        self.file.as_file_mut().seek(to)
     }
 }
 

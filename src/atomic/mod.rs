@@ -1,14 +1,27 @@
-//! An output file that appears whole or not at all: temporary name, fsync, rename.
+//! Output files that appear whole or not at all: temporary name, fsync, rename. Several appear together.
 
 mod ahead;
+#[cfg(test)]
+mod fault;
+mod place;
+#[cfg(test)]
+mod tests;
+mod unfinished;
+
+pub(crate) use place::scratch_folder;
+pub use unfinished::remove_unfinished;
 
 use crate::error::{Error, ErrorKind, Result};
 use ahead::Ahead;
-use std::fs::{self, File, OpenOptions, Permissions};
+use place::Place;
+use std::collections::BTreeMap;
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
+use unfinished::Unfinished;
+
+const BUFFER: usize = 1 << 16;
 
 /// A file being written; dropped without [`commit`](Self::commit) it leaves nothing behind.
 #[derive(Debug)]
@@ -22,8 +35,8 @@ pub(crate) struct AtomicFile {
 enum Target {
     /// Renamed to the second path in the end: the user's path, with links followed.
     Temporary(BufWriter<Ahead>, PathBuf, Unfinished),
-    /// A device or pipe (`/dev/null`, `/dev/stdout`): written to as it is, it cannot be replaced.
-    Special(BufWriter<File>),
+    /// A device, pipe or descriptor, which is written to as it is.
+    Stream(BufWriter<File>),
 }
 
 impl AtomicFile {
@@ -37,195 +50,188 @@ impl AtomicFile {
     }
 
     fn open(path: &Path) -> Result<Target> {
-        let existing = match fs::metadata(path) {
-            Ok(meta) => Some(meta),
-            Err(err) if err.kind() == io::ErrorKind::NotFound => None,
-            Err(err) => return Err(err.into()),
+        let (real, permissions) = match Place::of(path)? {
+            Place::Stream(file) => return Ok(Target::Stream(BufWriter::with_capacity(BUFFER, file))),
+            Place::File(real, permissions) => (real, permissions),
         };
-        if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
-            return Err(ErrorKind::BadOutput("it is a directory; name a file in it".to_owned()).into());
-        }
-        if existing.as_ref().is_some_and(|meta| !meta.is_file()) {
-            let file = OpenOptions::new().write(true).open(path)?;
-            return Ok(Target::Special(BufWriter::with_capacity(1 << 16, file)));
-        }
-        let real = if existing.is_some() { path.canonicalize()? } else { path.to_owned() };
-        let folder = folder_of(&real);
-        if !folder.is_dir() {
-            return Err(ErrorKind::BadOutput(format!("there is no folder {}", folder.display())).into());
-        }
-        let (temporary, unfinished) =
-            Unfinished::begin(|| new_temporary(folder, existing.map(|meta| meta.permissions())))?;
-        Ok(Target::Temporary(BufWriter::with_capacity(1 << 16, Ahead::new(temporary)), real, unfinished))
+        let (temporary, unfinished) = Unfinished::begin(|| new_temporary(folder_of(&real), permissions))?;
+        Ok(Target::Temporary(BufWriter::with_capacity(BUFFER, Ahead::new(temporary)), real, unfinished))
+    }
+
+    /// Whether it is a device, pipe or descriptor: written from front to end, and never replaced.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.target, Target::Stream(_))
     }
 
     /// Makes the file appear under its name, its bytes safe on disk.
     pub(crate) fn commit(self) -> Result<()> {
-        let path = self.path;
-        Self::finish(self.target).map_err(|err| Error::io(path, err))
+        commit_all([self])
     }
 
-    fn finish(target: Target) -> io::Result<()> {
-        match target {
-            Target::Special(mut out) => out.flush(),
-            Target::Temporary(out, real, _unfinished) => {
-                let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
-                temporary.persist(&real).map_err(|err| err.error)?;
-                sync_folder(&real)
+    /// Brings all bytes to disk.
+    fn finish(self) -> Result<Finished> {
+        let Self { path, target } = self;
+        let synced = || -> io::Result<Option<Unnamed>> {
+            step()?;
+            match target {
+                Target::Stream(mut out) => out.flush().map(|()| None),
+                Target::Temporary(out, real, unfinished) => {
+                    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
+                    Ok(Some(Unnamed { file, real, unfinished }))
+                }
             }
-        }
+        };
+        let file = synced().map_err(|err| Error::io(&path, err))?;
+        Ok(Finished { path, file })
     }
+
+    /// An error that names the file: among several outputs the caller cannot tell which one failed.
+    fn named(&self, err: io::Error) -> io::Error {
+        Error::io(&self.path, err).into_io()
+    }
+}
+
+/// An output that is complete.
+struct Finished {
+    path: PathBuf,
+    /// `None` for a stream.
+    file: Option<Unnamed>,
+}
+
+/// A file whose bytes are on disk, under a temporary name still.
+struct Unnamed {
+    file: NamedTempFile,
+    real: PathBuf,
+    unfinished: Unfinished,
+}
+
+/// Makes files appear together: all are on disk before the first is renamed, so that a full disk, or whatever else fails until
+/// then, leaves none.
+///
+/// # Errors
+/// What the operating system refuses, naming the file. If a rename itself fails, files that were made before it are removed
+/// again; of those that replaced another the new content stays.
+pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
+    let finished = files.into_iter().map(AtomicFile::finish).collect::<Result<Vec<_>>>()?;
+    // The handles live until the lock on the list of unfinished files is released.
+    let (mut renames, mut handles) = (Vec::new(), Vec::new());
+    for Finished { path, file } in finished {
+        let Some(Unnamed { file, real, unfinished }) = file else { continue };
+        // A directory may have come there since the beginning, and would stop the renames midway.
+        if real.is_dir() {
+            return Err(Error::from(ErrorKind::BadOutput("it has become a directory".to_owned())).at(path));
+        }
+        handles.push(unfinished);
+        renames.push(Rename { path, file, real });
+    }
+    // Opened before the renames: what can fail shall fail now.
+    let mut folders = BTreeMap::new();
+    for Rename { path, real, .. } in &renames {
+        let folder = Folder::open(folder_of(real)).map_err(|err| Error::io(path, err))?;
+        folders.insert(folder_of(real).to_owned(), (path.clone(), folder));
+    }
+    unfinished::uninterrupted(|| rename_all(renames))?;
+    folders.into_values().try_for_each(|(path, folder)| folder.sync().map_err(|err| Error::io(path, err)))
+}
+
+/// A temporary file and the name that it gets.
+struct Rename {
+    path: PathBuf,
+    file: NamedTempFile,
+    real: PathBuf,
+}
+
+fn rename_all(renames: Vec<Rename>) -> Result<()> {
+    let mut made = Vec::new();
+    for Rename { path, file, real } in renames {
+        let is_new = real.symlink_metadata().is_err();
+        let renamed = step().and_then(|()| file.persist(&real).map_err(|err| err.error));
+        if let Err(err) = renamed {
+            // An error of removing has nobody to tell: the one that led here is told.
+            made.iter().for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
+            return Err(Error::io(path, err));
+        }
+        made.extend(Some(real).filter(|_| is_new));
+    }
+    Ok(())
 }
 
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The temporary files that are being written.
-#[derive(Debug)]
-struct List {
-    paths: Vec<PathBuf>,
-    /// They were removed, and no more may come.
-    ended: bool,
-}
-
-static UNFINISHED: Mutex<List> = Mutex::new(List { paths: Vec::new(), ended: false });
-
-fn unfinished() -> MutexGuard<'static, List> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Holds a temporary file in the list of unfinished ones as long as it lives.
-#[derive(Debug)]
-struct Unfinished(PathBuf);
-
-impl Unfinished {
-    /// Makes a temporary file. The list is locked meanwhile, so that there is none that is not in it.
-    fn begin(make: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
-        let mut list = unfinished();
-        if list.ended {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let file = make()?;
-        list.paths.push(file.path().to_owned());
-        let unfinished = Self(file.path().to_owned());
-        Ok((file, unfinished))
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        unfinished().paths.retain(|path| *path != self.0);
-    }
-}
-
-/// Removes the temporary files of all outputs that are being written, for a program that a signal is about to end, where
-/// nothing is dropped. What is written to such an output afterwards is lost, and no other file can be begun in this process.
-///
-/// ```standalone_crate
-/// # let dir = tempfile::tempdir()?;
-/// let _file = robosieve::OutputFile::create(dir.path().join("list.txt"))?;
-/// robosieve::remove_unfinished();
-/// assert_eq!(std::fs::read_dir(&dir)?.count(), 0);
-/// assert!(robosieve::OutputFile::create(dir.path().join("other.txt")).is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn remove_unfinished() {
-    let mut list = unfinished();
-    list.ended = true;
-    for path in list.paths.drain(..) {
-        // There is nobody to tell, and nothing else to do.
-        let _ = fs::remove_file(path);
-    }
-}
-
 /// A temporary file with the permissions of the file it will replace, or those of any new file.
 fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
+    step()?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".robosieve-").suffix(".tmp");
-    #[cfg(unix)]
-    let wanted = {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(Permissions::from_mode(0o666));
-        permissions
-    };
-    #[cfg(not(unix))]
-    let wanted = permissions;
-    // The error would name the temporary file, which the user has never heard of.
-    let file = builder.tempfile_in(folder).map_err(|err| io::Error::from(err.kind()))?;
-    if let Some(wanted) = wanted {
+    // Opened here, since the crate's own errors name the temporary file, of which the user has never heard, and lose the cause.
+    let file = builder.make_in(folder, |path| File::options().read(true).write(true).create_new(true).open(path))?;
+    if let Some(wanted) = permissions {
         file.as_file().set_permissions(wanted)?;
     }
     Ok(file)
 }
 
-/// The rename itself is on disk only once the folder is.
+/// A folder whose renames are brought to disk: a rename is on disk only once its folder is. Only Unix can sync folders.
+struct Folder(#[cfg(unix)] File);
+
 #[cfg(unix)]
-fn sync_folder(file: &Path) -> io::Result<()> {
-    File::open(folder_of(file))?.sync_all()
+impl Folder {
+    fn open(path: &Path) -> io::Result<Self> {
+        File::open(path).map(Self)
+    }
+
+    fn sync(self) -> io::Result<()> {
+        self.0.sync_all()
+    }
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
+impl Folder {
+    fn open(_: &Path) -> io::Result<Self> {
+        Ok(Self())
+    }
+
+    fn sync(self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A step at which the tests let the system fail.
+#[cfg(test)]
+use fault::step;
+
+#[cfg(not(test))]
+#[inline]
+fn step() -> io::Result<()> {
     Ok(())
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match &mut self.target {
+        let written = step().and_then(|()| match &mut self.target {
             Target::Temporary(out, ..) => out.write(buf),
-            Target::Special(out) => out.write(buf),
-        }
+            Target::Stream(out) => out.write(buf),
+        });
+        written.map_err(|err| self.named(err))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
+        let flushed = match &mut self.target {
             Target::Temporary(out, ..) => out.flush(),
-            Target::Special(out) => out.flush(),
-        }
+            Target::Stream(out) => out.flush(),
+        };
+        flushed.map_err(|err| self.named(err))
     }
 }
 
 impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match &mut self.target {
+        let sought = match &mut self.target {
             Target::Temporary(out, ..) => out.seek(to),
-            Target::Special(out) => out.seek(to),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_appears_before_the_commit_and_links_are_followed() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("out");
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"new").unwrap();
-        assert!(!path.exists());
-        file.commit().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        drop(AtomicFile::create(&path).unwrap());
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no temporary file stays");
-        assert!(AtomicFile::create(dir.path()).is_err());
-        assert!(AtomicFile::create(&dir.path().join("no/such")).is_err());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_stay_and_lead_to_the_new_content() {
-        let dir = tempfile::tempdir().unwrap();
-        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
-        fs::write(&real, "old").unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        let mut file = AtomicFile::create(&link).unwrap();
-        file.write_all(b"new").unwrap();
-        file.commit().unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(fs::read(&real).unwrap(), b"new");
+            Target::Stream(_) => Err(io::ErrorKind::NotSeekable.into()),
+        };
+        sought.map_err(|err| self.named(err))
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
         }),
         records: args.records.options(),
     };
-    let places = Places { main, ..Places::default() };
+    let places = Places { main, of_directory: dir.is_some(), ..Places::default() };
     let (snapshot, judge, many, from) = (&args.snapshot, &args.judge, &args.many, &args.from);
     Run { snapshot, judge, many, from, task, places, quiet }.perform(|stats, agents| {
         // The counts of one agent are those of the lines.

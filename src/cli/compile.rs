@@ -1,12 +1,13 @@
 //! `robosieve compile`: archives to a snapshot, with a report.
 
 use super::choices::ProfileArg;
+use super::endings::{Format, refuse_other_format};
 use super::escape::escape;
 use super::examples::COMPILE_EXAMPLES;
 use super::inputs::expand_globs;
-use super::output::{Output, refuse_same};
+use super::output::Output;
+use super::overlap::Files;
 use super::progress::Progress;
-use super::signals;
 use super::stderr::print_line;
 use super::summary::{grouped, print_compile};
 use super::time::parse_through;
@@ -14,7 +15,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{CompileReport, Compiler, OutputFile, Snapshot};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -45,13 +46,12 @@ pub(crate) struct CompileArgs {
 }
 
 pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
-    refuse_same(&[Some(&args.output), args.stats_json.as_deref()])?;
-    refuse_archive(&args.output)?;
+    let inputs = expand_globs(&args.inputs)?;
+    refuse_outputs(args, &inputs)?;
     // The work is long: an output that cannot be written is told now, by beginning it.
-    drop(OutputFile::create(&args.output)?);
+    let mut output = OutputFile::create(&args.output)?;
     let mut stats = args.stats_json.as_deref().map(|path| Output::open(Some(path))).transpose()?;
     stats.iter_mut().for_each(Output::outlive_reader);
-    let inputs = expand_globs(&args.inputs)?;
     let progress = Progress::of_archives(&inputs, quiet);
     let mut compiler = begin(args)?;
     compiler.skip_damaged(args.skip_damaged);
@@ -60,12 +60,12 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     let mut compiled = compiler.finish()?;
     report_skipped(compiled.report());
     refuse_nothing(args, compiled.report())?;
-    signals::committing();
-    compiled.write_to(&args.output)?;
-    progress.finish();
-    if let Some(output) = stats {
-        write_stats(output, compiled.report())?;
+    compiled.write_into(&mut output)?;
+    if let Some(stats) = &mut stats {
+        stats.write_whole(&(serde_json::to_string_pretty(compiled.report())? + "\n"))?;
     }
+    Output::commit_all([Some(Output::File(Box::new(output))), stats].into_iter().flatten())?;
+    progress.finish();
     if !quiet {
         print_compile(compiled.report(), [args.previous.is_some(), args.as_of.is_some()], progress.elapsed());
     }
@@ -94,10 +94,22 @@ fn with_time(mut compiler: Compiler, args: &CompileArgs) -> Compiler {
     compiler
 }
 
-fn write_stats(mut output: Output, report: &CompileReport) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(report)? + "\n";
-    output.write_all(text.as_bytes()).context("--stats-json")?;
-    output.commit()
+/// Refuses outputs that would overwrite what is read, or each other, or whose names say another format. The previous snapshot may be
+/// replaced by the new one.
+fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    refuse_archive(&args.output)?;
+    let mut files = Files::default().reads("an input", inputs);
+    for dir in inputs.iter().filter(|input| input.is_dir()) {
+        let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
+        files = files.reads("a file of an input directory", entries.flatten().map(|entry| entry.path()));
+    }
+    files.writes("-o", &args.output)?;
+    let mut files = files.reads("--previous", &args.previous);
+    if let Some(path) = &args.stats_json {
+        files.writes("--stats-json", path)?;
+        refuse_other_format("--stats-json", path, Format::Text)?;
+    }
+    refuse_other_format("-o", &args.output, Format::Snapshot)
 }
 
 /// An output that is an archive was most likely meant as an input (`-o *.warc.gz`).

@@ -42,13 +42,19 @@ Examples:
   robosieve filter -s web.rsieve -a MyBot --out-dir go --disallowed-to no --resume 'crawl/*.txt.gz'
   robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
   robosieve filter -s web.rsieve -a GPTBot --field page.url crawl.parquet -o allowed.parquet
+  robosieve filter -s web.rsieve -a GPTBot --out-dir allowed 'pages/**/*.parquet'
 
 Every line goes to exactly one place, in order and with its bytes unchanged; what has no place of its own is counted. If the kept \
 lines go to a pipe whose reader ends (| head) and others to files, the run goes on until the files are complete.
 
 With --out-dir every input has an output of its own name, which appears when it is complete; several are done at once. A file \
 that fails stops no other: all that failed are told in the end, and the exit status is 2. A directory stands for the files in it, \
-but not for hidden ones and those further down ('crawl/**/*.gz' takes them).";
+but not for hidden ones and those further down ('crawl/**/*.gz' takes them). The files that such a glob matches keep their directories: \
+pages/year=2025/a.parquet of 'pages/**/*.parquet' becomes allowed/year=2025/a.parquet. Where two inputs have the same name, all keep their \
+directories below the one that they have in common.
+
+The outputs of one run appear together or not at all. An output may not be a file that is read, and its name may not say another \
+format than is written. Devices, pipes and open files (/dev/stdout, /dev/fd/3) are written to as they are.";
 
 pub(super) const ANNOTATE_EXAMPLES: &str = "\
 Examples:

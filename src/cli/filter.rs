@@ -5,7 +5,6 @@ use super::examples::FILTER_EXAMPLES;
 use super::inputs::InputArgs;
 use super::judging::{JudgeArgs, agents_needed};
 use super::many::ManyArgs;
-use super::output::refuse_same;
 use super::records::RecordArgs;
 use super::run::Run;
 use super::stderr::print_line;
@@ -55,12 +54,6 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         bail!("--keep disallowed writes the disallowed lines to the output already; leave --disallowed-to out");
     }
     let dir = args.many.dir(args.output.as_deref())?;
-    refuse_same(&[
-        Some(dir.or(args.output.as_deref()).unwrap_or(Path::new("-"))),
-        args.disallowed_to.as_deref(),
-        args.unknown_to.as_deref(),
-        args.invalid_to.as_deref(),
-    ])?;
     let what = What::Filter(args.keep.value(), args.require.value());
     let task = Task { what, records: args.records.options() };
     let places = Places {
@@ -68,6 +61,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         disallowed: args.disallowed_to.clone(),
         unknown: args.unknown_to.clone(),
         invalid: args.invalid_to.clone(),
+        of_directory: dir.is_some(),
     };
     let (snapshot, judge, many, from) = (&args.snapshot, &args.judge, &args.many, &args.from);
     Run { snapshot, judge, many, from, task, places, quiet }.perform(|stats, _| print_hints(args, stats))

@@ -22,6 +22,28 @@ pub(crate) struct InputArgs {
     pub inputs: Vec<PathBuf>,
 }
 
+/// An input, and the tree that it was found in.
+pub(crate) struct LocatedInput {
+    pub path: PathBuf,
+    /// The directory that a glob begins with; `None` for a file that was named, or found in a directory that was.
+    pub root: Option<PathBuf>,
+}
+
+impl LocatedInput {
+    /// What its output is called: its path below the tree's root, or just its name.
+    pub(crate) fn name(&self) -> anyhow::Result<PathBuf> {
+        let shown = self.path.display();
+        if self.path.as_os_str() == "-" {
+            bail!("--out-dir names outputs after inputs, and standard input has no name; use -o, or name files");
+        }
+        let below = self.root.as_ref().and_then(|root| self.path.strip_prefix(root).ok());
+        match below.filter(|below| below.components().all(|part| matches!(part, Component::Normal(_)))) {
+            Some(below) => Ok(below.to_owned()),
+            None => self.path.file_name().map(PathBuf::from).with_context(|| format!("{shown}: has no file name")),
+        }
+    }
+}
+
 /// One of several parts of a list, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
@@ -53,13 +75,18 @@ impl InputArgs {
 
     /// All inputs in order, of all shards; those of directories and globs sorted. `-`, standard input, where none is named.
     pub(crate) fn all(&self, quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(self.all_located(quiet)?.into_iter().map(|input| input.path).collect())
+    }
+
+    /// [`all`](Self::all), each with the tree that it was found in.
+    pub(crate) fn all_located(&self, quiet: bool) -> anyhow::Result<Vec<LocatedInput>> {
         if self.inputs.is_empty() && self.files_from.is_none() {
             if self.shard.is_some() {
                 bail!(
                     "--shard divides inputs, and none is named; name files, a directory, a quoted glob, or --files-from"
                 );
             }
-            return Ok(vec![PathBuf::from("-")]);
+            return Ok(vec![LocatedInput { path: PathBuf::from("-"), root: None }]);
         }
         let mut named = self.inputs.clone();
         if let Some(list) = &self.files_from {
@@ -72,7 +99,9 @@ impl InputArgs {
         }
         let mut all = Vec::new();
         for path in named {
-            expand(path, quiet, &mut all)?;
+            let (root, mut found) = (glob_root(&path), Vec::new());
+            expand(path, quiet, &mut found)?;
+            all.extend(found.into_iter().map(|path| LocatedInput { path, root: root.clone() }));
         }
         if all.is_empty() {
             bail!("there are no inputs: --files-from lists none; write one a line");
@@ -80,12 +109,7 @@ impl InputArgs {
         Ok(all)
     }
 
-    /// The inputs of this shard, which may be none.
-    pub(crate) fn of_this_shard(&self, quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(self.part(self.all(quiet)?))
-    }
-
-    /// Of items that stand for all inputs, those of this shard.
+    /// Of items that stand for all inputs, those of this shard, which may be none.
     pub(crate) fn part<T>(&self, items: Vec<T>) -> Vec<T> {
         match self.shard {
             Some(shard) => shard.part(items),
@@ -157,11 +181,27 @@ pub(crate) fn expand_globs(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Appends what a name stands for that is not the name of a directory. A file is taken as it is, whatever characters its name has.
 fn expand_name(path: PathBuf, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    match path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists()) {
+    match as_glob(&path) {
         Some(pattern) => expand_glob(pattern, all)?,
         None => all.push(path),
     }
     Ok(())
+}
+
+/// A pattern, unless there is a file of this name.
+fn as_glob(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| has_wildcard(text) && !path.exists())
+}
+
+fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// The directory that a pattern begins with, spelled as in the paths that it matches: without a leading `./`.
+fn glob_root(path: &Path) -> Option<PathBuf> {
+    let parts = Path::new(as_glob(path)?).components();
+    let fixed = parts.take_while(|part| !part.as_os_str().to_str().is_some_and(has_wildcard));
+    Some(fixed.filter(|part| *part != Component::CurDir).collect())
 }
 
 /// The files in a directory, but neither hidden ones nor those further down: what they would become in one directory of

@@ -3,6 +3,7 @@
 use super::escape::{escape, to_json, to_json_pretty};
 use super::examples::INSPECT_EXAMPLES;
 use super::output::{Output, print};
+use super::overlap::Files;
 use super::summary::{grouped, outcomes};
 use super::time::{parse_instant, time};
 use anyhow::{Context, bail};
@@ -35,6 +36,7 @@ pub(crate) struct InspectArgs {
 }
 
 pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
+    Files::default().reads("the snapshot", [&args.snapshot]).and_stdout()?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     let file = || args.snapshot.display().to_string();
     if args.verify {

@@ -1,5 +1,6 @@
 //! One job: lists of URLs to their outputs. A plain run is one, and a run with `--out-dir` one for each file.
 
+use super::endings::{Format, refuse_other_format, refuse_other_format_of_input};
 use super::output::Output;
 use super::parquet;
 use super::summary::no_url;
@@ -17,9 +18,7 @@ pub(crate) struct Written {
 impl Written {
     /// Makes the outputs appear.
     pub(crate) fn commit(self) -> anyhow::Result<FilterStats> {
-        for output in self.outputs {
-            output.commit()?;
-        }
+        Output::commit_all(self.outputs)?;
         Ok(self.stats)
     }
 }
@@ -34,10 +33,12 @@ pub(crate) fn write(
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<Written> {
     if parquet::are_parquet(inputs)? {
+        refuse_misnamed(places, Format::Parquet)?;
         let stats = parquet::write(task, judge, inputs, places, progress)?;
         return Ok(Written { outputs: Vec::new(), stats });
     }
     let (names, inputs) = (inputs, open_inputs(inputs)?);
+    refuse_misnamed(places, Format::Text)?;
     let mut main = Output::open(places.main.as_deref())?;
     if places.named().any(|(part, _)| part != "main") {
         main.outlive_reader();
@@ -67,6 +68,12 @@ pub(crate) fn write(
         return Err(no_url(stats.lines, names));
     }
     Ok(Written { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
+}
+
+/// Refuses outputs whose names say another format.
+fn refuse_misnamed(places: &Places, format: Format) -> anyhow::Result<()> {
+    let refuse = if places.of_directory { refuse_other_format_of_input } else { refuse_other_format };
+    places.named().try_for_each(|(part, path)| refuse(places.option_of(part), path, format))
 }
 
 fn open_optional(path: &Option<PathBuf>) -> anyhow::Result<Option<Output>> {

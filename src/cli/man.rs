@@ -2,6 +2,7 @@
 
 use super::args::{Cli, ManArgs};
 use super::output::{Output, print};
+use super::overlap::{Files, place_of};
 use anyhow::{Context, bail};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -80,10 +81,15 @@ fn put_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
 
 fn write_all(dir: &Path, pages: &[Page]) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+    let (mut files, mut outputs) = (Files::default(), Vec::new());
+    let place = place_of(dir);
     for page in pages {
-        let mut out = Output::open(Some(&dir.join(format!("{}.1", page.name))))?;
+        let name = format!("{}.1", page.name);
+        let path = dir.join(&name);
+        files.writes_in_directory("--out-dir", &path, place.join(name))?;
+        let mut out = Output::open(Some(&path))?;
         out.write_all(page.text.as_bytes())?;
-        out.commit()?;
+        outputs.push(out);
     }
-    Ok(())
+    Output::commit_all(outputs)
 }

@@ -2,22 +2,15 @@
 
 use super::escape::escape_lines;
 use super::signals;
-use anyhow::bail;
 use robosieve::{ErrorKind, OutputFile};
 use std::fmt;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// An output of `filter` or `annotate`.
 pub(crate) enum Output {
     Stdout(Stdout),
     File(Box<OutputFile>),
-}
-
-/// Whether a path means standard output: opened by its name, a file that it leads to would be begun
-/// again.
-fn is_stdout(path: &Path) -> bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 /// Standard output, whose reader may go away (`robosieve … | head`).
@@ -56,16 +49,49 @@ impl Output {
         }
     }
 
-    /// What was written is safe and visible.
-    pub(crate) fn commit(self) -> anyhow::Result<()> {
+    /// Writes all that this output will hold. That the reader of standard output went away is an error of
+    /// [`commit_all`](Self::commit_all), when the files are safe.
+    pub(crate) fn write_whole(&mut self, text: &str) -> io::Result<()> {
         match self {
-            Self::Stdout(mut out) => Ok(out.flush()?),
-            Self::File(file) => {
-                signals::committing();
-                Ok(file.commit()?)
+            // All of it is buffered, so nothing is written before the commit.
+            Self::Stdout(stdout) => {
+                let bytes = text.as_bytes();
+                stdout.out = BufWriter::with_capacity(bytes.len() + 1, io::stdout());
+                stdout.out.write_all(bytes)
             }
+            Self::File(file) => file.write_all(text.as_bytes()),
         }
     }
+
+    /// Makes what was written safe and visible.
+    pub(crate) fn commit(self) -> anyhow::Result<()> {
+        Self::commit_all([self])
+    }
+
+    /// Makes several outputs visible together. If one cannot be completed, none of the files appears; a reader of standard output that
+    /// went away is no reason to lose them, and is an error afterwards.
+    pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Self>) -> anyhow::Result<()> {
+        let (mut files, mut gone) = (Vec::new(), Ok(()));
+        for output in outputs {
+            match output {
+                Self::Stdout(mut out) => match out.flush() {
+                    Err(err) if err.kind() == io::ErrorKind::BrokenPipe => gone = Err(err),
+                    flushed => flushed?,
+                },
+                Self::File(file) => files.push(*file),
+            }
+        }
+        if !files.is_empty() {
+            signals::committing();
+            OutputFile::commit_all(files)?;
+        }
+        Ok(gone?)
+    }
+}
+
+/// Whether a path means standard output. Opened by its name, a file that it leads to would be started again.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path.as_os_str() == *name)
 }
 
 impl Write for Output {
@@ -143,25 +169,12 @@ pub(crate) fn is_stdout_closed(err: &anyhow::Error) -> bool {
 /// Writes a text for people, or JSON, to standard output. Whatever stands in it, printing it is
 /// harmless.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    print_with(text, [])
+}
+
+/// Writes `text` to standard output, and makes files appear that belong to it. They do not if the text cannot be written.
+pub(crate) fn print_with(text: &str, files: impl IntoIterator<Item = Output>) -> anyhow::Result<()> {
     let mut out = Output::open(None)?;
-    out.write_all(escape_lines(text).as_bytes())?;
-    out.commit()
-}
-
-/// Two outputs must not overwrite each other.
-pub(crate) fn refuse_same(paths: &[Option<&Path>]) -> anyhow::Result<()> {
-    let paths: Vec<&Path> = paths.iter().flatten().copied().filter(|path| !path.starts_with("/dev")).collect();
-    for (i, path) in paths.iter().enumerate() {
-        if paths[..i].iter().any(|other| place_of(other) == place_of(path)) {
-            bail!("{}: named for two outputs; give each a file of its own", path.display());
-        }
-    }
-    Ok(())
-}
-
-/// Where an output will lie, however its path is spelled.
-fn place_of(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let in_folder = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
+    out.write_whole(&escape_lines(text))?;
+    Output::commit_all(std::iter::once(out).chain(files))
 }

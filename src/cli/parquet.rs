@@ -8,7 +8,7 @@ use robosieve::{
     Field, FilterProgress, FilterStats, Judge, ParquetFilter, ParquetInput, ParquetOutputs, RecordOptions,
     VerdictColumns,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Once;
 
 // What the columns that annotating adds are called.
@@ -71,7 +71,7 @@ pub(crate) fn write(
         bail!("--preferences is for lists; a Parquet file takes verdicts only");
     }
     let main = places.main.as_deref().context(NEEDS_FILE)?;
-    if places.named().any(|(_, path)| file(path).is_none()) {
+    if places.named().any(|(_, path)| path.as_os_str() == "-") {
         bail!(NEEDS_FILE);
     }
     let inputs = open(inputs, &task.records)?;
@@ -107,11 +107,5 @@ fn columns(form: Option<AnnotateArg>) -> anyhow::Result<VerdictColumns> {
     }
 }
 
-const NEEDS_FILE: &str = "the output of a Parquet input is Parquet, which needs a file that is not compressed as a whole; \
-                          name one with -o, such as -o out.parquet";
-
-/// The path, if a Parquet file can be written there: a compressed one could not be read.
-fn file(path: &Path) -> Option<&Path> {
-    let compressed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
-    Some(path).filter(|path| path.as_os_str() != "-" && !compressed)
-}
+const NEEDS_FILE: &str =
+    "the output of a Parquet input is Parquet, which needs a file; name one with -o, such as -o out.parquet";

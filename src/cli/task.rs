@@ -57,9 +57,22 @@ pub(crate) struct Places {
     pub disallowed: Option<PathBuf>,
     pub unknown: Option<PathBuf>,
     pub invalid: Option<PathBuf>,
+    /// They are directories, or files in such, as `--out-dir` wants them.
+    pub of_directory: bool,
 }
 
 impl Places {
+    /// The option that names a part.
+    pub(crate) fn option_of(&self, part: &str) -> &'static str {
+        match part {
+            "disallowed" => "--disallowed-to",
+            "unknown" => "--unknown-to",
+            "invalid" => "--invalid-to",
+            _ if self.of_directory => "--out-dir",
+            _ => "-o",
+        }
+    }
+
     /// All that are files, each with the name of its part.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let all = [

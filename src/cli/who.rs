@@ -2,6 +2,7 @@
 
 use super::choices::AgentMatchArg;
 use super::escape::escape;
+use super::overlap::Files;
 use super::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -29,6 +30,11 @@ impl AgentArgs {
     /// Whether any are named.
     pub(crate) fn is_empty(&self) -> bool {
         self.agents.is_empty() && self.agents_from.is_none()
+    }
+
+    /// What is read for them.
+    pub(crate) fn reads(&self) -> Files {
+        Files::default().reads("--agents-from", &self.agents_from)
     }
 
     /// The agents; tells on stderr about names that the reference could not match.

@@ -19,6 +19,7 @@ pub use report::CompileReport;
 
 use crate::atomic::AtomicFile;
 use crate::error::{ErrorKind, Result};
+use crate::output::OutputFile;
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
@@ -35,7 +36,7 @@ use rayon::prelude::*;
 use reading::{Batch, Reading, append};
 use report::Tally;
 use resolve::Resolved;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
@@ -313,9 +314,28 @@ impl Compiled {
     pub fn write_to(&mut self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let mut file = AtomicFile::create(path)?;
-        self.report.bytes_out =
-            write::write(self.contents.view(&self.report), &mut file).map_err(|err| err.at(path))?;
+        self.write(&mut file).map_err(|err| err.at(path))?;
         file.commit()
+    }
+
+    /// Writes the snapshot to a new file, which appears when it is committed: alone, or together with others
+    /// ([`OutputFile::commit_all`]).
+    ///
+    /// # Errors
+    /// As [`write_to`](Self::write_to); a file that is compressed by its name.
+    pub fn write_into(&mut self, file: &mut OutputFile) -> Result<()> {
+        self.write(file.uncompressed()?)
+    }
+
+    fn write(&mut self, file: &mut AtomicFile) -> Result<()> {
+        if file.is_stream() {
+            // Sections are not written in their order, so all are gathered first.
+            let bytes = self.to_vec()?;
+            self.report.bytes_out = bytes.len() as u64;
+            return Ok(file.write_all(&bytes)?);
+        }
+        self.report.bytes_out = write::write(self.contents.view(&self.report), file)?;
+        Ok(())
     }
 
     /// The snapshot's bytes in memory, for [`Snapshot::new`](crate::Snapshot::new).

@@ -176,17 +176,6 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
 }
 
 #[test]
-fn an_input_may_be_the_output() {
-    let place = Place::new();
-    place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", "-o", "annotated"]);
-    place.done(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "-o", "list.txt", "list.txt"]);
-    assert_eq!(place.read("list.txt"), b"https://a.example/\n");
-    place.write("list.txt", LIST);
-    place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "-o", "list.txt", "list.txt"]);
-    assert_eq!(place.read("list.txt"), place.read("annotated"));
-}
-
-#[test]
 fn check_tells_by_its_exit_code() {
     let place = Place::new();
     place.write("robots.txt", ROBOTS);

@@ -31,6 +31,7 @@ pub(crate) struct AgentsArgs {
 }
 
 pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
+    args.who.reads().reads("the snapshot", &args.snapshot).and_stdout()?;
     match &args.snapshot {
         Some(path) => {
             args.who.refuse_agent_as_input(path)?;

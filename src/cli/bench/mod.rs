@@ -55,13 +55,20 @@ pub(crate) struct BenchArgs {
 }
 
 pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
-    match (&args.snapshot, &args.write_to) {
-        (Some(path), _) => {
+    let mut files = args.judge.who.reads().reads("the snapshot", &args.snapshot);
+    if let Some(dir) = &args.write_to {
+        return subject::write(subject::web(args)?, dir, files, quiet);
+    }
+    if args.snapshot.is_some() {
+        files = files.reads("--urls", &args.urls);
+    }
+    files.and_stdout()?;
+    match &args.snapshot {
+        Some(path) => {
             let Some(urls) = &args.urls else { bail!("-s needs --urls FILE, the list to judge") };
             bench(args, &Snapshot::open(path)?, &Subject::given(path, urls)?, quiet)
         }
-        (None, Some(dir)) => subject::write(subject::web(args)?, dir, quiet),
-        (None, None) => {
+        None => {
             let (snapshot, subject) = Subject::synthetic(subject::web(args)?, quiet)?;
             bench(args, &snapshot, &subject, quiet)
         }

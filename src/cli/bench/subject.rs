@@ -2,6 +2,7 @@
 
 use super::super::escape::escape;
 use super::super::numbers::parse_count;
+use super::super::overlap::Files;
 use super::super::signals;
 use super::super::stderr::print_line;
 use super::super::summary::grouped;
@@ -75,22 +76,24 @@ pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
     Ok(Web::new(WebOptions { seed: args.seed, origins: args.origins, urls, order: args.order.value() }))
 }
 
-/// Writes the archive and the list for other tools.
-pub(super) fn write(web: Web, dir: &Path, quiet: bool) -> anyhow::Result<()> {
+/// Writes the archive and the list for other tools; `files` are those that the run reads.
+pub(super) fn write(web: Web, dir: &Path, mut files: Files, quiet: bool) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
-    let (archive, urls) = rayon::join(
-        || write_file(web.archive(), dir.join("robots.jsonl.zst"), quiet),
-        || write_file(web.urls(), dir.join("urls.txt"), quiet),
-    );
-    archive.and(urls)
+    let [archive, urls] = ["robots.jsonl.zst", "urls.txt"].map(|name| dir.join(name));
+    for path in [&archive, &urls] {
+        files.writes_in_directory("--write-to", path, path.clone())?;
+    }
+    let (archive, urls) =
+        rayon::join(|| write_file(web.archive(), archive, quiet), || write_file(web.urls(), urls, quiet));
+    let files = [archive?, urls?];
+    signals::committing();
+    Ok(OutputFile::commit_all(files)?)
 }
 
-fn write_file(mut from: impl Read, path: PathBuf, quiet: bool) -> anyhow::Result<()> {
+fn write_file(mut from: impl Read, path: PathBuf, quiet: bool) -> anyhow::Result<OutputFile> {
     let start = Instant::now();
     let mut file = OutputFile::create(&path)?;
     let bytes = io::copy(&mut from, &mut file)?;
-    signals::committing();
-    file.commit()?;
     if !quiet {
         let seconds = start.elapsed().as_secs_f64();
         print_line(format_args!(
@@ -99,5 +102,5 @@ fn write_file(mut from: impl Read, path: PathBuf, quiet: bool) -> anyhow::Result
             grouped(bytes)
         ));
     }
-    Ok(())
+    Ok(file)
 }

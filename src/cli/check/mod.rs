@@ -46,6 +46,8 @@ pub(crate) struct CheckArgs {
 }
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
+    let reads = args.judge.who.reads().reads("the snapshot", &args.snapshot).reads("--robots", &args.robots);
+    reads.and_stdout()?;
     let agents = args.judge.who.agents(quiet)?;
     args.urls.iter().try_for_each(|url| args.judge.who.refuse_agent_as_url(url))?;
     let (verdicts, text) = match (&args.snapshot, &args.robots) {

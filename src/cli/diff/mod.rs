@@ -3,17 +3,16 @@
 mod svg;
 mod table;
 
+use super::endings::{Format, refuse_other_format};
 use super::escape::to_json_pretty;
 use super::examples::DIFF_EXAMPLES;
-use super::output::print;
-use super::signals;
+use super::output::{Output, print_with};
 use super::time::time;
 use super::who::AgentArgs;
 use anyhow::Context;
 use clap::Args;
-use robosieve::{Diff, DiffOptions, OutputFile, Snapshot, SpellCheck};
+use robosieve::{Diff, DiffOptions, Snapshot, SpellCheck};
 use serde_json::json;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -55,7 +54,8 @@ struct Told {
 pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let agents = args.who.agents(quiet)?;
     // The work may be long: a picture that cannot be written is told now, by beginning it.
-    let picture = args.svg.as_ref().map(OutputFile::create).transpose()?;
+    refuse_outputs(args)?;
+    let mut picture = args.svg.as_deref().map(|path| Output::open(Some(path))).transpose()?;
     let (old, new) = (Snapshot::open(&args.old)?, Snapshot::open(&args.new)?);
     let mut check = SpellCheck::new(&agents);
     check.add_snapshot(&old).map_err(|err| err.at(&args.old))?;
@@ -66,13 +66,20 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let both = || format!("{} and {}", args.old.display(), args.new.display());
     let diff = Diff::of(&old, &new, &options).with_context(both)?;
     let told = Told { diff, sides: [side(&args.old, &old)?, side(&args.new, &new)?] };
-    if let Some(mut file) = picture {
-        file.write_all(svg::draw(&told).as_bytes()).context("--svg")?;
-        signals::committing();
-        file.commit()?;
+    if let Some(file) = &mut picture {
+        file.write_whole(&svg::draw(&told))?;
     }
-    print(&if args.json { json(&told)? } else { table::text(&told) })?;
+    print_with(&if args.json { json(&told)? } else { table::text(&told) }, picture)?;
     Ok(ExitCode::from(u8::from(args.exit_code && !told.diff.is_empty())))
+}
+
+/// Refuses outputs that would overwrite what is read, or each other, or whose names say another format.
+fn refuse_outputs(args: &DiffArgs) -> anyhow::Result<()> {
+    let files = args.who.reads().reads("the old snapshot", [&args.old]).reads("the new snapshot", [&args.new]);
+    let mut files = files.and_stdout()?;
+    let Some(svg) = &args.svg else { return Ok(()) };
+    files.writes("--svg", svg)?;
+    refuse_other_format("--svg", svg, Format::Text)
 }
 
 fn side(path: &Path, snapshot: &Snapshot<impl AsRef<[u8]>>) -> anyhow::Result<(String, Option<String>)> {

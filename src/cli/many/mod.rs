@@ -9,6 +9,7 @@ pub(crate) use summary::Summary;
 
 use super::inputs::InputArgs;
 use super::job;
+use super::overlap::Files;
 use super::progress::Progress;
 use super::signals;
 use super::task::{Places, Task};
@@ -25,7 +26,8 @@ use std::sync::{Mutex, PoisonError};
 // One output for each input.
 #[derive(Debug, Args)]
 pub(crate) struct ManyArgs {
-    /// Write one output for each input into this directory, under the input's name; made if it is not there
+    /// Write one output for each input into this directory, under the input's name; made if it is not there. The inputs of a glob
+    /// like 'part/**/*.parquet' keep their directories below 'part'; all inputs do if two have the same name
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
     /// With --out-dir: skip the inputs whose outputs are complete, made by the same snapshot and options
@@ -84,10 +86,10 @@ impl Complete {
 
 impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
     /// Does all inputs of this shard, or those that are not complete. A file that fails is told in the end and stops no other.
-    pub(crate) fn run(&self, from: &InputArgs, snapshot: &Path, resume: bool) -> anyhow::Result<Summary> {
+    pub(crate) fn run(&self, from: &InputArgs, reads: Files, resume: bool) -> anyhow::Result<Summary> {
         // Every shard refuses what does not go together, so that runs side by side do not write over each other.
-        let files = from.part(plan::plan(from.all(self.quiet)?, &self.dirs, snapshot)?);
-        plan::make_dirs(&self.dirs)?;
+        let files = from.part(plan::plan(from.all_located(self.quiet)?, &self.dirs, reads)?);
+        plan::make_dirs(&files, &self.dirs)?;
         let mut summary = Summary::new(files.len());
         let todo = if resume { self.not_complete(files, &mut summary) } else { files };
         let bytes = todo.iter().map(|file| file.size).sum();

@@ -6,12 +6,13 @@ mod html;
 mod table;
 mod words;
 
+use super::endings::{Format, refuse_other_format};
 use super::escape::{escape_lines, to_json_pretty};
 use super::examples::REPORT_EXAMPLES;
 use super::inputs::InputArgs;
 use super::job::open_inputs;
 use super::judging::{JudgeArgs, agents_needed};
-use super::output::{Output, refuse_same};
+use super::output::{Output, is_stdout, print_with};
 use super::parquet;
 use super::progress::Progress;
 use super::records::RecordArgs;
@@ -23,8 +24,7 @@ use jiff::Timestamp;
 use robosieve::report::{Report, Reporter};
 use robosieve::{FilterProgress, Judge, Snapshot, SpellCheck};
 use serde::Serialize;
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_EXAMPLES, group = agents_needed(), mut_arg("inputs", |arg| arg.help(INPUTS)))]
@@ -55,13 +55,18 @@ pub(crate) struct ReportArgs {
 const INPUTS: &str = "Lists of URLs as for filter, or Parquet files; `-` is standard input. Without any the report is on the snapshot alone";
 
 pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
-    let outputs = [args.html.as_deref(), args.json.as_deref(), args.csv.as_deref()];
-    refuse_same(&outputs)?;
+    let named = [("--html", &args.html), ("--json", &args.json), ("--csv", &args.csv)];
+    let named: Vec<(&str, &Path)> =
+        named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))).collect();
+    let is_stdout_taken = named.iter().any(|(_, path)| is_stdout(path));
+    let has_table = !is_stdout_taken && (named.is_empty() || !quiet);
+    let inputs = if args.from.are_named() { args.from.all(quiet)? } else { Vec::new() };
+    refuse_outputs(args, &inputs, &named, has_table)?;
     // Opened before the work, so that a place that cannot be written to is told at once.
-    let [html, json, csv] = outputs.map(|path| path.map(|path| Output::open(Some(path))).transpose());
-    let (mut html, mut json, mut csv) = (html?, json?, csv?);
-    if outputs.iter().flatten().count() > 1 {
-        [&mut html, &mut json, &mut csv].into_iter().flatten().for_each(Output::outlive_reader);
+    let outputs = named.iter().map(|(option, path)| Ok((*option, Output::open(Some(path))?)));
+    let mut outputs = outputs.collect::<anyhow::Result<Vec<_>>>()?;
+    if outputs.len() > 1 {
+        outputs.iter_mut().for_each(|(_, output)| output.outlive_reader());
     }
     let snapshot = Snapshot::open(&args.snapshot)?;
     let who = &args.judge.who;
@@ -71,25 +76,44 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     who.check_names(check)?;
     args.from.inputs.iter().try_for_each(|input| who.refuse_agent_as_input(input))?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
-    let report = make(args, &judge, quiet)?;
-    let made_at = made_at()?;
-    write(html, || Ok(escape_lines(&html::page(&report, made_at)).into_owned()))?;
-    write(json, || json_text(&report, made_at))?;
-    write(csv, || Ok(csv::csv(&report)))?;
-    let mut named = outputs.iter().flatten();
-    let is_unwanted = if quiet { named.next().is_some() } else { named.any(|path| path.as_os_str() == "-") };
-    if is_unwanted { Ok(()) } else { super::output::print(&table::table(&report)) }
+    let report = make(args, &judge, inputs, quiet)?;
+    let written = write(outputs, &report, made_at()?)?;
+    if has_table { print_with(&table::table(&report), written) } else { Output::commit_all(written) }
+}
+
+/// Refuses outputs that would overwrite what is read, or each other, or whose names say another format.
+fn refuse_outputs(
+    args: &ReportArgs,
+    inputs: &[PathBuf],
+    outputs: &[(&str, &Path)],
+    has_table: bool,
+) -> anyhow::Result<()> {
+    let files = args.judge.who.reads().reads("the snapshot", [&args.snapshot]);
+    let mut files = files.reads("--files-from", &args.from.files_from).reads("an input", inputs);
+    if has_table {
+        files = files.and_stdout()?;
+    }
+    for (option, path) in outputs {
+        files.writes(option, path)?;
+        refuse_other_format(option, path, Format::Text)?;
+    }
+    Ok(())
 }
 
 /// Gathers the figures, from the lists too if there are any.
-fn make(args: &ReportArgs, judge: &Judge<'_, impl AsRef<[u8]> + Sync>, quiet: bool) -> anyhow::Result<Report> {
+fn make(
+    args: &ReportArgs,
+    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    inputs: Vec<PathBuf>,
+    quiet: bool,
+) -> anyhow::Result<Report> {
     let reporter = Reporter::new(judge).top(args.top as usize).records(args.records.options());
     // An error of the lists names its file.
     let of_snapshot = |err: robosieve::Error| err.at(&args.snapshot);
     if !args.from.are_named() {
         return Ok(reporter.of_snapshot().map_err(of_snapshot)?);
     }
-    let inputs = args.from.of_this_shard(quiet)?;
+    let inputs = args.from.part(inputs);
     let progress = Progress::of_inputs(&inputs, quiet);
     let show = |at: FilterProgress| progress.set(at.bytes_read);
     let reporter = reporter.progress(&show);
@@ -110,10 +134,19 @@ fn make(args: &ReportArgs, judge: &Judge<'_, impl AsRef<[u8]> + Sync>, quiet: bo
     Ok(report)
 }
 
-fn write(output: Option<Output>, text: impl FnOnce() -> anyhow::Result<String>) -> anyhow::Result<()> {
-    let Some(mut output) = output else { return Ok(()) };
-    output.write_all(text()?.as_bytes())?;
-    output.commit()
+/// Writes each output in the form that its option asks for.
+fn write(outputs: Vec<(&str, Output)>, report: &Report, made_at: i64) -> anyhow::Result<Vec<Output>> {
+    let mut written = Vec::new();
+    for (option, mut output) in outputs {
+        let text = match option {
+            "--html" => escape_lines(&html::page(report, made_at)).into_owned(),
+            "--json" => json_text(report, made_at)?,
+            _ => csv::csv(report),
+        };
+        output.write_whole(&text)?;
+        written.push(output);
+    }
+    Ok(written)
 }
 
 /// The report, when it was made, and by what.

@@ -8,7 +8,6 @@ use super::pipeline::{self, Place, Step};
 use super::spool::Encoded;
 use super::table::Table;
 use super::{ParquetFilter, places, same_schema, verdicts};
-use crate::atomic::folder_of;
 use crate::error::{Error, Result};
 use crate::filter::stats::FilterStats;
 use crate::threads;
@@ -33,7 +32,7 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
     let mut table = Table::create(out, first, &fields, entries).map_err(|err| err.at(&first.path))?;
     let new_columns = table.columns_from(first.schema().num_columns());
     let properties = table.properties();
-    let encoders = || Encoders::new(&new_columns, &properties, folder_of(out));
+    let encoders = || Encoders::new(&new_columns, &properties, out);
     let places = places(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
     let judged = std::thread::scope(|scope| {
@@ -48,7 +47,7 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
         }
     })?;
     filter.check(&judged, inputs)?;
-    table.commit()?;
+    guard(|| table.finish())?.commit()?;
     Ok(judged)
 }
 

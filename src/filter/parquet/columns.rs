@@ -133,8 +133,8 @@ fn keep<T: Copy>(values: &mut Vec<T>, levels: &[i16]) {
 pub(super) struct Encoders(Vec<ChunkWriter>);
 
 impl Encoders {
-    pub(super) fn new(columns: &[ColumnDescPtr], properties: &WriterPropertiesPtr, folder: &Path) -> Self {
-        Self(columns.iter().map(|column| ChunkWriter::new(column, properties, folder)).collect())
+    pub(super) fn new(columns: &[ColumnDescPtr], properties: &WriterPropertiesPtr, out: &Path) -> Self {
+        Self(columns.iter().map(|column| ChunkWriter::new(column, properties, out)).collect())
     }
 
     pub(super) fn write(&mut self, columns: &Columns) -> Result<()> {

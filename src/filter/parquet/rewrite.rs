@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Rows taken at once.
 const STEP: usize = 1024;
 
-/// Encodes a column of a row group for each of the targets, which have a verdict and a folder for temporary files.
+/// Encodes a column of a row group for each of the targets, which have a verdict and the path of an output.
 pub(super) fn column(
     input: &ParquetInput,
     (row_group, column): (usize, usize),
@@ -30,7 +30,7 @@ pub(super) fn column(
     let descr = input.schema().column(column);
     let indexed = input.meta.page_index_for_row_group(row_group).column_index(column).is_some();
     let properties = Arc::new(properties(chunk, indexed, verdicts.len()));
-    let lane = |&(verdict, folder): &(Verdict, &Path)| (verdict, ChunkWriter::new(&descr, &properties, folder));
+    let lane = |&(verdict, out): &(Verdict, &Path)| (verdict, ChunkWriter::new(&descr, &properties, out));
     let mut lanes: Vec<_> = targets.iter().map(lane).collect();
     let pages = SerializedPageReader::new(Arc::new(input.chunks.clone()), chunk, verdicts.len(), None);
     let reader = get_column_reader(descr.clone(), Box::new(pages.map_err(table_error)?));

@@ -8,7 +8,7 @@ use super::spool::Encoded;
 use super::table::Table;
 use super::verdicts::{self, Rows};
 use super::{ParquetFilter, ParquetOutputs, places, rewrite, same_schema};
-use crate::atomic::folder_of;
+use crate::atomic::commit_all;
 use crate::error::Result;
 use crate::filter::output::Criterion;
 use crate::filter::stats::FilterStats;
@@ -55,7 +55,8 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
         guard(|| route(&mut outputs, input, place.1, &verdicts)).map_err(|err| err.at(&input.path))?;
     }
     filter.check(&total, inputs)?;
-    outputs.into_iter().try_for_each(|output| guard(|| output.table.commit()))?;
+    let files = outputs.into_iter().map(|output| guard(|| output.table.finish())).collect::<Result<Vec<_>>>()?;
+    commit_all(files)?;
     Ok(total)
 }
 
@@ -121,7 +122,7 @@ fn route(outputs: &mut [Output<'_>], input: &ParquetInput, row_group: usize, ver
     if partial.is_empty() {
         return Ok(());
     }
-    let targets: Vec<_> = partial.iter().map(|output| (output.verdict, folder_of(output.path))).collect();
+    let targets: Vec<_> = partial.iter().map(|output| (output.verdict, output.path)).collect();
     let mut groups = partial.iter_mut().map(|output| output.table.row_group()).collect::<Result<Vec<_>>>()?;
     let columns: Vec<usize> = (0..input.schema().num_columns()).collect();
     // A few columns at a time: each holds some memory.

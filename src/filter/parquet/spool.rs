@@ -2,6 +2,8 @@
 //!
 //! A Parquet file holds the columns of a row group one behind the other, so who makes several at once has to put them somewhere.
 
+use crate::atomic::scratch_folder;
+use crate::error::Error;
 use bytes::Bytes;
 use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
@@ -10,7 +12,7 @@ use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::SpooledTempFile;
@@ -28,9 +30,9 @@ pub(super) struct ChunkWriter {
 pub(super) type Encoded = (Spool, ColumnCloseResult);
 
 impl ChunkWriter {
-    /// A chunk of this column; what does not fit into memory goes to a file in `folder`.
-    pub(super) fn new(column: &ColumnDescPtr, properties: &WriterPropertiesPtr, folder: &Path) -> Self {
-        let file = tempfile::spooled_tempfile_in(IN_MEMORY, folder);
+    /// A chunk of this column; what does not fit into memory goes to a file beside the output `out`.
+    pub(super) fn new(column: &ColumnDescPtr, properties: &WriterPropertiesPtr, out: &Path) -> Self {
+        let file = NamingFile { file: tempfile::spooled_tempfile_in(IN_MEMORY, scratch_folder(out)), out: out.into() };
         let spool = Spool(Arc::new(Mutex::new(TrackedWrite::new(file))));
         let writer = get_column_writer(column.clone(), properties.clone(), Box::new(spool.clone()));
         Self { writer, spool }
@@ -44,10 +46,34 @@ impl ChunkWriter {
 
 /// The bytes of a chunk. Clones share them.
 #[derive(Clone)]
-pub(super) struct Spool(Arc<Mutex<TrackedWrite<SpooledTempFile>>>);
+pub(super) struct Spool(Arc<Mutex<TrackedWrite<NamingFile>>>);
+
+/// A temporary file whose errors name the output that it is for.
+struct NamingFile {
+    file: SpooledTempFile,
+    out: Arc<Path>,
+}
+
+impl NamingFile {
+    fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|err| Error::io(&self.out, err).into_io())
+    }
+}
+
+impl Write for NamingFile {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(buf);
+        self.named(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.file.flush();
+        self.named(flushed)
+    }
+}
 
 impl Spool {
-    fn lock(&self) -> MutexGuard<'_, TrackedWrite<SpooledTempFile>> {
+    fn lock(&self) -> MutexGuard<'_, TrackedWrite<NamingFile>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -91,7 +117,7 @@ pub(super) struct SpoolReader {
 impl Read for SpoolReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let mut file = self.spool.lock();
-        let file = file.inner_mut();
+        let file = &mut file.inner_mut().file;
         file.seek(SeekFrom::Start(self.place))?;
         let n = file.read(buf)?;
         self.place += n as u64;

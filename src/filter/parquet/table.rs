@@ -61,9 +61,9 @@ impl Table {
         self.writer.next_row_group().map_err(|err| table_error(err).at(&self.path))
     }
 
-    /// Writes the footer and makes the file appear.
-    pub(super) fn commit(self) -> Result<()> {
-        self.writer.into_inner().map_err(|err| table_error(err).at(&self.path))?.commit()
+    /// Writes the footer. The file appears when it is committed.
+    pub(super) fn finish(self) -> Result<AtomicFile> {
+        self.writer.into_inner().map_err(|err| table_error(err).at(&self.path))
     }
 }
 

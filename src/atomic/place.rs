@@ -1,0 +1,134 @@
+//! Where the path of an output leads: to a file that can be replaced, or to a stream that is written to as it is.
+
+use super::folder_of;
+use crate::error::{ErrorKind, Result};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Links that are followed, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// What an output's path stands for.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// A regular file, there already or not: its path with links followed, and the permissions it has.
+    File(PathBuf, Option<Permissions>),
+    /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`): its name cannot or must not be replaced.
+    Stream(File),
+}
+
+impl Place {
+    /// Follows `path`. Opens a stream, and nothing else.
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let real = follow_links(path)?;
+        if let Some(number) = descriptor_of(&real) {
+            return Ok(Self::Stream(descriptor::duplicate(&real, number)?));
+        }
+        let existing = match fs::metadata(&real) {
+            Ok(meta) => meta,
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return new_file(path, real),
+            Err(err) => return Err(err.into()),
+        };
+        if existing.is_dir() {
+            return refuse("it is a directory; name a file in it");
+        }
+        if !existing.is_file() || is_descriptor_of_other(&real) {
+            return Ok(Self::Stream(OpenOptions::new().append(true).open(&real)?));
+        }
+        Ok(Self::File(real.canonicalize()?, Some(existing.permissions())))
+    }
+}
+
+/// The folder for further temporary files of the output at `path`: that of the file, or the system's if it is a stream.
+pub(crate) fn scratch_folder(path: &Path) -> PathBuf {
+    let is_stream = |real: &Path| {
+        let in_place = fs::metadata(real).is_ok_and(|meta| !meta.is_file());
+        in_place || descriptor_of(real).is_some() || is_descriptor_of_other(real)
+    };
+    match follow_links(path) {
+        Ok(real) if !is_stream(&real) => folder_of(&real).to_owned(),
+        _ => std::env::temp_dir(),
+    }
+}
+
+fn new_file(path: &Path, real: PathBuf) -> Result<Place> {
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return refuse("its name ends as that of a directory; name a file");
+    }
+    if real.file_name().is_none() {
+        return refuse("it has no name; name a file");
+    }
+    match folder_of(&real) {
+        folder if folder.is_dir() => Ok(Place::File(real, None)),
+        folder => refuse(format!("there is no folder {}", folder.display())),
+    }
+}
+
+fn refuse(what: impl Into<String>) -> Result<Place> {
+    Err(ErrorKind::BadOutput(what.into()).into())
+}
+
+/// The path that a chain of symbolic links ends at, whether there is anything or not. Stops at the links of `/proc/*/fd`: they stand for
+/// open files, which may have another name by now or none.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
+        if !is_link || descriptor_of(&path).is_some() || is_descriptor_of_other(&path) {
+            return Ok(path);
+        }
+        path = folder_of(&path).join(fs::read_link(&path)?);
+    }
+    // The system's own error for a loop.
+    fs::metadata(&path).map(|_| path)
+}
+
+/// The number in `/dev/fd/3`, `/proc/self/fd/3` and the like; `/dev/stdout` is a link to such a path, or a device.
+fn descriptor_of(path: &Path) -> Option<u32> {
+    let number = number_of(path)?;
+    let folder = folder_of(path).canonicalize().ok()?;
+    let own = Path::new("/proc/self").canonicalize();
+    let is_own = own.is_ok_and(|own| folder.starts_with(own)) && folder.ends_with("fd");
+    (is_own || folder == Path::new("/dev/fd")).then_some(number)
+}
+
+/// A descriptor of another process.
+fn is_descriptor_of_other(path: &Path) -> bool {
+    let is_in_proc = || folder_of(path).canonicalize().is_ok_and(|dir| dir.starts_with("/proc") && dir.ends_with("fd"));
+    number_of(path).is_some() && is_in_proc()
+}
+
+fn number_of(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.parse().ok()
+}
+
+#[cfg(unix)]
+mod descriptor {
+    use super::{File, Path};
+    use std::io;
+    use std::os::fd::{BorrowedFd, RawFd};
+
+    /// Another handle of an open file, with the same position: what the shell or another program writes there goes on behind. Opening
+    /// `/proc/self/fd/1` again would begin at the start of the file.
+    #[expect(unsafe_code, reason = "the standard library gives safe handles of descriptors 0 to 2 only")]
+    pub(super) fn duplicate(path: &Path, number: u32) -> io::Result<File> {
+        // Fails if the descriptor is not open.
+        path.symlink_metadata()?;
+        let number = RawFd::try_from(number).map_err(io::Error::other)?;
+        // SAFETY: The number is not negative. The handle lives until the end of this expression, in which it is only handed to
+        // `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed the descriptor since the check, that call fails and changes nothing.
+        let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
+        Ok(File::from(file))
+    }
+}
+
+#[cfg(not(unix))]
+mod descriptor {
+    use super::{File, Path};
+    use std::io;
+
+    pub(super) fn duplicate(path: &Path, _: u32) -> io::Result<File> {
+        File::options().append(true).open(path)
+    }
+}

@@ -1,0 +1,50 @@
+//! The name of an output says what is in it.
+
+use super::Place;
+
+#[test]
+fn a_name_that_says_another_format_is_refused() {
+    let place = Place::new();
+    for (command, words) in [
+        ("$R filter -s s -a a -o y.parquet u.txt", &["y.parquet: -o", "y.txt"][..]),
+        ("$R filter -s s -a a -o y.xz u.txt", &["y.xz: -o cannot write .xz", "y.zst"]),
+        ("$R filter -s s -a a -o y.txt.bz2 u.txt", &["cannot write .bz2", "y.zst"]),
+        ("$R annotate -s s -a a -o y.lz4 u.txt", &["cannot write .lz4"]),
+        ("$R annotate -s s -a a -o y.parquet u.txt", &["y.txt"]),
+        ("$R filter -s s -a a -o y --disallowed-to y.zip u.txt", &["y.zip: --disallowed-to"]),
+        ("$R filter -s s -a a -o y --unknown-to y.parquet.gz u.txt", &["y.parquet.gz: --unknown-to"]),
+        ("$R filter -s s -a a -o y.jsonl in.parquet", &["y.jsonl: -o writes Parquet", "y.parquet"]),
+        ("$R filter -s s -a a -o y.csv.zst in.parquet", &["y.parquet"]),
+        ("$R filter -s s -a a -o y.parquet --invalid-to z.txt in.parquet", &["z.txt: --invalid-to", "z.parquet"]),
+        ("$R annotate -s s -a a -o y.tsv in.parquet", &["y.parquet"]),
+        ("$R annotate -s s -a a -o y.parquet.gz in.parquet", &["not compressed as a whole", "y.parquet"]),
+        (
+            "$R filter -s s -a a --out-dir out odd.txt",
+            &["out/odd.txt: --out-dir writes Parquet", "name the input odd.parquet", "1 of 1 files failed"],
+        ),
+        ("$R report -s s -a a --json y.xz", &["--json cannot write .xz"]),
+        ("$R diff s t --svg y.bz2", &["--svg cannot write .bz2"]),
+        ("$R compile -o y.rsieve.gz web.jsonl", &["is not compressed", "y.rsieve"]),
+        ("$R compile -o y.rsieve --stats-json y.xz web.jsonl", &["--stats-json cannot write .xz"]),
+    ] {
+        place.write("odd.txt", super::parquet(super::LIST));
+        place.refused(command, words);
+    }
+}
+
+#[test]
+fn names_that_fit_or_say_nothing_are_taken() {
+    let place = Place::new();
+    for command in [
+        "$R filter -q -s s -a a -o y.txt.GZ u.txt && gzip -t < y.txt.GZ",
+        "$R filter -q -s s -a a -o y.csv u.txt",
+        "$R filter -q -s s -a a -o list.example u.txt",
+        "$R filter -q -s s -a a -o y.parquet in.parquet",
+        "$R annotate -q -s s -a a -o y in.parquet",
+        "$R report -q -s s -a a --html y.html.gz",
+        "$R compile -q -o y.2024 web.jsonl",
+    ] {
+        let ran = place.shell(command);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
+    }
+}

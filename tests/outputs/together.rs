@@ -1,0 +1,86 @@
+//! The outputs of one run appear together or not at all.
+
+use super::Place;
+use std::fs;
+
+/// Commands whose outputs are a, b, c and d.
+const RUNS: &[&str] = &[
+    "$R filter -q -s s -a a u.txt -o a --disallowed-to b --unknown-to c --invalid-to d",
+    "$R filter -q -s s -a a in.parquet -o a --disallowed-to b --unknown-to c --invalid-to d",
+    "$R report -q -s s -a a u.txt --html a --json b --csv c",
+    "$R compile -q -o a --stats-json b web.jsonl",
+    "$R diff s t --svg a --json > /dev/null",
+];
+
+/// The outputs of a run.
+fn outputs(run: &str) -> impl Iterator<Item = &'static str> {
+    ["a", "b", "c", "d"].into_iter().filter(move |name| run.contains(&format!(" {name}")) && is_output(run, name))
+}
+
+fn is_output(run: &str, name: &str) -> bool {
+    run.split(' ')
+        .collect::<Vec<_>>()
+        .windows(2)
+        .any(|pair| pair[1] == name && pair[0].starts_with('-') && pair[0] != "-a")
+}
+
+#[test]
+fn one_output_that_cannot_be_written_leaves_none() {
+    for run in RUNS {
+        assert!(outputs(run).count() > 0, "{run}");
+        for broken in outputs(run) {
+            let mut obstacles = vec!["mkdir X", "ln -s no/such X"];
+            if cfg!(target_os = "linux") {
+                obstacles.push("ln -s /dev/full X");
+            }
+            for obstacle in obstacles {
+                let place = Place::new();
+                place.shell(&obstacle.replace('X', broken));
+                place.refused(run, &[broken]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_there_stays_until_all_are_complete() {
+    for run in RUNS {
+        let place = Place::new();
+        outputs(run).for_each(|name| place.write(name, "old"));
+        let last = outputs(run).last().unwrap();
+        fs::remove_file(place.path(last)).unwrap();
+        fs::create_dir(place.path(last)).unwrap();
+        place.refused(run, &[last]);
+        fs::remove_dir(place.path(last)).unwrap();
+        assert_eq!(place.shell(run).code, Some(0), "{run}");
+        assert!(outputs(run).all(|name| fs::read(place.path(name)).unwrap() != b"old"), "{run}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn text_that_cannot_be_printed_keeps_the_files_back() {
+    let place = Place::new();
+    for command in [
+        "$R diff s t --svg a > /dev/full",
+        "$R report -s s -a a --json a > /dev/full",
+        "$R filter -q -s s -a a u.txt --disallowed-to a > /dev/full",
+    ] {
+        place.refused(command, &["standard output: No space left"]);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_loses_no_file() {
+    let place = Place::new();
+    let commands = [
+        "$R diff s t --svg a0",
+        "$R report -s s -a a --json a1",
+        "$R report -q -s s -a a --html - --json a2",
+        "$R compile -q -o a3 --stats-json - web.jsonl",
+    ];
+    for (number, command) in commands.iter().enumerate() {
+        place.shell(&format!("(sleep .1; {command}) | true"));
+        assert!(place.path(&format!("a{number}")).is_file(), "{command}");
+    }
+}
