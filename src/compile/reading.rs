@@ -11,9 +11,11 @@ use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use rayon::prelude::*;
 use std::iter::Enumerate;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
 
 /// Appends captures, without a copy where there were none.
 pub(super) fn append(fetches: &mut Vec<Fetch>, more: Vec<Fetch>) {
@@ -109,29 +111,14 @@ impl Reading<'_> {
         let wanted = (threads / 2).clamp(1, self.names.len().max(1));
         let (sender, receiver) = crossbeam_channel::bounded(threads * 4 + 2);
         let pool = Pool { sender, spans: threads * 4 / wanted };
-        let reading = &self;
         let (batch, stats) = std::thread::scope(|scope| {
-            let mut readers = Vec::new();
-            for _ in 0..wanted {
-                let pool = pool.clone();
-                match threads::spawn(scope, move || reading.read_inputs(&pool)) {
-                    Ok(reader) => readers.push(reader),
-                    Err(err) => {
-                        // Fewer readers do the same work, but without any nothing would be read.
-                        if readers.is_empty() {
-                            reading.fail(0, err);
-                        }
-                        break;
-                    }
-                }
-            }
-            drop(pool);
+            let started = self.start_readers(scope, wanted, pool)?;
             let batch = self.parse_all(receiver);
-            let stats =
-                readers.into_iter().filter_map(|reader| reader.join().ok()).fold(ReadStats::default(), add_stats);
-            (batch, stats)
-        });
-        let mut failures = self.failures.into_inner().unwrap_or_default();
+            // Every reader has ended: the receiver is gone. A reader that panicked has not read its input to the end.
+            let read = started.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            Ok::<_, Error>((batch, read.fold(ReadStats::default(), add_stats)))
+        })?;
+        let mut failures = self.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
         failures.sort_by_key(|(input, _)| *input);
         match failures.into_iter().next() {
             Some((_, err)) => Err(err),
@@ -139,22 +126,36 @@ impl Reading<'_> {
         }
     }
 
+    /// Starts up to this many readers. Where the system refuses some of the threads, those that started read all inputs.
+    fn start_readers<'s>(
+        &'s self,
+        scope: &'s Scope<'s, '_>,
+        readers: usize,
+        pool: Pool,
+    ) -> Result<Vec<ScopedJoinHandle<'s, ReadStats>>> {
+        let mut started = Vec::new();
+        for _ in 0..readers {
+            let pool = pool.clone();
+            match threads::spawn(scope, move || self.read_inputs(&pool)) {
+                Ok(reader) => started.push(reader),
+                Err(err) if started.is_empty() => return Err(err),
+                // Fewer readers do the same work.
+                Err(_) => break,
+            }
+        }
+        Ok(started)
+    }
+
     fn fail(&self, input: usize, err: Error) {
-        if let Ok(mut failures) = self.failures.lock() {
-            failures.push((input, err));
-        }
-        if let Ok(mut inputs) = self.inputs.lock() {
-            inputs.by_ref().for_each(drop);
-        }
+        lock(&self.failures).push((input, err));
+        lock(&self.inputs).by_ref().for_each(drop);
     }
 
     /// Reads inputs until none is left, or one failed, or nobody listens any more.
     fn read_inputs(&self, pool: &Pool) -> ReadStats {
         let mut stats = ReadStats::default();
         loop {
-            let Some((number, input)) = self.inputs.lock().ok().and_then(|mut inputs| inputs.next()) else {
-                return stats;
-            };
+            let Some((number, input)) = lock(&self.inputs).next() else { return stats };
             match read_input(input, number, self.compiler.skip_damaged, &self.meter, pool) {
                 Ok(read) => stats = add_stats(stats, read),
                 Err(err) => self.fail(number, err),
@@ -221,6 +222,11 @@ fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, meter: &Meter
     // A receiver that is gone has met an error, which it reports itself.
     let _ = pool.sender.send(Work::Parcel(number, parcel));
     Ok(stats)
+}
+
+/// A lock that ignores poison: a panic ends the whole call, so nothing is read of what it left.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn add_stats(a: ReadStats, b: ReadStats) -> ReadStats {

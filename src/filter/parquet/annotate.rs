@@ -35,9 +35,11 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
     let encoders = || Encoders::new(&new_columns, &properties, out);
     let places = places(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
+    let (to, from) = (&mut table, &places);
     let judged = std::thread::scope(|scope| {
-        let copying = threads::spawn(scope, || guard(|| copy(&mut table, inputs, &places, &receiver)))?;
-        let judged = judge(filter, inputs, &places, encoders, sender);
+        // The thread owns the receiver and drops it when copying ends, so that `send` fails instead of waiting for ever.
+        let copying = threads::spawn(scope, move || guard(|| copy(to, inputs, from, receiver)))?;
+        let judged = judge(filter, inputs, from, encoders, sender);
         let copied = copying.join().unwrap_or_else(|_| bad("the thread that copies columns panicked"));
         // Where one half fails the other is cut off; the cause is that of the half that was not.
         match (judged, copied) {
@@ -88,7 +90,7 @@ fn judge<D: AsRef<[u8]> + Sync>(
     Ok(total)
 }
 
-fn copy(table: &mut Table, inputs: &[ParquetInput], places: &[Place], judged: &Receiver<Vec<Encoded>>) -> Result<()> {
+fn copy(table: &mut Table, inputs: &[ParquetInput], places: &[Place], judged: Receiver<Vec<Encoded>>) -> Result<()> {
     for &(file, row_group) in places {
         table.copy(&inputs[file], row_group, || judged.recv().map_err(|_| cut_off()))?;
     }
