@@ -119,6 +119,28 @@ def check_filtered(folder, data, verdicts):
         assert plain(out).equals(plain(wanted)), f"rows of {kind} differ"
 
 
+def write_groups(path, parts, kind):
+    """Writes each part as row groups of its own, of no rows if it has none."""
+    kind = dict(kind)
+    size = kind.pop("row_group_size", None)
+    with pq.ParquetWriter(path, parts[0].schema, **kind) as writer:
+        for part in parts:
+            writer.write_table(part, row_group_size=size)
+
+
+def check_without_rows(folder, data, verdicts, kind):
+    """Files without rows, and with empty row groups among others: annotated, filtered, reported on, and by --out-dir."""
+    some = data.slice(0, 100)
+    for parts in [[data.slice(0, 0)], [some.slice(0, 0), some.slice(0, 40), some.slice(0, 0), some.slice(40), some.slice(0, 0)]]:
+        write_groups(folder / "in.parquet", parts, kind)
+        read = pq.read_table(folder / "in.parquet")
+        check_annotated(folder, read, verdicts[: read.num_rows])
+        check_filtered(folder, read, verdicts[: read.num_rows])
+        run(folder, "report", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "--json", "report.json")
+        run(folder, "annotate", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "--out-dir", "many")
+        assert pq.read_table(folder / "many" / "in.parquet").num_rows == read.num_rows
+
+
 def main():
     data = table()
     with tempfile.TemporaryDirectory() as name:
@@ -131,9 +153,10 @@ def main():
             try:
                 check_annotated(folder, read, verdicts)
                 check_filtered(folder, read, verdicts)
+                check_without_rows(folder, data, verdicts, kind)
             except AssertionError as err:
                 sys.exit(f"check-parquet: {kind}: {err}")
-    print(f"check-parquet: {len(KINDS)} files of {data.num_rows} rows: all as pyarrow and the lists have it")
+    print(f"check-parquet: {len(KINDS)} files of {data.num_rows} rows: all as pyarrow and the lists have it, without rows too")
 
 
 main()

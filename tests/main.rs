@@ -17,6 +17,7 @@ mod layers;
 mod many;
 mod outputs;
 mod parquet;
+mod parquet_shapes;
 mod pipelines;
 mod preferences;
 mod properties;

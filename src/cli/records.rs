@@ -11,8 +11,8 @@ pub(crate) struct RecordArgs {
     /// How all inputs are laid out (default: told by each one's name, else by its first line)
     #[arg(long, value_enum, value_name = "FORM")]
     pub input_format: Option<FormatArg>,
-    /// The column that has the URLs: in TSV or CSV its number from 1, or its name in the first line; in Parquet its name, which is `a.b`
-    /// for a field of a struct (default: url)
+    /// The column that has the URLs: in TSV or CSV its number from 1, or its name in the first line; in Parquet its name in any case,
+    /// which is `a.b` for a field of a struct (default: url)
     #[arg(long, value_name = "N|NAME", visible_alias = "column")]
     pub field: Option<String>,
     /// The first line names the columns, though --field is a number: it is passed on, not judged

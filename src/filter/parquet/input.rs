@@ -35,7 +35,8 @@ pub struct ParquetInput {
 
 impl ParquetInput {
     /// Opens a file and finds the column of this name in it (`a.b` for a field of a struct), which must be a string or binary
-    /// column that is not repeated. Reads the footer and the page indexes.
+    /// column that is not repeated. Where no column has exactly this name, the only one that differs from it in the case of ASCII
+    /// letters is taken. Reads the footer and the page indexes.
     ///
     /// # Errors
     /// What the operating system refuses; [`ErrorKind::BadTable`] for a file that is not Parquet, is
@@ -131,22 +132,36 @@ fn check(meta: &ParquetMetaData, len: u64) -> Result<()> {
 }
 
 fn lies_within(chunk: &ColumnChunkMetaData, len: u64) -> bool {
-    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-    let end = start.checked_add(chunk.compressed_size());
-    if chunk.compressed_size() == 0 && chunk.num_values() == 0 {
-        // Where there are no rows writers put anything.
-        return start >= 0 && chunk.data_page_offset() >= 0;
+    let (data, size) = (chunk.data_page_offset(), chunk.compressed_size());
+    let start = chunk.dictionary_page_offset().unwrap_or(data);
+    if size == 0 && chunk.num_values() == 0 {
+        // Writers set any offsets where there are no rows.
+        return start >= 0 && data >= 0;
     }
-    let ordered =
-        start >= PARQUET_MAGIC.len() as i64 && start <= chunk.data_page_offset() && chunk.compressed_size() >= 0;
-    ordered && chunk.num_values() >= 0 && end.is_some_and(|end| end as u64 <= len)
+    // A chunk without values may have a dictionary page, and pyarrow then gives 0 as the offset of the data pages it lacks.
+    let is_ordered = if chunk.num_values() == 0 { data >= 0 } else { start <= data && chunk.num_values() > 0 };
+    let end = start.checked_add(size);
+    start >= PARQUET_MAGIC.len() as i64 && is_ordered && size >= 0 && end.is_some_and(|end| end as u64 <= len)
 }
 
-/// The number of the leaf column with this path.
+/// The number of the leaf column with this path, or with the only one that differs from it in case alone.
 fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
-    let Some(place) = schema.columns().iter().position(|column| column.path().string() == name) else {
-        let names: Vec<String> = schema.columns().iter().take(100).map(|column| column.path().string()).collect();
-        return bad(format!("has no column {name:?}; name one with --field: {}", names.join(", ")));
+    let paths: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let same_letters = |place: &usize| paths[*place].eq_ignore_ascii_case(name);
+    let similar: Vec<usize> = (0..paths.len()).filter(same_letters).collect();
+    let place = match (paths.iter().position(|path| path == name), &*similar) {
+        (Some(place), _) | (None, &[place]) => place,
+        (None, []) => {
+            let names: Vec<&str> = paths.iter().take(100).map(String::as_str).collect();
+            return bad(format!("has no column {name:?}; name one with --field: {}", names.join(", ")));
+        }
+        (None, several) => {
+            let names: Vec<&str> = several.iter().map(|place| paths[*place].as_str()).collect();
+            return bad(format!(
+                "has no column {name:?}, and several that differ in case only; name one with --field: {}",
+                names.join(", ")
+            ));
+        }
     };
     let column = schema.column(place);
     if column.max_rep_level() > 0 {

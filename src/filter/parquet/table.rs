@@ -7,7 +7,7 @@ use crate::atomic::AtomicFile;
 use crate::error::Result;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::writer::ColumnCloseResult;
-use parquet::file::metadata::{KeyValue, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::reader::ChunkReader;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -90,11 +90,23 @@ fn end_of(
     Ok(ColumnCloseResult {
         bytes_written: chunk.compressed_size() as u64,
         rows_written: row_group.num_rows() as u64,
-        metadata: chunk.clone(),
+        metadata: with_ordered_offsets(chunk)?,
         bloom_filter: Sbbf::read_from_column_chunk(chunk, source).map_err(table_error)?,
         column_index: index.column_index(column).cloned(),
         offset_index: index.offset_index(column).cloned(),
     })
+}
+
+/// The metadata of a chunk whose data pages begin after its dictionary page. pyarrow writes 0 where a chunk has no data page; moved with
+/// the chunk, that offset could become negative.
+fn with_ordered_offsets(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData> {
+    match chunk.dictionary_page_offset() {
+        Some(start) if chunk.data_page_offset() < start => {
+            let end = start + chunk.compressed_size();
+            chunk.clone().into_builder().set_data_page_offset(end).build().map_err(table_error)
+        }
+        _ => Ok(chunk.clone()),
+    }
 }
 
 /// The schema of `like` with these columns behind its own.

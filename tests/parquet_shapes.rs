@@ -1,0 +1,139 @@
+//! Parquet files as other writers make them: row groups without rows, names of columns in another case.
+
+use crate::command::{Ran, robosieve};
+use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use ::parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::writer::{SerializedFileWriter, TrackedWrite};
+use ::parquet::schema::parser::parse_message_type;
+use bytes::Bytes;
+use robosieve::Compiler;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// The header of a dictionary page without values, as pyarrow writes it.
+const EMPTY_DICTIONARY: &[u8] = b"\x15\x04\x15\x00\x15\x00\x4c\x15\x00\x15\x00\x12\x00\x00";
+
+/// A file with row groups of so many rows. As pyarrow has it, a column chunk of an empty row group has a dictionary page and no data
+/// page, whose offset is 0.
+fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
+    let schema = parse_message_type(schema).unwrap();
+    let mut file = SerializedFileWriter::new(Vec::new(), schema.into(), Default::default()).unwrap();
+    for &rows in groups {
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let urls: Vec<ByteArray> =
+            (0..rows).map(|row| ["https://a.example/x", "https://a.example/"][row % 2].into()).collect();
+        column.typed::<ByteArrayType>().write_batch(&urls, None, None).unwrap();
+        column.close().unwrap();
+        while let Some(mut column) = group.next_column().unwrap() {
+            column.typed::<Int64Type>().write_batch(&vec![7; rows], None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    let mut bytes = file.into_inner().unwrap();
+    let meta = ParquetMetaDataReader::new().parse_and_finish(&Bytes::from(bytes.clone())).unwrap();
+    let footer = u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().unwrap()) as usize;
+    bytes.truncate(bytes.len() - 8 - footer);
+    let groups = meta.row_groups().iter().cloned().map(|group| {
+        let mut columns = group.columns().to_vec();
+        for column in columns.iter_mut().filter(|_| group.num_rows() == 0) {
+            let dictionary = bytes.len() as i64;
+            bytes.extend_from_slice(EMPTY_DICTIONARY);
+            let builder = column.clone().into_builder();
+            let builder = builder.set_dictionary_page_offset(Some(dictionary)).set_data_page_offset(0);
+            let builder = builder.set_total_compressed_size(EMPTY_DICTIONARY.len() as i64);
+            *column = builder.set_total_uncompressed_size(EMPTY_DICTIONARY.len() as i64).build().unwrap();
+        }
+        group.into_builder().set_column_metadata(columns).build().unwrap()
+    });
+    let groups = groups.collect();
+    let meta = meta.into_builder().set_row_groups(groups).build();
+    let mut out = TrackedWrite::new(Vec::new());
+    out.write_all(&bytes).unwrap();
+    ParquetMetaDataWriter::new_with_tracked(TrackedWrite::new(&mut out), &meta).finish().unwrap();
+    out.into_inner().unwrap()
+}
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let mut compiler = Compiler::default();
+        compiler.add_robots("https://a.example", b"user-agent: *\ndisallow: /x").unwrap();
+        compiler.finish().unwrap().write_to(place.path().join("s")).unwrap();
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, args: &str) -> Ran {
+        robosieve(self.path(), &args.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// The names of the columns and the rows of a file, each read to its end.
+    fn read(&self, name: &str) -> (Vec<String>, Vec<String>) {
+        let file = SerializedFileReader::new(Bytes::from(fs::read(self.path().join(name)).unwrap())).unwrap();
+        let schema = file.metadata().file_metadata().schema_descr();
+        let columns = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+        (columns, file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect())
+    }
+}
+
+#[test]
+fn row_groups_without_rows_are_no_damage() {
+    let place = Place::new();
+    for groups in [&[0][..], &[0, 0], &[2, 0, 4], &[0, 2], &[3, 0]] {
+        let table = as_by_pyarrow("message m { required binary url (STRING); required int64 n; }", groups);
+        fs::write(place.path().join("in.parquet"), table).unwrap();
+        let rows: usize = groups.iter().sum();
+        for args in [
+            "annotate -s s -a one in.parquet -o A",
+            "annotate -s s -a one,two --as int8 in.parquet -o A",
+            "filter -s s -a one in.parquet -o A --disallowed-to D",
+            "filter -s s -a one in.parquet --out-dir out",
+            // What was written is read, and copied once more.
+            "annotate -s s -a one A --as-name again -o B",
+            "report -q -s s -a one in.parquet --json report.json",
+        ] {
+            let ran = place.run(args);
+            assert_eq!(ran.code, Some(0), "{groups:?}: {args}: {}", ran.stderr);
+            if args.starts_with("annotate") && args.ends_with("-o A") {
+                let (columns, read) = place.read("A");
+                assert!(columns.len() > 2 && read.len() == rows, "{groups:?}: {args}: {columns:?}");
+            }
+        }
+        assert_eq!(place.read("B").0, ["url", "n", "again"], "{groups:?}");
+    }
+}
+
+#[test]
+fn the_only_column_that_differs_in_case_is_taken() {
+    let place = Place::new();
+    for ((first, second), args, said) in [
+        (("URL", "n"), "", None),
+        (("Url", "n"), "--field uRL", None),
+        (("url", "Url"), "", None),
+        (("Url", "url"), "--field url", Some("column \"url\" holds INT64")),
+        (("URL", "Url"), "", Some("several that differ in case only; name one with --field: URL, Url")),
+        (("link", "n"), "", Some("has no column \"url\"; name one with --field: link, n")),
+    ] {
+        let schema = format!("message m {{ required binary {first} (STRING); required int64 {second}; }}");
+        fs::write(place.path().join("in.parquet"), as_by_pyarrow(&schema, &[2])).unwrap();
+        let ran = place.run(&format!("annotate -s s -a one {args} in.parquet -o out"));
+        match said {
+            Some(said) => assert!(ran.code == Some(2) && ran.stderr.contains(said), "{first}: {}", ran.stderr),
+            None => {
+                assert_eq!(ran.code, Some(0), "{first}: {}", ran.stderr);
+                let (_, rows) = place.read("out");
+                assert!(rows[0].ends_with("robots_allowed: 0}") && rows[1].ends_with("robots_allowed: 1}"), "{rows:?}");
+            }
+        }
+    }
+}
