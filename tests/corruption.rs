@@ -46,7 +46,7 @@ const ARCHIVE: &str = r#"
 {"url": "http://m\u00fcller.example:8080/robots.txt", "body": "user-agent: foobot\nuser-agent: a9\ndisallow: /\u00e4"}
 "#;
 
-const URLS: [&str; 23] = [
+pub(crate) const URLS: [&str; 23] = [
     "https://rules.example/private",
     "https://rules.example/private/page.html",
     "https://rules.example/folder/file.pdf",
@@ -72,7 +72,7 @@ const URLS: [&str; 23] = [
     "not a URL",
 ];
 
-const AGENTS: [&str; 6] = ["FooBot", "Kangaroo Bot", "Absent:BarBot:FooBot", "am", "an", "*"];
+pub(crate) const AGENTS: [&str; 6] = ["FooBot", "Kangaroo Bot", "Absent:BarBot:FooBot", "am", "an", "*"];
 
 /// A robots.txt whose groups overlap so much that merging them for every name would multiply them: the last of its
 /// names are told a union of rule sets. Equal rules make it long for the compiler and short in the snapshot.
@@ -86,7 +86,7 @@ pub(crate) fn overlapping() -> String {
 }
 
 /// A small snapshot with something in every section.
-fn intact() -> &'static [u8] {
+pub(crate) fn intact() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| {
         let mut archive = tempfile::NamedTempFile::new().unwrap();
@@ -108,7 +108,7 @@ fn put_u64(bytes: &mut [u8], at: usize, value: u64) {
 }
 
 /// Where the sections lie, as the table says.
-fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
+pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
     let extent = |row: usize| {
         let start = u64_at(bytes, HEADER + row * ROW + 8) as usize;
         start..start + u64_at(bytes, HEADER + row * ROW + 16) as usize

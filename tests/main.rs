@@ -12,6 +12,7 @@ mod corruption;
 mod datasets;
 mod determinism;
 mod diff;
+mod flipped_bits;
 mod hostile_text;
 mod layers;
 mod many;

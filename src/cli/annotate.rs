@@ -8,6 +8,7 @@ use super::many::ManyArgs;
 use super::parquet::NameArgs;
 use super::records::RecordArgs;
 use super::run::Run;
+use super::snapshot::VerifyArgs;
 use super::summary::print_agents;
 use super::task::{Annotation, Places, Task, What};
 use anyhow::bail;
@@ -20,6 +21,8 @@ pub(crate) struct AnnotateArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
     pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
     #[command(flatten)]
@@ -56,8 +59,8 @@ pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
         records: args.records.options(),
     };
     let places = Places { main, of_directory: dir.is_some(), ..Places::default() };
-    let (snapshot, judge, many, from) = (&args.snapshot, &args.judge, &args.many, &args.from);
-    Run { snapshot, judge, many, from, task, places, quiet }.perform(|stats, agents| {
+    let (snapshot, verify, judge, many, from) = (&args.snapshot, &args.verify, &args.judge, &args.many, &args.from);
+    Run { snapshot, verify, judge, many, from, task, places, quiet }.perform(|stats, agents| {
         // The counts of one agent are those of the lines.
         if agents.len() > 1 {
             print_agents(stats, agents);

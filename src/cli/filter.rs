@@ -7,6 +7,7 @@ use super::judging::{JudgeArgs, agents_needed};
 use super::many::ManyArgs;
 use super::records::RecordArgs;
 use super::run::Run;
+use super::snapshot::VerifyArgs;
 use super::stderr::print_line;
 use super::summary::grouped;
 use super::task::{Places, Task, What};
@@ -21,6 +22,8 @@ pub(crate) struct FilterArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
     pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
     #[command(flatten)]
@@ -63,8 +66,8 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         invalid: args.invalid_to.clone(),
         of_directory: dir.is_some(),
     };
-    let (snapshot, judge, many, from) = (&args.snapshot, &args.judge, &args.many, &args.from);
-    Run { snapshot, judge, many, from, task, places, quiet }.perform(|stats, _| print_hints(args, stats))
+    let (snapshot, verify, judge, many, from) = (&args.snapshot, &args.verify, &args.judge, &args.many, &args.from);
+    Run { snapshot, verify, judge, many, from, task, places, quiet }.perform(|stats, _| print_hints(args, stats))
 }
 
 /// Lines that went nowhere are said so, with the way to get them.

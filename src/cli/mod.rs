@@ -29,6 +29,7 @@ mod records;
 mod report;
 mod run;
 mod signals;
+mod snapshot;
 mod stderr;
 mod summary;
 mod task;

@@ -6,14 +6,16 @@ use super::judging::JudgeArgs;
 use super::many::{Identity, Many, ManyArgs};
 use super::overlap::Files;
 use super::progress::Progress;
+use super::snapshot::VerifyArgs;
 use super::summary::print_filter;
-use super::task::{Places, Task};
+use super::task::{Places, Task, What};
 use robosieve::{Agent, FilterStats, Judge, Snapshot, SpellCheck};
 use std::path::{Path, PathBuf};
 
 /// What is judged by what, and how it is asked for.
 pub(crate) struct Run<'a> {
     pub snapshot: &'a Path,
+    pub verify: &'a VerifyArgs,
     pub judge: &'a JudgeArgs,
     pub many: &'a ManyArgs,
     pub from: &'a InputArgs,
@@ -27,6 +29,10 @@ impl Run<'_> {
     /// Does it, and sums it up; `more` prints what the verb has to say beside.
     pub(crate) fn perform(self, more: impl FnOnce(&FilterStats, &[Agent])) -> anyhow::Result<()> {
         let snapshot = Snapshot::open(self.snapshot)?;
+        match &self.task.what {
+            What::Annotate(annotation) if annotation.preferences => self.verify.all(&snapshot, self.snapshot)?,
+            _ => self.verify.judging(&snapshot, self.snapshot)?,
+        }
         let who = &self.judge.who;
         let agents = who.agents(self.quiet)?;
         let mut check = SpellCheck::new(&agents);

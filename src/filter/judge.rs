@@ -14,7 +14,7 @@ use crate::profile::Profile;
 use crate::records::Extracted;
 use crate::robots::Robots;
 use crate::simd::{self, AnyMachine, Machine};
-use crate::snapshot::format::hash_key;
+use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Glance;
 use crate::snapshot::view::View;
 use crate::snapshot::{OriginEntry, Snapshot};
@@ -253,7 +253,7 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other, also if the stored text
-    /// of the robots.txt explains another verdict than its rule sets give.
+    /// of the robots.txt explains another verdict than its rule sets give, or if the index does not lead to an origin that is there.
     pub fn explain(&self, url: &[u8], agent: usize) -> Result<OriginExplanation<'s>> {
         let verdict = self.judge(url, &mut self.scratch())?.get(agent);
         let mut out = OriginExplanation {
@@ -269,12 +269,20 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(out) };
         (out.basis, out.origin) = (Basis::UnknownOrigin, Origin::of(url));
-        let Some((entry, other)) =
-            self.locate((parts.origin, hash_key(parts.origin)), Glance::NOT_TAKEN, &mut other_key)?
-        else {
+        let found = self.locate((parts.origin, hash_key(parts.origin)), Glance::NOT_TAKEN, &mut other_key)?;
+        if found.is_none_or(|(_, other)| other) {
+            self.snapshot.confirm_absent(parts.origin)?;
+        }
+        let Some((located, other)) = found else {
+            if !other_key.is_empty() {
+                self.snapshot.confirm_absent(&other_key)?;
+            }
             return Ok(out);
         };
-        let entry = self.snapshot.origin_at(entry.row)?;
+        let entry = self.snapshot.origin_at(located.row)?;
+        if entry.key() != located.key || entry.rules_file() != (located.file != NONE).then_some(located.file) {
+            return Err(Error::corrupt(format!("the entry of {} has the facts of another", entry.origin())));
+        }
         out.via_other_scheme = other;
         let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good(), self.options.at);
         out.basis = Basis::of(entry.outcome(), ruling);

@@ -15,8 +15,8 @@ use crate::url::Origin;
 /// An opened snapshot over bytes: a memory map ([`Snapshot::open`]), a `Vec<u8>`, a `&[u8]`.
 ///
 /// Opening costs the same whatever the size: the header is checked, nothing is decoded or copied. Reading damaged
-/// bytes gives [`Corrupt`](crate::ErrorKind::Corrupt) or, where only a checksum could tell, another answer: [`Snapshot::verify`] finds
-/// every damage. Nothing panics.
+/// bytes gives [`Corrupt`](crate::ErrorKind::Corrupt) or, where only a checksum could tell, another answer: [`Snapshot::verify_checksums`]
+/// finds every accidental damage, and [`Snapshot::verify`] every contradiction too. Nothing panics.
 ///
 /// ```
 /// use robosieve::{Compiler, Snapshot};
@@ -240,7 +240,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
     pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
         let facts = self.facts(row)?;
         let entry = Entry::decode(self.section(Section::Origins), facts.entry)?;
-        if entry.row != row {
+        if entry.row != row || entry.class != facts.outcome.class {
             return Err(Error::corrupt("an origin whose facts belong to another"));
         }
         Ok(OriginEntry {
@@ -250,6 +250,23 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
             detail: self.note(facts.detail)?,
             facts,
         })
+    }
+
+    /// Makes sure that no origin has this key, after the index has led to none: origins are sorted by key, so a damaged index does not
+    /// hide one. Cost: a binary search.
+    pub(crate) fn confirm_absent(&self, key: &[u8]) -> Result<()> {
+        let (mut low, mut high) = (0, self.origin_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.origin_at(middle)?.key.cmp(key) {
+                std::cmp::Ordering::Equal => {
+                    return Err(Error::corrupt(format!("the index does not lead to {}", String::from_utf8_lossy(key))));
+                }
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn facts(&self, row: u32) -> Result<Facts> {

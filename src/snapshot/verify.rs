@@ -12,6 +12,22 @@ use rayon::prelude::*;
 use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// What judging reads: everything but texts, their dictionary, and notes.
+const JUDGING: [Section; 9] = [
+    Section::Metadata,
+    Section::Index,
+    Section::Origins,
+    Section::Facts,
+    Section::Files,
+    Section::Named,
+    Section::RuleSets,
+    Section::Patterns,
+    Section::Tokens,
+];
+
+/// The checksums of a shorter file are computed by one thread, in less time than it takes to start others.
+const AT_ONCE: u64 = 1 << 20;
+
 impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     /// Checks every section's checksum and walks the whole structure, on all cores.
     ///
@@ -29,16 +45,51 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
         self.verify_files(&starts)
     }
 
-    /// Checks the checksums alone. Cost: reads the whole file once.
-    pub(crate) fn verify_checksums(&self) -> Result<()> {
-        Section::ALL.par_iter().zip(self.table()).try_for_each(|(section, extent)| {
-            let found = xxh3_64(self.section(*section));
-            if found == extent.checksum {
+    /// Checks the checksum of every section, on all threads of the current rayon pool. A changed bit anywhere in a section is found,
+    /// but not a file that was forged: its checksums fit. [`verify`](Self::verify) also walks the structure.
+    ///
+    /// Cost: reads the whole file once, in order, which also brings it into the page cache.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, ErrorKind, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
+    /// let mut bytes = compiler.finish()?.to_vec()?;
+    /// Snapshot::new(bytes.as_slice())?.verify_checksums()?;
+    /// let at = bytes.len() - 100;
+    /// bytes[at] ^= 1;
+    /// let err = Snapshot::new(bytes.as_slice())?.verify_checksums().unwrap_err();
+    /// assert!(matches!(err.kind(), ErrorKind::Corrupt { .. }));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the name of a section whose checksum does not fit.
+    pub fn verify_checksums(&self) -> Result<()> {
+        self.verify_sections(&Section::ALL)
+    }
+
+    /// As [`verify_checksums`](Self::verify_checksums), of the sections that a [`Judge`](crate::Judge) reads to reach verdicts: all but the
+    /// stored texts of robots.txt files and notes. Texts are read for explanations and preferences.
+    ///
+    /// # Errors
+    /// As [`verify_checksums`](Self::verify_checksums).
+    pub fn verify_judging_checksums(&self) -> Result<()> {
+        self.verify_sections(&JUDGING)
+    }
+
+    fn verify_sections(&self, sections: &[Section]) -> Result<()> {
+        let verify = |section: &Section| {
+            if xxh3_64(self.section(*section)) == self.table()[*section as usize - 1].checksum {
                 Ok(())
             } else {
                 Err(Error::corrupt(format!("the section \"{}\" has another checksum", section.name())))
             }
-        })
+        };
+        if self.byte_len() <= AT_ONCE {
+            return sections.iter().try_for_each(verify);
+        }
+        sections.par_iter().try_for_each(verify)
     }
 
     /// No checksum covers the bytes between the sections, but they are known.

@@ -5,6 +5,7 @@ mod table;
 
 use super::examples::AGENTS_EXAMPLES;
 use super::output::print;
+use super::snapshot::VerifyArgs;
 use super::who::AgentArgs;
 use anyhow::Context;
 use clap::Args;
@@ -17,6 +18,8 @@ pub(crate) struct AgentsArgs {
     /// Rank the names that this snapshot's robots.txt files have groups for, instead
     #[arg(value_name = "SNAP")]
     pub snapshot: Option<PathBuf>,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
     #[command(flatten)]
     pub who: AgentArgs,
     /// How many names to rank (default: 50, or all of -a)
@@ -54,6 +57,7 @@ fn rank(args: &AgentsArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
     let file = || path.display().to_string();
     let agents = args.who.agents(quiet)?;
     let snapshot = Snapshot::open(path)?;
+    args.verify.all(&snapshot, path)?;
     let mut check = SpellCheck::new(&agents);
     check.add_snapshot(&snapshot).with_context(file)?;
     args.who.check_names(check)?;

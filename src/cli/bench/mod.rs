@@ -12,6 +12,7 @@ use super::examples::BENCH_EXAMPLES;
 use super::judging::JudgeArgs;
 use super::numbers::{parse_count, parse_threads};
 use super::output::print;
+use super::snapshot::VerifyArgs;
 use anyhow::bail;
 use check::Checked;
 use clap::Args;
@@ -26,6 +27,8 @@ pub(crate) struct BenchArgs {
     /// The snapshot; without one, a synthetic web is made up
     #[arg(short, long, value_name = "SNAP")]
     pub snapshot: Option<PathBuf>,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
     /// With -s the list of URLs, which is read into memory first; without, how many URLs to make up (default: 1M)
     #[arg(long, value_name = "FILE|N")]
     pub urls: Option<String>,
@@ -66,7 +69,9 @@ pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.snapshot {
         Some(path) => {
             let Some(urls) = &args.urls else { bail!("-s needs --urls FILE, the list to judge") };
-            bench(args, &Snapshot::open(path)?, &Subject::given(path, urls)?, quiet)
+            let snapshot = Snapshot::open(path)?;
+            args.verify.all(&snapshot, path)?;
+            bench(args, &snapshot, &Subject::given(path, urls)?, quiet)
         }
         None => {
             let (snapshot, subject) = Subject::synthetic(subject::web(args)?, quiet)?;

@@ -7,6 +7,7 @@ use super::endings::{Format, refuse_other_format};
 use super::escape::to_json_pretty;
 use super::examples::DIFF_EXAMPLES;
 use super::output::{Output, print_with};
+use super::snapshot::VerifyArgs;
 use super::time::time;
 use super::who::AgentArgs;
 use anyhow::Context;
@@ -25,6 +26,8 @@ pub(crate) struct DiffArgs {
     /// The later one
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
     #[command(flatten)]
     pub who: AgentArgs,
     /// Without agents: how many names to show, those with the most changes
@@ -57,6 +60,8 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     refuse_outputs(args)?;
     let mut picture = args.svg.as_deref().map(|path| Output::open(Some(path))).transpose()?;
     let (old, new) = (Snapshot::open(&args.old)?, Snapshot::open(&args.new)?);
+    args.verify.all(&old, &args.old)?;
+    args.verify.all(&new, &args.new)?;
     let mut check = SpellCheck::new(&agents);
     check.add_snapshot(&old).map_err(|err| err.at(&args.old))?;
     check.add_snapshot(&new).map_err(|err| err.at(&args.new))?;

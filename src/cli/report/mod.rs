@@ -16,6 +16,7 @@ use super::output::{Output, is_stdout, print_with};
 use super::parquet;
 use super::progress::Progress;
 use super::records::RecordArgs;
+use super::snapshot::VerifyArgs;
 use super::summary::{no_url, print_report};
 use super::time::time;
 use anyhow::Context;
@@ -32,6 +33,8 @@ pub(crate) struct ReportArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP")]
     pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
     #[command(flatten)]
@@ -69,6 +72,7 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
         outputs.iter_mut().for_each(|(_, output)| output.outlive_reader());
     }
     let snapshot = Snapshot::open(&args.snapshot)?;
+    args.verify.all(&snapshot, &args.snapshot)?;
     let who = &args.judge.who;
     let agents = who.agents(quiet)?;
     let mut check = SpellCheck::new(&agents);
