@@ -42,7 +42,7 @@ impl OutputFile {
     /// link the target is replaced or made.
     ///
     /// # Errors
-    /// [`ErrorKind::BadOutput`](crate::ErrorKind::BadOutput) for a directory; what the operating system refuses.
+    /// [`ErrorKind::BadOutput`] for a directory; what the operating system refuses.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = AtomicFile::create(path)?;

@@ -178,6 +178,7 @@ mod tests {
     ];
     /// What changes no byte of an output and no count, or is looked at by itself.
     const OTHERS: &[&str] = &[
+        "no_verify",
         "strict_agents",
         "disallowed_to",
         "unknown_to",
