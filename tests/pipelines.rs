@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const THREADS: [usize; 3] = [1, 2, 5];
 
-/// The outcome of `work` on a pool of so many threads: `Err` for a panic. Fails if `work` hangs.
+/// The outcome of `work` on a pool of `threads` threads: `Err` for a panic. Fails if `work` hangs.
 fn outcome<T: Send + 'static>(threads: usize, work: impl FnOnce() -> T + Send + 'static) -> thread::Result<T> {
     let (alive, ended) = mpsc::channel::<()>();
     let thread = thread::spawn(move || {

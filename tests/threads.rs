@@ -47,7 +47,7 @@ fn a_capped_run_has_no_more_threads() {
     }
 }
 
-/// Runs `robosieve` as a user who may have so many threads. The system does not hold root to that
+/// Runs `robosieve` as a user with a limit on threads. The system does not hold root to that
 /// limit.
 #[cfg(target_os = "linux")]
 fn limited(dir: &Path, threads: u32, args: &str) -> Ran {

@@ -147,7 +147,7 @@ fn rename_all(renames: Vec<Rename>) -> Result<()> {
         let is_new = real.symlink_metadata().is_err();
         let renamed = step().and_then(|()| file.persist(&real).map_err(|err| err.error));
         if let Err(err) = renamed {
-            // An error of removing has nobody to tell: the one that led here is told.
+            // An error of removing is ignored: the caller reports the one that led here.
             made.iter().for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
             return Err(Error::io(path, err));
         }

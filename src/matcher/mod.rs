@@ -1,6 +1,8 @@
 //! One path against one robots.txt: the verdict, fast, or the explanation, in full.
 
 mod explain;
+#[cfg(test)]
+mod generate;
 pub(crate) mod hot;
 mod index;
 mod parts;

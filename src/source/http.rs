@@ -197,7 +197,8 @@ pub(super) fn is_text(body: &[u8]) -> bool {
     body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_space(b))
 }
 
-/// What is read of a body that may be coded again: an inner coding of so many bytes fills the 500 KiB that count.
+/// The bytes that one step of decoding keeps. Its result may be coded again: this much of an inner coding fills the 500 KiB
+/// that count.
 const MAX_DECODED: usize = 2 * MAX_KEPT;
 
 /// At most [`MAX_DECODED`] bytes, and whether they came without an error.
@@ -263,7 +264,7 @@ mod tests {
         out.finish().unwrap()
     }
 
-    /// What comes of a body under these headers: the text, or why there is none.
+    /// The decoded body under these headers, or why there is none.
     fn outcome(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
         let block = [b"HTTP/1.1 200 OK\r\n", headers.as_bytes(), b"\r\n\r\n", body].concat();
         match parse(block.into(), false) {

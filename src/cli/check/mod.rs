@@ -45,8 +45,8 @@ pub(crate) struct CheckArgs {
     pub urls: Vec<String>,
 }
 
-/// A snapshot of up to so many bytes is verified before the answer, which takes a tenth of a millisecond. Of a larger one, the answer
-/// is compared with the stored text of the robots.txt.
+/// The largest snapshot, in bytes, that is verified before the answer, which takes a tenth of a millisecond. For a larger
+/// one, the answer is compared with the stored text of the robots.txt.
 const VERIFIED_WHOLE: u64 = 1 << 20;
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
