@@ -150,7 +150,8 @@ impl Error {
         Self::from(err).at(path)
     }
 
-    /// The same error as an `io::Error` of the same kind, for code that passes those on; `from` gives it back.
+    /// The same error as an `io::Error` of the same kind, for code that passes those on; `from`
+    /// gives it back.
     pub(crate) fn into_io(self) -> io::Error {
         let kind = match self.kind() {
             ErrorKind::Io(err) => err.kind(),

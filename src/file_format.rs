@@ -1,6 +1,8 @@
-//! Recognises file formats by their magic numbers, so that no archive, table or image is read as text.
+//! Recognises file formats by their magic numbers, so that no archive, table or image is read as
+//! text.
 
-/// How many bytes [`FileFormat::of`] looks at. A tar archive has its magic number last, at byte 257.
+/// How many bytes [`FileFormat::of`] looks at. A tar archive has its magic number last, at byte
+/// 257.
 pub(crate) const LOOK: usize = 512;
 
 /// Fewer bytes than this leave some formats open if the file goes on.
@@ -23,7 +25,8 @@ pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
 }
 
-/// A format that is no plain text. `None` in its place means text, or a format that is not known here.
+/// A format that is no plain text. `None` in its place means text, or a format that is not known
+/// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     Gzip,
@@ -92,8 +95,8 @@ const LETTERS: &[(&[u8], FileFormat)] = &[
 ];
 
 impl FileFormat {
-    /// The format of a file that begins with `start`: its first [`LOOK`] bytes, or all of a shorter file. [`ENOUGH`] bytes do for all
-    /// formats but tar.
+    /// The format of a file that begins with `start`: its first [`LOOK`] bytes, or all of a shorter
+    /// file. [`ENOUGH`] bytes do for all formats but tar.
     pub(crate) fn of(start: &[u8]) -> Option<Self> {
         let start = &start[..start.len().min(LOOK)];
         if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
@@ -176,8 +179,8 @@ impl FileFormat {
         })
     }
 
-    /// Why a file that begins with `start` is no list of URLs, and what to do; `is_packed` if that was found inside gzip or zstd. A NUL byte
-    /// alone is no reason: lines may hold any bytes.
+    /// Why a file that begins with `start` is no list of URLs, and what to do; `is_packed` if that
+    /// was found inside gzip or zstd. A NUL byte alone is no reason: lines may hold any bytes.
     pub(crate) fn not_a_list(start: &[u8], is_packed: bool) -> Option<String> {
         let format = Self::of(start).filter(|format| *format != Self::Binary)?;
         let way_out = match format {

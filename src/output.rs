@@ -38,8 +38,8 @@ impl std::fmt::Debug for OutputFile {
 }
 
 impl OutputFile {
-    /// Begins to write the file. A device, a pipe or an open file (`/dev/stdout`, `/dev/fd/3`) is written to as it is; of a symbolic
-    /// link the target is replaced or made.
+    /// Begins to write the file. A device, a pipe or an open file (`/dev/stdout`, `/dev/fd/3`) is
+    /// written to as it is; of a symbolic link the target is replaced or made.
     ///
     /// # Errors
     /// [`ErrorKind::BadOutput`] for a directory; what the operating system refuses.
@@ -65,7 +65,8 @@ impl OutputFile {
         Self::commit_all([self])
     }
 
-    /// Ends several files and makes them appear together: the bytes of all are safe on disk before the first appears.
+    /// Ends several files and makes them appear together: the bytes of all are safe on disk before
+    /// the first appears.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -78,8 +79,8 @@ impl OutputFile {
     /// ```
     ///
     /// # Errors
-    /// What the operating system refuses, naming the file; none has appeared then, unless it was a rename that failed, after which
-    /// files that were replaced before it keep their new content.
+    /// What the operating system refuses, naming the file; none has appeared then, unless it was a
+    /// rename that failed, after which files that were replaced before it keep their new content.
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
         let files = files.into_iter().map(Self::end).collect::<Result<Vec<_>>>()?;
         atomic::commit_all(files)

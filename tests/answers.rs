@@ -1,5 +1,6 @@
-//! Answers in archives that must not be taken for an empty robots.txt, which would allow everything: a JSON line's body under
-//! another key, a `revisit` record, a URL that was captured often.
+//! Answers in archives that must not be taken for an empty robots.txt, which would allow
+//! everything: a JSON line's body under another key, a `revisit` record, a URL that was captured
+//! often.
 
 use crate::command::robosieve;
 use base64::Engine;
@@ -46,7 +47,8 @@ fn a_body_is_read_from_any_documented_key() {
     assert_eq!(letter(&compile(without_status.as_bytes()), "https://a.example/x"), 'D');
 }
 
-/// RFC 9110 §15.3.5: of the 2xx only 204 has no body. Of another one the body is not known, as if the site had not answered.
+/// RFC 9110 §15.3.5: of the 2xx only 204 has no body. Of another one the body is not known, as if
+/// the site had not answered.
 #[test]
 fn a_2xx_without_a_body_is_unreachable() {
     for (object, expected) in [
@@ -145,7 +147,8 @@ fn record(kind: &str, day: u8, more: &str, block: &str) -> String {
     )
 }
 
-/// WARC/1.1 §6.7: a `revisit` record says that an answer was the same as an earlier one, and leaves the body out.
+/// WARC/1.1 §6.7: a `revisit` record says that an answer was the same as an earlier one, and leaves
+/// the body out.
 #[test]
 fn a_revisit_record_confirms_the_copy_before_it() {
     let copy = record("response", 1, "", "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /x\n");
@@ -170,7 +173,8 @@ fn a_revisit_record_confirms_the_copy_before_it() {
     assert_eq!(letter(&alone, "https://a.example/x"), 'D', "a revisit without a copy is no answer");
 }
 
-/// Captures of one URL, many, and origins that redirect there: each gets what the URL said by the time that counts.
+/// Captures of one URL, many, and origins that redirect there: each gets what the URL said by the
+/// time that counts.
 #[test]
 fn followers_of_an_often_captured_url_each_get_its_copy_of_their_time() {
     let target = "https://t.example/robots.txt";

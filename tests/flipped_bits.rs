@@ -1,4 +1,5 @@
-//! Every flipped bit of a snapshot is found by the verbs that judge by it, or changes nothing that they say.
+//! Every flipped bit of a snapshot is found by the verbs that judge by it, or changes nothing that
+//! they say.
 
 use crate::command::{Ran, robosieve};
 use crate::corruption::{AGENTS, URLS, extents, intact};
@@ -21,7 +22,8 @@ fn run(dir: &Path, args: &str, more: &[&str]) -> Ran {
     robosieve(dir, &args.split(' ').chain(more.iter().copied()).collect::<Vec<_>>())
 }
 
-/// On four threads, each with a directory of its own that has the list of URLs and the intact snapshot.
+/// On four threads, each with a directory of its own that has the list of URLs and the intact
+/// snapshot.
 fn on_four_threads(work: impl Fn(&Path, usize) + Sync) {
     std::thread::scope(|scope| {
         for part in 0..4 {
@@ -76,7 +78,8 @@ fn a_flipped_bit_changes_no_answer_of_check() {
     });
 }
 
-/// The sections that hold what verdicts follow from: a bit of each that changes one is found, unless it is asked not to look.
+/// The sections that hold what verdicts follow from: a bit of each that changes one is found,
+/// unless it is asked not to look.
 #[test]
 fn unverified_damage_changes_verdicts() {
     let agents: Vec<_> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();

@@ -1,4 +1,5 @@
-//! Parquet files as other writers make them: row groups without rows, names of columns in another case.
+//! Parquet files as other writers make them: row groups without rows, names of columns in another
+//! case.
 
 use crate::command::{Ran, robosieve};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
@@ -16,8 +17,8 @@ use tempfile::TempDir;
 /// The header of a dictionary page without values, as pyarrow writes it.
 const EMPTY_DICTIONARY: &[u8] = b"\x15\x04\x15\x00\x15\x00\x4c\x15\x00\x15\x00\x12\x00\x00";
 
-/// A file whose row groups have these numbers of rows. As in files of pyarrow, a column chunk of an empty row group has a dictionary page and no data
-/// page, whose offset is 0.
+/// A file whose row groups have these numbers of rows. As in files of pyarrow, a column chunk of an
+/// empty row group has a dictionary page and no data page, whose offset is 0.
 fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
     let schema = parse_message_type(schema).unwrap();
     let mut file = SerializedFileWriter::new(Vec::new(), schema.into(), Default::default()).unwrap();

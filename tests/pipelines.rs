@@ -127,7 +127,8 @@ fn a_panic_of_a_reader_ends_a_compilation() {
     }
 }
 
-/// Row groups of two rows, each column with a Bloom filter; that of column `n` in the first row group is damaged.
+/// Row groups of two rows, each column with a Bloom filter; that of column `n` in the first row
+/// group is damaged.
 fn with_damaged_copy(groups: usize) -> Vec<u8> {
     let schema = parse_message_type("message m { required binary url (STRING); required int64 n; }").unwrap();
     let properties = WriterProperties::builder().set_bloom_filter_enabled(true).build();

@@ -233,8 +233,9 @@ proptest! {
     }
 }
 
-/// RFC 9309 §2.2.3: `*` stands for any run of characters, also where the pattern has nothing else. Each thread moves the rules of
-/// a site to another layout after some thousands of URLs, which must decide as before.
+/// RFC 9309 §2.2.3: `*` stands for any run of characters, also where the pattern has nothing else.
+/// Each thread moves the rules of a site to another layout after some thousands of URLs, which must
+/// decide as before.
 #[test]
 fn stars_alone_decide_however_many_urls_a_site_has() {
     let literal = |kind: &str| (0..128).map(|number| format!("{kind}: /other/{number}/\n")).collect::<String>();

@@ -188,8 +188,8 @@ fn crawled(random: &mut Lcg, month: u64) -> serde_json::Value {
     }
     match random.below(9) {
         8 if secure => {
-            // The snapshot holds neither the max-age of a last good copy nor the redirect that led to one: the 304 has a max-age of
-            // its own, and is of a URL that never redirects.
+            // The snapshot holds neither the max-age of a last good copy nor the redirect that led
+            // to one: the 304 has a max-age of its own, and is of a URL that never redirects.
             object["status"] = json!(304);
             object["headers"] = json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
         }

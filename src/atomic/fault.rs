@@ -23,8 +23,8 @@ pub(super) fn step() -> io::Result<()> {
     }
 }
 
-/// Runs `work` again and again, failing its first step, its second and so on, until no step is left to fail. `check` looks at each
-/// result but the last; gives how many there were.
+/// Runs `work` again and again, failing its first step, its second and so on, until no step is left
+/// to fail. `check` looks at each result but the last; gives how many there were.
 pub(super) fn fail_each_step<T>(mut work: impl FnMut() -> T, mut check: impl FnMut(T)) -> u32 {
     for place in 0.. {
         LEFT.set(Some(place));

@@ -1,4 +1,5 @@
-//! Output files that appear whole or not at all: temporary name, fsync, rename. Several appear together.
+//! Output files that appear whole or not at all: temporary name, fsync, rename. Several appear
+//! together.
 
 mod ahead;
 #[cfg(test)]
@@ -105,12 +106,12 @@ struct Unnamed {
     unfinished: Unfinished,
 }
 
-/// Makes files appear together: all are on disk before the first is renamed, so that a full disk, or whatever else fails until
-/// then, leaves none.
+/// Makes files appear together: all are on disk before the first is renamed, so that a full disk,
+/// or whatever else fails until then, leaves none.
 ///
 /// # Errors
-/// What the operating system refuses, naming the file. If a rename itself fails, files that were made before it are removed
-/// again; of those that replaced another the new content stays.
+/// What the operating system refuses, naming the file. If a rename itself fails, files that were
+/// made before it are removed again; of those that replaced another the new content stays.
 pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
     let finished = files.into_iter().map(AtomicFile::finish).collect::<Result<Vec<_>>>()?;
     // The handles live until the lock on the list of unfinished files is released.
@@ -165,7 +166,8 @@ fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<
     step()?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".robosieve-").suffix(".tmp");
-    // Opened here, since the crate's own errors name the temporary file, of which the user has never heard, and lose the cause.
+    // Opened here, since the crate's own errors name the temporary file, of which the user has
+    // never heard, and lose the cause.
     let file = builder.make_in(folder, |path| File::options().read(true).write(true).create_new(true).open(path))?;
     if let Some(wanted) = permissions {
         file.as_file().set_permissions(wanted)?;
@@ -173,7 +175,8 @@ fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<
     Ok(file)
 }
 
-/// A folder whose renames are brought to disk: a rename is on disk only once its folder is. Only Unix can sync folders.
+/// A folder whose renames are brought to disk: a rename is on disk only once its folder is. Only
+/// Unix can sync folders.
 struct Folder(#[cfg(unix)] File);
 
 #[cfg(unix)]

@@ -1,4 +1,5 @@
-//! Where the path of an output leads: to a file that can be replaced, or to a stream that is written to as it is.
+//! Where the path of an output leads: to a file that can be replaced, or to a stream that is
+//! written to as it is.
 
 use super::folder_of;
 use crate::error::{ErrorKind, Result};
@@ -12,9 +13,11 @@ const MAX_LINKS: usize = 40;
 /// What an output's path stands for.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// A regular file, there already or not: its path with links followed, and the permissions it has.
+    /// A regular file, there already or not: its path with links followed, and the permissions it
+    /// has.
     File(PathBuf, Option<Permissions>),
-    /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`): its name cannot or must not be replaced.
+    /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`): its name cannot or
+    /// must not be replaced.
     Stream(File),
 }
 
@@ -40,7 +43,8 @@ impl Place {
     }
 }
 
-/// The folder for further temporary files of the output at `path`: that of the file, or the system's if it is a stream.
+/// The folder for further temporary files of the output at `path`: that of the file, or the
+/// system's if it is a stream.
 pub(crate) fn scratch_folder(path: &Path) -> PathBuf {
     let is_stream = |real: &Path| {
         let in_place = fs::metadata(real).is_ok_and(|meta| !meta.is_file());
@@ -69,8 +73,8 @@ fn refuse(what: impl Into<String>) -> Result<Place> {
     Err(ErrorKind::BadOutput(what.into()).into())
 }
 
-/// The path that a chain of symbolic links ends at, whether there is anything or not. Stops at the links of `/proc/*/fd`: they stand for
-/// open files, which may have another name by now or none.
+/// The path that a chain of symbolic links ends at, whether there is anything or not. Stops at the
+/// links of `/proc/*/fd`: they stand for open files, which may have another name by now or none.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -84,7 +88,8 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     fs::metadata(&path).map(|_| path)
 }
 
-/// The number in `/dev/fd/3`, `/proc/self/fd/3` and the like; `/dev/stdout` is a link to such a path, or a device.
+/// The number in `/dev/fd/3`, `/proc/self/fd/3` and the like; `/dev/stdout` is a link to such a
+/// path, or a device.
 fn descriptor_of(path: &Path) -> Option<u32> {
     let number = number_of(path)?;
     let folder = folder_of(path).canonicalize().ok()?;
@@ -109,15 +114,17 @@ mod descriptor {
     use std::io;
     use std::os::fd::{BorrowedFd, RawFd};
 
-    /// Another handle of an open file, with the same position: what the shell or another program writes there goes on behind. Opening
-    /// `/proc/self/fd/1` again would begin at the start of the file.
+    /// Another handle of an open file, with the same position: what the shell or another program
+    /// writes there goes on behind. Opening `/proc/self/fd/1` again would begin at the start of the
+    /// file.
     #[expect(unsafe_code, reason = "the standard library gives safe handles of descriptors 0 to 2 only")]
     pub(super) fn duplicate(path: &Path, number: u32) -> io::Result<File> {
         // Fails if the descriptor is not open.
         path.symlink_metadata()?;
         let number = RawFd::try_from(number).map_err(io::Error::other)?;
         // SAFETY: The number is not negative. The handle lives until the end of this expression, in which it is only handed to
-        // `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed the descriptor since the check, that call fails and changes nothing.
+        // `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed the descriptor since the check, that
+        // call fails and changes nothing.
         let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
         Ok(File::from(file))
     }

@@ -68,7 +68,8 @@ fn files_appear_together_or_not_at_all_whatever_step_fails() {
             assert!(["old", "b", "c"].iter().any(|name| err.path() == Some(&dir.path().join(name))), "{err}");
             let names: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             assert_eq!(names, ["old"], "{err}");
-            // The last two failures are renames after that of the first file, which cannot be taken back.
+            // The last two failures are renames after that of the first file, which cannot be taken
+            // back.
             let expected = if failed > 3 * 3 + 1 { b"new" } else { b"old" };
             assert_eq!(fs::read(dir.path().join("old")).unwrap(), expected, "{err}");
         },

@@ -45,15 +45,17 @@ impl Drop for Unfinished {
     }
 }
 
-/// Runs `rename`, which gives several temporary files their names. A signal handler that calls [`remove_unfinished`] waits
-/// until all have them. `rename` must drop no [`Unfinished`], which would wait for the same lock.
+/// Runs `rename`, which gives several temporary files their names. A signal handler that calls
+/// [`remove_unfinished`] waits until all have them. `rename` must drop no [`Unfinished`], which
+/// would wait for the same lock.
 pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
     let list = unfinished();
     if list.ended { Err(io::Error::from(io::ErrorKind::Interrupted).into()) } else { rename() }
 }
 
-/// Removes the temporary files of all outputs that are being written, for a program that a signal is about to end, where
-/// nothing is dropped. What is written to such an output afterwards is lost, and no other file can be begun in this process.
+/// Removes the temporary files of all outputs that are being written, for a program that a signal
+/// is about to end, where nothing is dropped. What is written to such an output afterwards is lost,
+/// and no other file can be begun in this process.
 ///
 /// ```standalone_crate
 /// # let dir = tempfile::tempdir()?;

@@ -22,7 +22,8 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Worker threads (default: one for each core; at most four for each core, or 512 if that is more).
+    /// Worker threads (default: one for each core; at most four for each core, or 512 if that is
+    /// more).
     #[arg(short, long, global = true, value_name = "N", value_parser = parse_threads)]
     pub jobs: Option<usize>,
     /// Print no summary and no progress.

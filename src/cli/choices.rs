@@ -29,7 +29,8 @@ choices!(PolicyArg => StatusPolicy {
     Google = "google" => StatusPolicy::Google,
     /// 4xx, 429 too, allows; 5xx and network errors disallow for 30 days, then allow
     Rfc9309 = "rfc9309" => StatusPolicy::Rfc9309,
-    /// Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network errors disallow
+    /// Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network
+    /// errors disallow
     Strict = "strict" => StatusPolicy::Strict,
 });
 choices!(UnknownArg => UnknownOrigin {

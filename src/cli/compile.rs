@@ -39,8 +39,9 @@ pub(crate) struct CompileArgs {
     /// Write what was read and what came of it as JSON (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
-    /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files; quoted globs ('crawl/**/*.warc.gz') stand
-    /// for the files that they match; `-` is standard input
+    /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files;
+    /// quoted globs ('crawl/**/*.warc.gz') stand for the files that they match; `-` is standard
+    /// input
     #[arg(required_unless_present = "previous", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -94,8 +95,8 @@ fn with_time(mut compiler: Compiler, args: &CompileArgs) -> Compiler {
     compiler
 }
 
-/// Refuses outputs that would overwrite what is read, or each other, or whose names say another format. The previous snapshot may be
-/// replaced by the new one.
+/// Refuses outputs that would overwrite what is read, or each other, or whose names say another
+/// format. The previous snapshot may be replaced by the new one.
 fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
     refuse_archive(&args.output)?;
     let mut files = Files::default().reads("an input", inputs);

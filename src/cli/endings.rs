@@ -16,7 +16,8 @@ pub(crate) enum Format {
 
 /// The endings of compressed text that is written.
 const COMPRESSED: &[&str] = &["gz", "zst"];
-/// Compressions and archives that nothing here writes. `br` is not one of them: that is a country too.
+/// Compressions and archives that nothing here writes. `br` is not one of them: that is a country
+/// too.
 const NOT_WRITTEN: &[&str] = &[
     "xz", "bz2", "lz4", "zip", "7z", "lzma", "lzo", "z", "rar", "tar", "tgz", "tbz2", "txz", "bz", "bgz", "gzip",
     "zstd", "snappy", "brotli",

@@ -25,7 +25,8 @@ pub(crate) struct InputArgs {
 /// An input, and the tree that it was found in.
 pub(crate) struct LocatedInput {
     pub path: PathBuf,
-    /// The directory that a glob begins with; `None` for a file that was named, or found in a directory that was.
+    /// The directory that a glob begins with; `None` for a file that was named, or found in a
+    /// directory that was.
     pub root: Option<PathBuf>,
 }
 
@@ -118,7 +119,8 @@ impl InputArgs {
     }
 }
 
-/// Refuses the URL of a file elsewhere, which `path` may be by mistake; a file that has this name is taken.
+/// Refuses the URL of a file elsewhere, which `path` may be by mistake; a file that has this name
+/// is taken.
 pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
     let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else { return Ok(()) };
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -172,14 +174,16 @@ fn expand(path: PathBuf, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<
     if path.is_dir() { expand_directory(&path, quiet, all) } else { expand_name(path, all) }
 }
 
-/// Names and globs as files: a glob stands for the files that it matches, any other name, also that of a directory, for itself.
+/// Names and globs as files: a glob stands for the files that it matches, any other name, also that
+/// of a directory, for itself.
 pub(crate) fn expand_globs(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     paths.iter().try_for_each(|path| expand_name(path.clone(), &mut all))?;
     Ok(all)
 }
 
-/// Appends what a name stands for that is not the name of a directory. A file is taken as it is, whatever characters its name has.
+/// Appends what a name stands for that is not the name of a directory. A file is taken as it is,
+/// whatever characters its name has.
 fn expand_name(path: PathBuf, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     match as_glob(&path) {
         Some(pattern) => expand_glob(pattern, all)?,
@@ -197,7 +201,8 @@ fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// The directory that a pattern begins with, spelled as in the paths that it matches: without a leading `./`.
+/// The directory that a pattern begins with, spelled as in the paths that it matches: without a
+/// leading `./`.
 fn glob_root(path: &Path) -> Option<PathBuf> {
     let parts = Path::new(as_glob(path)?).components();
     let fixed = parts.take_while(|part| !part.as_os_str().to_str().is_some_and(has_wildcard));

@@ -54,8 +54,9 @@ pub(crate) fn run() -> ExitCode {
     code
 }
 
-/// Prints what clap has to say: help, the version, or what is wrong with the arguments. These may come from file names
-/// (`robosieve check *`), so what is unsafe is escaped, at the cost of the colours.
+/// Prints what clap has to say: help, the version, or what is wrong with the arguments. These may
+/// come from file names (`robosieve check *`), so what is unsafe is escaped, at the cost of the
+/// colours.
 fn print_usage(err: &clap::Error) -> ExitCode {
     if err.use_stderr() {
         let text = err.render().to_string();

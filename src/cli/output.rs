@@ -49,7 +49,8 @@ impl Output {
         }
     }
 
-    /// Writes all that this output will hold. That the reader of standard output went away is an error of
+    /// Writes all that this output will hold. That the reader of standard output went away is an
+    /// error of
     /// [`commit_all`](Self::commit_all), when the files are safe.
     pub(crate) fn write_whole(&mut self, text: &str) -> io::Result<()> {
         match self {
@@ -68,8 +69,9 @@ impl Output {
         Self::commit_all([self])
     }
 
-    /// Makes several outputs visible together. If one cannot be completed, none of the files appears; a reader of standard output that
-    /// went away is no reason to lose them, and is an error afterwards.
+    /// Makes several outputs visible together. If one cannot be completed, none of the files
+    /// appears; a reader of standard output that went away is no reason to lose them, and is an
+    /// error afterwards.
     pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Self>) -> anyhow::Result<()> {
         let (mut files, mut gone) = (Vec::new(), Ok(()));
         for output in outputs {
@@ -89,7 +91,8 @@ impl Output {
     }
 }
 
-/// Whether a path means standard output. Opened by its name, a file that it leads to would be started again.
+/// Whether a path means standard output. Opened by its name, a file that it leads to would be
+/// started again.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path.as_os_str() == *name)
 }
@@ -172,7 +175,8 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_with(text, [])
 }
 
-/// Writes `text` to standard output, and makes files appear that belong to it. They do not if the text cannot be written.
+/// Writes `text` to standard output, and makes files appear that belong to it. They do not if the
+/// text cannot be written.
 pub(crate) fn print_with(text: &str, files: impl IntoIterator<Item = Output>) -> anyhow::Result<()> {
     let mut out = Output::open(None)?;
     out.write_whole(&escape_lines(text))?;

@@ -1,7 +1,8 @@
 //! Refuses outputs that would overwrite an input or another output.
 //!
-//! Files are compared by device and inode where the system has them: one file may have many names (links, `./`, `/dev/stdin`), and
-//! standard input has none. An output that does not exist yet is compared by the place where it will be.
+//! Files are compared by device and inode where the system has them: one file may have many names
+//! (links, `./`, `/dev/stdin`), and standard input has none. An output that does not exist yet is
+//! compared by the place where it will be.
 
 use anyhow::bail;
 use std::collections::HashMap;
@@ -14,7 +15,8 @@ const STDOUT: &str = "standard output";
 /// Links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// The files that a run reads and writes, with the options that name them. First all that it reads are added, then each output.
+/// The files that a run reads and writes, with the options that name them. First all that it reads
+/// are added, then each output.
 #[derive(Default)]
 pub(crate) struct Files {
     read: HashMap<Identity, String>,
@@ -60,8 +62,9 @@ impl Files {
         Ok(self)
     }
 
-    /// Adds an output in the directory that `option` names. `place` is its path below that directory's [place](place_of), so that
-    /// links are followed once for the directory and not for each file.
+    /// Adds an output in the directory that `option` names. `place` is its path below that
+    /// directory's [place](place_of), so that links are followed once for the directory and not for
+    /// each file.
     ///
     /// # Errors
     /// As [`writes`](Self::writes).
@@ -87,7 +90,8 @@ impl Files {
     }
 }
 
-/// The identity of what exists. Devices (`/dev/null`, a terminal) and sockets may be read and written at once.
+/// The identity of what exists. Devices (`/dev/null`, a terminal) and sockets may be read and
+/// written at once.
 #[cfg(unix)]
 fn identity(meta: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -138,7 +142,8 @@ fn standard_stream<T>(_: T) -> Option<Identity> {
 /// Where a file that does not exist will be, however its path is spelled.
 pub(crate) fn place_of(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    // Links to nothing: the target of the last is created. The bound ends a circle, which cannot be opened anyway.
+    // Links to nothing: the target of the last is created. The bound ends a circle, which cannot be
+    // opened anyway.
     for _ in 0..MAX_LINKS {
         let Ok(target) = fs::read_link(&path) else { break };
         path = folder_of(&path).join(target);

@@ -11,8 +11,8 @@ pub(crate) struct RecordArgs {
     /// How all inputs are laid out (default: told by each one's name, else by its first line)
     #[arg(long, value_enum, value_name = "FORM")]
     pub input_format: Option<FormatArg>,
-    /// The column that has the URLs: in TSV or CSV its number from 1, or its name in the first line; in Parquet its name in any case,
-    /// which is `a.b` for a field of a struct (default: url)
+    /// The column that has the URLs: in TSV or CSV its number from 1, or its name in the first
+    /// line; in Parquet its name in any case, which is `a.b` for a field of a struct (default: url)
     #[arg(long, value_name = "N|NAME", visible_alias = "column")]
     pub field: Option<String>,
     /// The first line names the columns, though --field is a number: it is passed on, not judged
@@ -21,11 +21,12 @@ pub(crate) struct RecordArgs {
     /// What stands between columns: one character, tab or space (default: a tab, in CSV a comma)
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub delimiter: Option<u8>,
-    /// The key of JSON objects that has the URL; `a.b` is the key b of the object at a, unless there is a key `a.b` (default: url)
+    /// The key of JSON objects that has the URL; `a.b` is the key b of the object at a, unless
+    /// there is a key `a.b` (default: url)
     #[arg(long, value_name = "KEY")]
     pub json_key: Option<String>,
-    /// The scheme of URLs that are written without one (example.com/a, example.com:8080/a); a text with another scheme (mailto:a) stays
-    /// invalid
+    /// The scheme of URLs that are written without one (example.com/a, example.com:8080/a); a text
+    /// with another scheme (mailto:a) stays invalid
     #[arg(long, value_name = "SCHEME", value_parser = parse_scheme)]
     pub default_scheme: Option<String>,
     /// The host, or scheme and host, of URLs that are a path only (/a, as in an access log)

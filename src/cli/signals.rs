@@ -73,8 +73,8 @@ mod platform {
     use std::thread::Builder;
 
     pub(super) fn handle() -> io::Result<()> {
-        // With a handler, a file beyond `ulimit -f` is an error of writing, as on a full disk, and not
-        // the end of the process.
+        // With a handler, a file beyond `ulimit -f` is an error of writing, as on a full disk, and
+        // not the end of the process.
         flag::register(SIGXFSZ, Arc::default())?;
         let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
         let (sender, receiver) = mpsc::channel::<Signals>();

@@ -7,8 +7,8 @@ use std::path::Path;
 // What verbs share that read most of a snapshot.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Do not compare the snapshot with its checksums first. That reads it once, from its beginning to its end; without it, damage of
-    /// the file can change verdicts silently
+    /// Do not compare the snapshot with its checksums first. That reads it once, from its beginning
+    /// to its end; without it, damage of the file can change verdicts silently
     #[arg(long)]
     pub no_verify: bool,
 }

@@ -133,7 +133,8 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     }
 }
 
-/// The error that none of the lines of these inputs has a URL: the run was of no use, whatever its outputs hold.
+/// The error that none of the lines of these inputs has a URL: the run was of no use, whatever its
+/// outputs hold.
 pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
     let first = match inputs.first() {
         Some(path) if path.as_os_str() != "-" => path.display().to_string(),

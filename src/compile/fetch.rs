@@ -113,8 +113,9 @@ impl Fetch {
         (rank, self.status, self.max_age)
     }
 
-    /// Whether it is a failure that a site recovers from, after which its last good copy matters. A 304 counts as one here:
-    /// of those that confirm a copy, [`history`](super::history) puts the copy in their place.
+    /// Whether it is a failure that a site recovers from, after which its last good copy matters. A
+    /// 304 counts as one here: of those that confirm a copy, [`history`](super::history) puts the
+    /// copy in their place.
     pub(super) fn is_failure(&self) -> bool {
         matches!(self.answer, FetchAnswer::ServerError | FetchAnswer::Unreachable(_) | FetchAnswer::NotModified)
     }

@@ -1,7 +1,8 @@
 //! What is known of one URL, newest first: its captures, and among them what the previous snapshot holds.
 //!
-//! A URL's history is a sorted list of events. Two things are worked out once, because many origins may redirect to one URL
-//! that was captured many times, and each of them asks: which copy a 304 confirms, and where each run of failures ends.
+//! A URL's history is a sorted list of events. Two things are worked out once, because many origins
+//! may redirect to one URL that was captured many times, and each of them asks: which copy a 304
+//! confirms, and where each run of failures ends.
 
 use super::fetch::{Fetch, FetchAnswer, Rank};
 use super::links::Links;
@@ -13,12 +14,14 @@ use std::cmp::Ordering;
 /// All that is known of a URL.
 pub(super) struct History<'f> {
     events: Vec<Event<'f>>,
-    /// For each event where the runs of failures end that it is part of; empty if no event is a failure.
+    /// For each event where the runs of failures end that it is part of; empty if no event is a
+    /// failure.
     run_ends: Vec<RunEnds>,
 }
 
-/// The number of the first event that is not part of a run of failures. Runs begin at the newest event, so the last event of a
-/// run is the first failure. An event that is no failure ends the run where it is.
+/// The number of the first event that is not part of a run of failures. Runs begin at the newest
+/// event, so the last event of a run is the first failure. An event that is no failure ends the run
+/// where it is.
 #[derive(Clone, Copy)]
 struct RunEnds {
     /// Of 429, 5xx and network errors.
@@ -70,7 +73,8 @@ impl<'f> Event<'f> {
         }
     }
 
-    /// Whether RFC 9309 calls it "unreachable" (§2.3.1.4): a failure other than 429, which is "unavailable" (§2.3.1.3).
+    /// Whether RFC 9309 calls it "unreachable" (§2.3.1.4): a failure other than 429, which is
+    /// "unavailable" (§2.3.1.3).
     fn is_unreachable(&self) -> bool {
         match &self.said {
             Said::Capture(fetch) => fetch.is_failure() && fetch.status != TOO_MANY_REQUESTS,
@@ -165,9 +169,9 @@ impl<'h, 'f> Events<'h, 'f> {
     }
 }
 
-/// Replaces each 304 by the copy that it confirms: the newest answer before it that is no failure, if that is a robots.txt or a
-/// redirect, with the time of the 304, and the `max-age` of the 304 if it has one (RFC 9111 §4.3.4). A 304 without a copy
-/// stays, and is no answer.
+/// Replaces each 304 by the copy that it confirms: the newest answer before it that is no failure,
+/// if that is a robots.txt or a redirect, with the time of the 304, and the `max-age` of the 304 if
+/// it has one (RFC 9111 §4.3.4). A 304 without a copy stays, and is no answer.
 fn confirm_copies(events: &mut [Event<'_>]) {
     if !events.iter().any(Event::is_not_modified) {
         return;
@@ -207,7 +211,8 @@ fn run_ends(events: &[Event<'_>]) -> Vec<RunEnds> {
     out
 }
 
-/// Inserts what the previous snapshot knows at its places: the newest capture, and of a failure the first ones and the good copy.
+/// Inserts what the previous snapshot knows at its places: the newest capture, and of a failure the
+/// first ones and the good copy.
 fn insert<'f>(events: &mut Vec<Event<'f>>, mut at: usize, known: Known<'f>) {
     let outcome = known.entry.outcome();
     let (fetched, max_age) = (outcome.fetched, outcome.max_age);

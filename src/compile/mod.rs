@@ -318,8 +318,8 @@ impl Compiled {
         file.commit()
     }
 
-    /// Writes the snapshot to a new file, which appears when it is committed: alone, or together with others
-    /// ([`OutputFile::commit_all`]).
+    /// Writes the snapshot to a new file, which appears when it is committed: alone, or together
+    /// with others ([`OutputFile::commit_all`]).
     ///
     /// # Errors
     /// As [`write_to`](Self::write_to); a file that is compressed by its name.

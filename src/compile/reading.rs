@@ -114,7 +114,8 @@ impl Reading<'_> {
         let (batch, stats) = std::thread::scope(|scope| {
             let started = self.start_readers(scope, wanted, pool)?;
             let batch = self.parse_all(receiver);
-            // Every reader has ended: the receiver is gone. A reader that panicked has not read its input to the end.
+            // Every reader has ended: the receiver is gone. A reader that panicked has not read its
+            // input to the end.
             let read = started.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
             Ok::<_, Error>((batch, read.fold(ReadStats::default(), add_stats)))
         })?;
@@ -126,7 +127,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Starts up to this many readers. Where the system refuses some of the threads, those that started read all inputs.
+    /// Starts up to this many readers. Where the system refuses some of the threads, those that
+    /// started read all inputs.
     fn start_readers<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,

@@ -39,10 +39,11 @@ pub struct CompileReport {
     pub undated: u64,
     /// Damaged places skipped.
     pub damaged: u64,
-    /// Keys of JSON lines with a 2xx status and no body that look like the body and are not read, each with the number of such
-    /// lines; at most 16 of them.
+    /// Keys of JSON lines with a 2xx status and no body that look like the body and are not read,
+    /// each with the number of such lines; at most 16 of them.
     pub unread_keys: BTreeMap<String, u64>,
-    /// Files in directories of robots.txt files that are none, by their names or contents; left out.
+    /// Files in directories of robots.txt files that are none, by their names or contents; left
+    /// out.
     pub skipped_files: u64,
     /// The first of these by name, each with the reason.
     pub skipped_examples: Vec<String>,

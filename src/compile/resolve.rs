@@ -97,11 +97,13 @@ impl<'f> Way<'f> {
 struct Web<'f> {
     fetches: &'f Fetches,
     links: Option<&'f Links<'f>>,
-    /// The histories of URLs that were captured often. Any number of origins may redirect to one of these.
+    /// The histories of URLs that were captured often. Any number of origins may redirect to one of
+    /// these.
     histories: RwLock<HashMap<&'f [u8], Arc<History<'f>>>>,
 }
 
-/// The histories of URLs with fewer captures are made again for each origin that asks: that takes less time than to keep them.
+/// The histories of URLs with fewer captures are made again for each origin that asks: that takes
+/// less time than to keep them.
 const OFTEN: usize = 16;
 
 impl<'f> Web<'f> {

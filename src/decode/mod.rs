@@ -24,9 +24,11 @@ pub fn decode(input: impl Read) -> Result<impl Read> {
 
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, Counted<R>>;
 
-/// What is wrong with a compressed file by its name whose content, which begins with `start`, is neither gzip nor zstd.
+/// What is wrong with a compressed file by its name whose content, which begins with `start`, is
+/// neither gzip nor zstd.
 ///
-/// Such a file was damaged, was never written, or is compressed by something else. Read as text it would be a list of no URLs.
+/// Such a file was damaged, was never written, or is compressed by something else. Read as text it
+/// would be a list of no URLs.
 pub(crate) fn refuse_by_name(path: &Path, start: &[u8]) -> Option<String> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     let is_read = match ending.as_str() {

@@ -1,9 +1,11 @@
-//! Regular files that become shorter while they are read: an error, since what is missing would be missed by nobody.
+//! Regular files that become shorter while they are read: an error, since what is missing would be
+//! missed by nobody.
 
 use std::fs::File;
 use std::io::{self, Read};
 
-/// The bytes of a file, of which there must be as many as when it was opened; a file that grows is read to its new end.
+/// The bytes of a file, of which there must be as many as when it was opened; a file that grows is
+/// read to its new end.
 pub(crate) struct WholeFile<R> {
     inner: R,
     /// How many of the bytes that were there at opening are still to come.

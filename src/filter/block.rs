@@ -31,7 +31,8 @@ pub struct Input {
 }
 
 enum Source {
-    /// A regular file and its length, to be opened when its turn comes: there may be more of them than a process can hold open.
+    /// A regular file and its length, to be opened when its turn comes: there may be more of them
+    /// than a process can hold open.
     File(u64),
     Reader(Box<dyn Read + Send>),
 }
@@ -47,9 +48,9 @@ impl Input {
     /// opened only once and stays open.
     ///
     /// # Errors
-    /// What the operating system refuses, naming the file; [`ErrorKind::BadList`] for a file that is no list of URLs by its magic number
-    /// (an archive, a snapshot, an image), or not compressed though its name says so. What only shows after decompression is an error of
-    /// the run.
+    /// What the operating system refuses, naming the file; [`ErrorKind::BadList`] for a file that
+    /// is no list of URLs by its magic number (an archive, a snapshot, an image), or not compressed
+    /// though its name says so. What only shows after decompression is an error of the run.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if path.as_os_str() == "-" {
@@ -318,7 +319,8 @@ impl Blocks {
     }
 }
 
-/// Reads on until it is known how the records of an input are laid out, and that it is no file of another format.
+/// Reads on until it is known how the records of an input are laid out, and that it is no file of
+/// another format.
 fn read_head<R: Read>(decoder: &mut Decoder<R>, path: &Path, options: &RecordOptions) -> Result<Head> {
     let mut goes_on = true;
     loop {

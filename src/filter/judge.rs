@@ -253,7 +253,8 @@ impl<'s, D: AsRef<[u8]>> Judge<'s, D> {
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other, also if the stored text
-    /// of the robots.txt explains another verdict than its rule sets give, or if the index does not lead to an origin that is there.
+    /// of the robots.txt explains another verdict than its rule sets give, or if the index does not
+    /// lead to an origin that is there.
     pub fn explain(&self, url: &[u8], agent: usize) -> Result<OriginExplanation<'s>> {
         let verdict = self.judge(url, &mut self.scratch())?.get(agent);
         let mut out = OriginExplanation {

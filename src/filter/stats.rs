@@ -60,8 +60,8 @@ impl FilterStats {
         self.blank += lines.ranges().filter(is_blank).count() as u64;
     }
 
-    /// Whether there are lines that are not blank, and none of them has a URL: most likely URLs were looked for in the wrong place, or in
-    /// the wrong file.
+    /// Whether there are lines that are not blank, and none of them has a URL: most likely URLs
+    /// were looked for in the wrong place, or in the wrong file.
     pub fn has_no_url(&self) -> bool {
         self.invalid == self.lines && self.blank < self.lines
     }

@@ -1,4 +1,5 @@
-//! Rule paths and URL paths for property tests: what the grammar of robots.txt allows, in sizes around every threshold.
+//! Rule paths and URL paths for property tests: what the grammar of robots.txt allows, in sizes
+//! around every threshold.
 
 use crate::profile::Profile;
 use crate::robots::reference;
@@ -6,7 +7,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Pieces of rule paths and URL paths: every byte with a meaning of its own, and texts that often meet each other.
+/// Pieces of rule paths and URL paths: every byte with a meaning of its own, and texts that often
+/// meet each other.
 const PIECES: &[&str] = &[
     "/",
     "a",
@@ -45,7 +47,8 @@ enum Made {
     Cut(Index, Index),
 }
 
-/// A rule path as the grammar allows it: with and without a first `/`, stars alone, `$` alone, escapes, many stars at the end.
+/// A rule path as the grammar allows it: with and without a first `/`, stars alone, `$` alone,
+/// escapes, many stars at the end.
 fn any_path() -> BoxedStrategy<String> {
     let heads = select(vec!["/", "/", "/", "/*", "/*", "*", "**", "", "$", "a", "%2A", "/%2f"]);
     let ends = select(vec!["", "", "", "", "$", "*", "*$", "**", "**$", "****************", "****************$"]);
@@ -65,7 +68,8 @@ fn made(fresh: BoxedStrategy<String>) -> BoxedStrategy<(Made, bool)> {
     (made, any::<bool>()).boxed()
 }
 
-/// The paths of a list of rules, each with whether it allows. Half of the lists are mostly literal, as on real sites.
+/// The paths of a list of rules, each with whether it allows. Half of the lists are mostly literal,
+/// as on real sites.
 pub(super) fn rule_paths() -> impl Strategy<Value = Vec<(String, bool)>> {
     let rule =
         prop_oneof![Just(made(any_path())), Just(made(prop_oneof![1 => any_path(), 20 => literal_path()].boxed())),];

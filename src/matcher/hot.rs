@@ -33,7 +33,8 @@ pub(crate) struct HotSets {
     many: u32,
     /// What is left of [`ROOM`].
     room: usize,
-    /// Debug builds only: the sample paths of the last promotion, until the caller judges them again.
+    /// Debug builds only: the sample paths of the last promotion, until the caller judges them
+    /// again.
     promoted: Vec<Vec<u8>>,
 }
 
@@ -167,7 +168,8 @@ impl HotSets {
 }
 
 impl HotSet {
-    /// Counts one URL. Promotes the rule set when enough were counted, and then returns the sample paths it used.
+    /// Counts one URL. Promotes the rule set when enough were counted, and then returns the sample
+    /// paths it used.
     #[cold]
     fn count(
         &mut self,

@@ -45,8 +45,8 @@ pub enum StatusPolicy {
     Google,
     /// RFC 9309 §2.3.1: 4xx, 429 too, allows; 5xx and network errors disallow, and allow after 30 days.
     Rfc9309,
-    /// The cautious reading: unknown origins, redirects to a URL that the archive lacks, 401, 403, 429, 5xx and network errors
-    /// disallow.
+    /// The cautious reading: unknown origins, redirects to a URL that the archive lacks, 401, 403,
+    /// 429, 5xx and network errors disallow.
     Strict,
 }
 
@@ -85,8 +85,8 @@ pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: boo
     }
 }
 
-/// Whether the run of failures began 30 days ago or earlier. Each policy counts its own run: for Google 429 is a failure, for
-/// RFC 9309 it is "unavailable" (§2.3.1.3) and ends a run.
+/// Whether the run of failures began 30 days ago or earlier. Each policy counts its own run: for
+/// Google 429 is a failure, for RFC 9309 it is "unavailable" (§2.3.1.3) and ends a run.
 fn is_long_ago(policy: StatusPolicy, outcome: &Outcome, at: Option<i64>) -> bool {
     let first = if policy == StatusPolicy::Rfc9309 { outcome.first_unreachable } else { outcome.first_failure };
     let age = at.or(outcome.fetched).zip(first).map(|(now, first)| now.saturating_sub(first));

@@ -208,8 +208,8 @@ fn highest(
 /// Pairs of rule and path that a re-judgement compares at most, as the reference is slow.
 const REJUDGED_PAIRS: usize = 20_000;
 
-/// Debug builds only: judges sample paths again with the rule set that was just promoted, and compares each verdict with the
-/// reference's. Two layouts of one rule set must never disagree.
+/// Debug builds only: judges sample paths again with the rule set that was just promoted, and
+/// compares each verdict with the reference's. Two layouts of one rule set must never disagree.
 ///
 /// # Errors
 /// [`Corrupt`](crate::ErrorKind::Corrupt) if they disagree: in a damaged file, or by a defect of the layout.
@@ -496,8 +496,9 @@ mod tests {
     }
 
     proptest! {
-        /// The reference is the oracle: tables, indexes, sieves and signatures dismiss different rules, but never one that
-        /// decides. Every path is judged before and after the promotion of the rule set.
+        /// The reference is the oracle: tables, indexes, sieves and signatures dismiss different
+        /// rules, but never one that decides. Every path is judged before and after the promotion
+        /// of the rule set.
         #[test]
         fn every_layout_of_a_rule_set_agrees_with_the_reference(
             rules in rule_paths(),

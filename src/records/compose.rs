@@ -51,8 +51,8 @@ impl Compose {
 /// Schemes whose text is never `host:port`, though digits may follow them (`tel:112`).
 const NO_HOSTS: [&[u8]; 7] = [b"http", b"https", b"javascript", b"mailto", b"tel", b"sms", b"fax"];
 
-/// Whether the text has a scheme of its own by the grammar of RFC 3986 §3.1: `scheme:`, where no port follows that makes it a host
-/// (`localhost:80/x`).
+/// Whether the text has a scheme of its own by the grammar of RFC 3986 §3.1: `scheme:`, where no
+/// port follows that makes it a host (`localhost:80/x`).
 fn has_scheme(url: &[u8]) -> bool {
     let Some(end) = url.iter().position(|b| !(b.is_ascii_alphanumeric() || b"+-.".contains(b))) else { return false };
     let (scheme, rest) = url.split_at(end);

@@ -17,7 +17,8 @@ pub(crate) const MAX_HEAD: usize = 1 << 20;
 pub(crate) struct Head {
     /// Where URLs stand; `None`: each line is one.
     pub records: Option<Records>,
-    /// How the first records are read where a byte order mark stands before them, which no header is read with.
+    /// How the first records are read where a byte order mark stands before them, which no header
+    /// is read with.
     pub marked: Option<Records>,
     /// The length of the header, 0 for none; a byte order mark before it counts to it.
     pub header: usize,

@@ -4,7 +4,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use std::borrow::Cow;
 use std::fmt;
 
-/// The key of a JSON object, or with dots the path of one in the objects in it: `metadata.url` is the key `url` of the object at `metadata`.
+/// The key of a JSON object, or with dots the path of one in the objects in it: `metadata.url` is
+/// the key `url` of the object at `metadata`.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     text: String,

@@ -64,11 +64,12 @@ pub struct RecordOptions {
     pub header: bool,
     /// What stands between columns; `None`: a tab in TSV, a comma in CSV.
     pub delimiter: Option<u8>,
-    /// The key of JSON objects; `None`: `url`. With dots it is a key of that name or, if there is none, a path into nested objects: `a.b` is the
-    /// key `b` of the object at `a`. Arrays are not entered.
+    /// The key of JSON objects; `None`: `url`. With dots it is a key of that name or, if there is
+    /// none, a path into nested objects: `a.b` is the key `b` of the object at `a`. Arrays are not
+    /// entered.
     pub json_key: Option<String>,
-    /// The scheme of URLs without one; `None`: these are no URLs. A text that begins with `scheme:` has one, unless a port follows
-    /// (`localhost:80`).
+    /// The scheme of URLs without one; `None`: these are no URLs. A text that begins with `scheme:`
+    /// has one, unless a port follows (`localhost:80`).
     pub default_scheme: Option<String>,
     /// The host of URLs that are a path only, such as those of one site's access log: a host, or scheme and host. Without a scheme, that of
     /// `default_scheme` is taken, else `https`. `None`: paths are no URLs.

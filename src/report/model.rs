@@ -84,7 +84,8 @@ pub struct ListFacts {
     pub unknown: u64,
     /// Lines that hold no URL.
     pub invalid: u64,
-    /// Those of them that are blank. Not in the JSON: a record without a URL is a blank line in one form of a list, and none in another.
+    /// Those of them that are blank. Not in the JSON: a record without a URL is a blank line in one
+    /// form of a list, and none in another.
     #[serde(skip)]
     pub blank: u64,
     /// Bytes of all lines, after decompression.

@@ -106,8 +106,9 @@ pub(crate) fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
     if matches(&pattern, path) { pattern.len() as isize } else { -1 }
 }
 
-/// Whether a pattern in normal form matches a path in normal form: every `*` of `text` is the wildcard, every `$` a
-/// literal, and `anchored` says that the match must end at the end of the path.
+/// Whether a pattern in normal form matches a path in normal form: every `*` of `text` is the
+/// wildcard, every `$` a literal, and `anchored` says that the match must end at the end of the
+/// path.
 pub(crate) fn matches_normal(text: &[u8], anchored: bool, path: &[u8]) -> bool {
     let tokens = text.iter().map(|&b| if b == b'*' { Token::AnyRun } else { Token::Byte(b) });
     matches(&tokens.chain(anchored.then_some(Token::End)).collect::<Vec<_>>(), path)
@@ -200,8 +201,8 @@ fn units(text: &[u8]) -> Vec<Unit> {
     units
 }
 
-/// The reference's `GetPathParamsQuery`. RFC 3986 §3.2.1 allows `;` in user information, which the reference takes for the
-/// beginning of the path.
+/// The reference's `GetPathParamsQuery`. RFC 3986 §3.2.1 allows `;` in user information, which the
+/// reference takes for the beginning of the path.
 pub(crate) fn path_params_query(url: &[u8], profile: Profile) -> Vec<u8> {
     let without_user;
     let url = match profile {

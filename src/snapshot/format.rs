@@ -139,7 +139,8 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Table> {
     decode_table(&head, file_len)
 }
 
-/// The error that these bytes, which may be none, are something else: what they are, if that is known, and what to do.
+/// The error that these bytes, which may be none, are something else: what they are, if that is
+/// known, and what to do.
 pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
     const COMPILE: &str = "`robosieve compile -o FILE ARCHIVE...` makes one";
     let what = match FileFormat::of(data) {

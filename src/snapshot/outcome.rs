@@ -55,11 +55,11 @@ pub struct Outcome {
     pub fetched: Option<i64>,
     /// Whether redirects led to a URL that the archive lacks.
     pub target_missing: bool,
-    /// The first failure in the run of failures that the newest capture ends, in seconds since 1970. Failures are 429, 5xx and
-    /// network errors, as Google counts them.
+    /// The first failure in the run of failures that the newest capture ends, in seconds since
+    /// 1970. Failures are 429, 5xx and network errors, as Google counts them.
     pub first_failure: Option<i64>,
-    /// The same for the run of 5xx and network errors alone, which a 429 ends: RFC 9309 counts 429 as "unavailable" (§2.3.1.3),
-    /// and only the others as "unreachable" (§2.3.1.4).
+    /// The same for the run of 5xx and network errors alone, which a 429 ends: RFC 9309 counts 429
+    /// as "unavailable" (§2.3.1.3), and only the others as "unreachable" (§2.3.1.4).
     pub first_unreachable: Option<i64>,
     /// `max-age` of the answer's `Cache-Control`, in seconds.
     pub max_age: Option<u32>,

@@ -14,9 +14,10 @@ use crate::url::Origin;
 
 /// An opened snapshot over bytes: a memory map ([`Snapshot::open`]), a `Vec<u8>`, a `&[u8]`.
 ///
-/// Opening costs the same whatever the size: the header is checked, nothing is decoded or copied. Reading damaged
-/// bytes gives [`Corrupt`](crate::ErrorKind::Corrupt) or, where only a checksum could tell, another answer: [`Snapshot::verify_checksums`]
-/// finds every accidental damage, and [`Snapshot::verify`] every contradiction too. Nothing panics.
+/// Opening costs the same whatever the size: the header is checked, nothing is decoded or copied.
+/// Reading damaged bytes gives [`Corrupt`](crate::ErrorKind::Corrupt) or, where only a checksum
+/// could tell, another answer: [`Snapshot::verify_checksums`] finds every accidental damage, and
+/// [`Snapshot::verify`] every contradiction too. Nothing panics.
 ///
 /// ```
 /// use robosieve::{Compiler, Snapshot};
@@ -252,8 +253,8 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         })
     }
 
-    /// Makes sure that no origin has this key, after the index has led to none: origins are sorted by key, so a damaged index does not
-    /// hide one. Cost: a binary search.
+    /// Makes sure that no origin has this key, after the index has led to none: origins are sorted
+    /// by key, so a damaged index does not hide one. Cost: a binary search.
     pub(crate) fn confirm_absent(&self, key: &[u8]) -> Result<()> {
         let (mut low, mut high) = (0, self.origin_count());
         while low < high {

@@ -178,8 +178,9 @@ impl<'a> RuleSet<'a> {
         })
     }
 
-    /// The rules with wildcards in the order in which they are stored, each with its pattern. Among them are rules of
-    /// stars alone (`*`, `**`), whose stored pattern is empty: the text does not tell whether a rule has wildcards.
+    /// The rules with wildcards in the order in which they are stored, each with its pattern. Among
+    /// them are rules of stars alone (`*`, `**`), whose stored pattern is empty: the text does not
+    /// tell whether a rule has wildcards.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern that lies outside the file.

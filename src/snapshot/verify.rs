@@ -25,7 +25,8 @@ const JUDGING: [Section; 9] = [
     Section::Tokens,
 ];
 
-/// The checksums of a shorter file are computed by one thread, in less time than it takes to start others.
+/// The checksums of a shorter file are computed by one thread, in less time than it takes to start
+/// others.
 const AT_ONCE: u64 = 1 << 20;
 
 impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
@@ -45,8 +46,9 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
         self.verify_files(&starts)
     }
 
-    /// Checks the checksum of every section, on all threads of the current rayon pool. A changed bit anywhere in a section is found,
-    /// but not a file that was forged: its checksums fit. [`verify`](Self::verify) also walks the structure.
+    /// Checks the checksum of every section, on all threads of the current rayon pool. A changed
+    /// bit anywhere in a section is found, but not a file that was forged: its checksums fit.
+    /// [`verify`](Self::verify) also walks the structure.
     ///
     /// Cost: reads the whole file once, in order, which also brings it into the page cache.
     ///
@@ -69,8 +71,9 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
         self.verify_sections(&Section::ALL)
     }
 
-    /// As [`verify_checksums`](Self::verify_checksums), of the sections that a [`Judge`](crate::Judge) reads to reach verdicts: all but the
-    /// stored texts of robots.txt files and notes. Texts are read for explanations and preferences.
+    /// As [`verify_checksums`](Self::verify_checksums), of the sections that a
+    /// [`Judge`](crate::Judge) reads to reach verdicts: all but the stored texts of robots.txt
+    /// files and notes. Texts are read for explanations and preferences.
     ///
     /// # Errors
     /// As [`verify_checksums`](Self::verify_checksums).

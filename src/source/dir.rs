@@ -54,8 +54,9 @@ pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Whether a file is an archive: by its name, which no host has, or by its content where the name cannot be that of a host either. What a
-/// site has served under the name of a host is never read as an archive, since it would speak for other sites.
+/// Whether a file is an archive: by its name, which no host has, or by its content where the name
+/// cannot be that of a host either. What a site has served under the name of a host is never read
+/// as an archive, since it would speak for other sites.
 fn is_archive(path: &Path) -> bool {
     is_named_as_archive(path) || (origins_of(path).is_none() && holds_warc(path))
 }
@@ -94,7 +95,8 @@ const NO_DOMAINS: &[&str] = &[
     "sha256", "sqlite", "svg", "tar", "tgz", "tmp", "toml", "tsv", "warc", "xml", "xz", "yaml", "yml", "zst",
 ];
 
-/// Files that accompany others by custom, in capitals, and with any ending; `robots.txt` says nothing about its host.
+/// Files that accompany others by custom, in capitals, and with any ending; `robots.txt` says
+/// nothing about its host.
 const NO_HOSTS: &[&str] = &[
     "AUTHORS",
     "CHANGELOG",
@@ -109,7 +111,8 @@ const NO_HOSTS: &[&str] = &[
     "TODO",
 ];
 
-/// The origins that a file's name stands for: one, or http and https where the name has no scheme. `None` if it cannot be a host's.
+/// The origins that a file's name stands for: one, or http and https where the name has no scheme.
+/// `None` if it cannot be a host's.
 fn origins_of(path: &Path) -> Option<Vec<String>> {
     let name = path.file_name()?.to_str()?;
     let (first, last) = (name.split('.').next()?, name.rsplit('.').next()?);

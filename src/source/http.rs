@@ -40,8 +40,8 @@ fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [
     block.split(|&b| b == b'\n').filter_map(|line| value_of(line, name.as_bytes()))
 }
 
-/// The elements of a list header, in their order and in lower case: a list may be in one header or in several (RFC 9110 §5.3),
-/// and empty elements do not count (§5.6.1.2). Parameters are cut off.
+/// The elements of a list header, in their order and in lower case: a list may be in one header or
+/// in several (RFC 9110 §5.3), and empty elements do not count (§5.6.1.2). Parameters are cut off.
 fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>> {
     let mut elements = Vec::new();
     for value in values {
@@ -54,9 +54,11 @@ fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>>
 
 /// Reads a whole response. `cut_short` says that the archive kept only its beginning.
 ///
-/// `Content-Encoding` and `Transfer-Encoding` are undone, the coding that was applied last first; the prefix `X-Crawler-` on their
-/// names (Common Crawl) means that this was done already, and makes them other headers. A coding that cannot be undone, and a
-/// body shorter than its `Content-Length`, are failed fetches: to take them for a robots.txt would allow what the site may refuse.
+/// `Content-Encoding` and `Transfer-Encoding` are undone, the coding that was applied last first;
+/// the prefix `X-Crawler-` on their names (Common Crawl) means that this was done already, and
+/// makes them other headers. A coding that cannot be undone, and a body shorter than its
+/// `Content-Length`, are failed fetches: to take them for a robots.txt would allow what the site
+/// may refuse.
 pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
     let (head, body) = block.split_at(head_len(&block));
     let Some(status) = status_of(head) else {
@@ -93,8 +95,9 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
     Answer::Http(response)
 }
 
-/// The codings of a response, given its headers, in the order in which they are undone. Transfer codings were applied after content
-/// codings (RFC 9112 §6.1), so they come first, and of each list the last.
+/// The codings of a response, given its headers, in the order in which they are undone. Transfer
+/// codings were applied after content codings (RFC 9112 §6.1), so they come first, and of each list
+/// the last.
 pub(super) fn codings<V: AsRef<[u8]>>(
     content: impl IntoIterator<Item = V>,
     transfer: impl IntoIterator<Item = V>,
@@ -106,7 +109,8 @@ pub(super) fn codings<V: AsRef<[u8]>>(
     codings
 }
 
-/// Whether a body is shorter than its `Content-Length` says. One that fills what is kept of a record is not: the rest was there.
+/// Whether a body is shorter than its `Content-Length` says. One that fills what is kept of a
+/// record is not: the rest was there.
 fn is_shorter(body: &[u8], length: &[u8]) -> bool {
     let length = std::str::from_utf8(length).ok().and_then(|length| length.parse::<u64>().ok());
     body.len() < MAX_KEPT && length.is_some_and(|length| (body.len() as u64) < length)
@@ -162,8 +166,8 @@ pub(super) fn undo_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Res
     Ok(plain)
 }
 
-/// Undoes one coding; `None` if the body does not have it: archivers that decode bodies often leave the header behind, so a body
-/// without the magic number of its coding is taken as it is.
+/// Undoes one coding; `None` if the body does not have it: archivers that decode bodies often leave
+/// the header behind, so a body without the magic number of its coding is taken as it is.
 fn undo(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<u8>>, String> {
     let (decoded, is_whole) = match coding {
         b"chunked" => return dechunk(body, cut_short).map(Some).ok_or_else(|| "truncated chunks".to_owned()),
@@ -197,8 +201,8 @@ pub(super) fn is_text(body: &[u8]) -> bool {
     body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_space(b))
 }
 
-/// The bytes that one step of decoding keeps. Its result may be coded again: this much of an inner coding fills the 500 KiB
-/// that count.
+/// The bytes that one step of decoding keeps. Its result may be coded again: this much of an inner
+/// coding fills the 500 KiB that count.
 const MAX_DECODED: usize = 2 * MAX_KEPT;
 
 /// At most [`MAX_DECODED`] bytes, and whether they came without an error.

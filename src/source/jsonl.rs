@@ -128,7 +128,8 @@ impl Object {
     }
 }
 
-/// The answer of a line that has a 2xx status and no body. It is not taken for an empty robots.txt, which would allow everything.
+/// The answer of a line that has a 2xx status and no body. It is not taken for an empty robots.txt,
+/// which would allow everything.
 fn no_body() -> Answer {
     Answer::Failed("a 2xx status without a body".to_owned())
 }
@@ -144,8 +145,8 @@ fn time_of(value: &Value) -> Result<i64, String> {
     time.ok_or_else(|| format!("\"fetched_at\" is neither an RFC 3339 time nor whole seconds since 1970: {value}"))
 }
 
-/// What is wrong with a JSON text of one line: the parser's message, with the column and without its line number, which would
-/// be one of another count.
+/// What is wrong with a JSON text of one line: the parser's message, with the column and without
+/// its line number, which would be one of another count.
 fn place_in_line(err: &serde_json::Error) -> String {
     let message = err.to_string();
     let place = format!(" at line {} column {}", err.line(), err.column());
@@ -205,7 +206,8 @@ impl Line {
             (None, Some(_)) => 200,
             (None, None) => return Ok(Answer::Failed("neither status nor body nor error is given".to_owned())),
         };
-        // RFC 9110 §15.3.5: 204 alone has no body. Any other 2xx had one, which the line does not tell.
+        // RFC 9110 §15.3.5: 204 alone has no body. Any other 2xx had one, which the line does not
+        // tell.
         if body.is_none() && (200..300).contains(&status) && status != 204 {
             return Ok(no_body());
         }

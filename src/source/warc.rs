@@ -1,4 +1,5 @@
-//! WARC files (ISO 28500): finds the `response` and `revisit` records, whatever the compression around them.
+//! WARC files (ISO 28500): finds the `response` and `revisit` records, whatever the compression
+//! around them.
 
 use super::http::{self, headers};
 use super::{Answer, Capture, Entry, Response, Sink};
@@ -63,9 +64,10 @@ fn without_brackets(uri: &[u8]) -> &[u8] {
 /// The type of records that say what an earlier record of the archive says already.
 const REVISIT: &[u8] = b"revisit";
 
-/// The answer that a `revisit` record stands for (WARC/1.1 §6.7). Its block has the HTTP head, if anything, and no body: an answer
-/// that needs none is read as it is; a 2xx confirms the copy that was captured before, as a 304 does. A record that refers to the
-/// body of another URL is no answer, since only captures of the URL itself are looked for.
+/// The answer that a `revisit` record stands for (WARC/1.1 §6.7). Its block has the HTTP head, if
+/// anything, and no body: an answer that needs none is read as it is; a 2xx confirms the copy that
+/// was captured before, as a 304 does. A record that refers to the body of another URL is no
+/// answer, since only captures of the URL itself are looked for.
 fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> Answer {
     match http::parse(block, true) {
         Answer::Http(response) if !(200..300).contains(&response.status) => Answer::Http(response),

@@ -18,9 +18,10 @@ pub(crate) struct Parts<'a> {
 
 /// Cuts `url`; `None` if it is no `scheme://authority…`. `key` holds the origin where it had to be rewritten.
 ///
-/// White space around the URL is ignored. Path and query are those of the reference's `GetPathParamsQuery`:
-/// they start at the first `/`, `?` or `;` after `://` and end before `#`. Under [`Profile::Rfc9309`] a `;` in the user
-/// information is part of the authority (RFC 3986 §3.2.1) and begins no path.
+/// White space around the URL is ignored. Path and query are those of the reference's
+/// `GetPathParamsQuery`: they start at the first `/`, `?` or `;` after `://` and end before `#`.
+/// Under [`Profile::Rfc9309`] a `;` in the user information is part of the authority (RFC 3986
+/// §3.2.1) and begins no path.
 pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
     match split_plain(url, AnyMachine::detect()) {
         Some((origin, rest)) => {
@@ -152,7 +153,8 @@ fn path_from(rest: &[u8]) -> (&[u8], bool) {
     }
 }
 
-/// The length of the user information that `rest`, which begins with an authority, begins with, the `@` included.
+/// The length of the user information that `rest`, which begins with an authority, begins with, the
+/// `@` included.
 fn user_info_len(rest: &[u8]) -> usize {
     let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
     memchr::memrchr(b'@', &rest[..end]).map_or(0, |at| at + 1)
@@ -160,9 +162,9 @@ fn user_info_len(rest: &[u8]) -> usize {
 
 /// Path and query of a URL or of a bare path, to the byte as the reference cuts them.
 ///
-/// A URL goes from the first `/`, `?` or `;` behind `://` (or behind an initial `//`) to the first `#`; text
-/// without any of them is `/`. Under [`Profile::Rfc9309`] user information is skipped first, as in [`split`]. The second value
-/// says that a `/` must be put before the first.
+/// A URL goes from the first `/`, `?` or `;` behind `://` (or behind an initial `//`) to the first
+/// `#`; text without any of them is `/`. Under [`Profile::Rfc9309`] user information is skipped
+/// first, as in [`split`]. The second value says that a `/` must be put before the first.
 pub(crate) fn path_of(text: &[u8], profile: Profile) -> (&[u8], bool) {
     let start = if text.starts_with(b"//") { 2 } else { 0 };
     let is_path = |b: &u8| b"/?;".contains(b);

@@ -1,4 +1,5 @@
-//! Files of other formats, where lists, archives, robots.txt files or snapshots are expected: read, or refused by name.
+//! Files of other formats, where lists, archives, robots.txt files or snapshots are expected: read,
+//! or refused by name.
 
 use super::*;
 use std::fs::File;
@@ -327,7 +328,8 @@ fn compile_takes_globs() {
     place.fails_to_write(&["compile", "folder/*.gz"], &["folder/*.gz", "matches none"]);
 }
 
-/// Reads `name` by a run that waits for standard input after it was begun, and in between makes the file shorter.
+/// Reads `name` by a run that waits for standard input after it was begun, and in between makes the
+/// file shorter.
 #[cfg(unix)]
 fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
     use std::io::Read;
@@ -342,7 +344,8 @@ fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    // More than a pipe holds: when it is written the run is reading, and has opened all of its inputs.
+    // More than a pipe holds: when it is written the run is reading, and has opened all of its
+    // inputs.
     input.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
     File::options().write(true).open(place.path(name)).unwrap().set_len(to).unwrap();
     drop(input);

@@ -1,4 +1,5 @@
-//! What outputs do to files that are there: none is harmed, and those of one run appear together or not at all.
+//! What outputs do to files that are there: none is harmed, and those of one run appear together or
+//! not at all.
 
 mod formats;
 mod overwrite;
@@ -16,7 +17,8 @@ use tempfile::TempDir;
 
 const LIST: &str = "https://h.example/a\nhttps://h.example/p\nfoo\nhttps://u.example/\n";
 
-/// A folder with an archive, snapshots, a list and a Parquet file of the same URLs, and whatever else may be read.
+/// A folder with an archive, snapshots, a list and a Parquet file of the same URLs, and whatever
+/// else may be read.
 pub(super) struct Place(TempDir);
 
 impl Place {
@@ -85,7 +87,8 @@ impl Place {
         all
     }
 
-    /// Runs a command that must fail with a message that has all of `words`, and leave all files as they are.
+    /// Runs a command that must fail with a message that has all of `words`, and leave all files as
+    /// they are.
     fn refused(&self, command: &str, words: &[&str]) {
         let before = self.files();
         let ran = self.shell(command);

@@ -45,8 +45,8 @@ pub(crate) struct CheckArgs {
     pub urls: Vec<String>,
 }
 
-/// The largest snapshot, in bytes, that is verified before the answer, which takes a tenth of a millisecond. For a larger
-/// one, the answer is compared with the stored text of the robots.txt.
+/// The largest snapshot, in bytes, that is verified before the answer, which takes a tenth of a
+/// millisecond. For a larger one, the answer is compared with the stored text of the robots.txt.
 const VERIFIED_WHOLE: u64 = 1 << 20;
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
@@ -75,10 +75,12 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     exit_code(args, &verdicts)
 }
 
-/// More is never looked at: 500 KiB of a robots.txt count, but a compressed file may hold any number.
+/// More is never looked at: 500 KiB of a robots.txt count, but a compressed file may hold any
+/// number.
 const MAX_READ: u64 = 16 << 20;
 
-/// The bytes of a robots.txt file, decompressed: as they are, compressed ones would be a file without rules.
+/// The bytes of a robots.txt file, decompressed: as they are, compressed ones would be a file
+/// without rules.
 fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
     let file: Box<dyn Read> =
         if path.as_os_str() == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };

@@ -78,7 +78,8 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(args.exit_code && !told.diff.is_empty())))
 }
 
-/// Refuses outputs that would overwrite what is read, or each other, or whose names say another format.
+/// Refuses outputs that would overwrite what is read, or each other, or whose names say another
+/// format.
 fn refuse_outputs(args: &DiffArgs) -> anyhow::Result<()> {
     let files = args.who.reads().reads("the old snapshot", [&args.old]).reads("the new snapshot", [&args.new]);
     let mut files = files.and_stdout()?;

@@ -26,8 +26,9 @@ use std::sync::{Mutex, PoisonError};
 // One output for each input.
 #[derive(Debug, Args)]
 pub(crate) struct ManyArgs {
-    /// Write one output for each input into this directory, under the input's name; made if it is not there. The inputs of a glob
-    /// like 'part/**/*.parquet' keep their directories below 'part'; all inputs do if two have the same name
+    /// Write one output for each input into this directory, under the input's name; made if it is
+    /// not there. The inputs of a glob like 'part/**/*.parquet' keep their directories below
+    /// 'part'; all inputs do if two have the same name
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
     /// With --out-dir: skip the inputs whose outputs are complete, made by the same snapshot and options

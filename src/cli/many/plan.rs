@@ -22,7 +22,8 @@ pub(crate) struct FileJob {
     pub state: PathBuf,
 }
 
-/// A job for each input, whose outputs lie in `dirs` under the input's name; `reads` are the other files that the run reads.
+/// A job for each input, whose outputs lie in `dirs` under the input's name; `reads` are the other
+/// files that the run reads.
 pub(crate) fn plan(inputs: Vec<LocatedInput>, dirs: &Places, reads: Files) -> anyhow::Result<Vec<FileJob>> {
     check_dirs(dirs)?;
     let names = names(&inputs)?;
@@ -32,8 +33,9 @@ pub(crate) fn plan(inputs: Vec<LocatedInput>, dirs: &Places, reads: Files) -> an
     Ok(files)
 }
 
-/// The paths of the outputs in their directory: those of the inputs below the root of the tree they were found in. Where two would
-/// be equal all inputs keep their folders, below the root that they have in common.
+/// The paths of the outputs in their directory: those of the inputs below the root of the tree they
+/// were found in. Where two would be equal all inputs keep their folders, below the root that they
+/// have in common.
 fn names(inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {
     let names = inputs.iter().map(LocatedInput::name).collect::<anyhow::Result<Vec<PathBuf>>>()?;
     if equal_pair(&names).is_none() {

@@ -85,7 +85,8 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     if has_table { print_with(&table::table(&report), written) } else { Output::commit_all(written) }
 }
 
-/// Refuses outputs that would overwrite what is read, or each other, or whose names say another format.
+/// Refuses outputs that would overwrite what is read, or each other, or whose names say another
+/// format.
 fn refuse_outputs(
     args: &ReportArgs,
     inputs: &[PathBuf],

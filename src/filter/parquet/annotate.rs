@@ -37,7 +37,8 @@ pub(super) fn run<D: AsRef<[u8]> + Sync>(
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
     let (to, from) = (&mut table, &places);
     let judged = std::thread::scope(|scope| {
-        // The thread owns the receiver and drops it when copying ends, so that `send` fails instead of waiting for ever.
+        // The thread owns the receiver and drops it when copying ends, so that `send` fails instead
+        // of waiting for ever.
         let copying = threads::spawn(scope, move || guard(|| copy(to, inputs, from, receiver)))?;
         let judged = judge(filter, inputs, from, encoders, sender);
         let copied = copying.join().unwrap_or_else(|_| bad("the thread that copies columns panicked"));

@@ -34,9 +34,10 @@ pub struct ParquetInput {
 }
 
 impl ParquetInput {
-    /// Opens a file and finds the column of this name in it (`a.b` for a field of a struct), which must be a string or binary
-    /// column that is not repeated. Where no column has exactly this name, the only one that differs from it in the case of ASCII
-    /// letters is taken. Reads the footer and the page indexes.
+    /// Opens a file and finds the column of this name in it (`a.b` for a field of a struct), which
+    /// must be a string or binary column that is not repeated. Where no column has exactly this
+    /// name, the only one that differs from it in the case of ASCII letters is taken. Reads the
+    /// footer and the page indexes.
     ///
     /// # Errors
     /// What the operating system refuses; [`ErrorKind::BadTable`] for a file that is not Parquet, is
@@ -46,11 +47,12 @@ impl ParquetInput {
         Self::read(path, column).map_err(|err| err.at(path))
     }
 
-    /// Whether a file is Parquet: its name ends in `.parquet`, or it begins with the format's magic number. A pipe or a directory is not,
-    /// nor is a file of another name that cannot be opened.
+    /// Whether a file is Parquet: its name ends in `.parquet`, or it begins with the format's magic
+    /// number. A pipe or a directory is not, nor is a file of another name that cannot be opened.
     pub fn is_parquet(path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
-        // Where the system fails to tell what it is, the name decides, and opening it says why: its bytes never become lines.
+        // Where the system fails to tell what it is, the name decides, and opening it says why: its
+        // bytes never become lines.
         if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
             return false;
         }
@@ -138,13 +140,15 @@ fn lies_within(chunk: &ColumnChunkMetaData, len: u64) -> bool {
         // Writers set any offsets where there are no rows.
         return start >= 0 && data >= 0;
     }
-    // A chunk without values may have a dictionary page, and pyarrow then gives 0 as the offset of the data pages it lacks.
+    // A chunk without values may have a dictionary page, and pyarrow then gives 0 as the offset of
+    // the data pages it lacks.
     let is_ordered = if chunk.num_values() == 0 { data >= 0 } else { start <= data && chunk.num_values() > 0 };
     let end = start.checked_add(size);
     start >= PARQUET_MAGIC.len() as i64 && is_ordered && size >= 0 && end.is_some_and(|end| end as u64 <= len)
 }
 
-/// The number of the leaf column with this path, or with the only one that differs from it in case alone.
+/// The number of the leaf column with this path, or with the only one that differs from it in case
+/// alone.
 fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
     let paths: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let same_letters = |place: &usize| paths[*place].eq_ignore_ascii_case(name);

@@ -113,7 +113,8 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> ParquetFilter<'f, 's, D> {
         self
     }
 
-    /// Makes it an error, and no output appears, if the column has values and none of them is a URL.
+    /// Makes it an error, and no output appears, if the column has values and none of them is a
+    /// URL.
     pub fn require_url(mut self, require: bool) -> Self {
         self.require_url = require;
         self

@@ -17,7 +17,8 @@ use std::sync::Arc;
 /// Rows taken at once.
 const STEP: usize = 1024;
 
-/// Encodes a column of a row group for each of the targets, which have a verdict and the path of an output.
+/// Encodes a column of a row group for each of the targets, which have a verdict and the path of an
+/// output.
 pub(super) fn column(
     input: &ParquetInput,
     (row_group, column): (usize, usize),

@@ -30,7 +30,8 @@ pub(super) struct ChunkWriter {
 pub(super) type Encoded = (Spool, ColumnCloseResult);
 
 impl ChunkWriter {
-    /// A chunk of this column; what does not fit into memory goes to a file in the directory of the output `out`.
+    /// A chunk of this column; what does not fit into memory goes to a file in the directory of the
+    /// output `out`.
     pub(super) fn new(column: &ColumnDescPtr, properties: &WriterPropertiesPtr, out: &Path) -> Self {
         let file = NamingFile { file: tempfile::spooled_tempfile_in(IN_MEMORY, scratch_folder(out)), out: out.into() };
         let spool = Spool(Arc::new(Mutex::new(TrackedWrite::new(file))));

@@ -97,8 +97,8 @@ fn end_of(
     })
 }
 
-/// The metadata of a chunk whose data pages begin after its dictionary page. pyarrow writes 0 where a chunk has no data page; moved with
-/// the chunk, that offset could become negative.
+/// The metadata of a chunk whose data pages begin after its dictionary page. pyarrow writes 0 where
+/// a chunk has no data page; moved with the chunk, that offset could become negative.
 fn with_ordered_offsets(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData> {
     match chunk.dictionary_page_offset() {
         Some(start) if chunk.data_page_offset() < start => {
