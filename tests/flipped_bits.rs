@@ -123,7 +123,22 @@ fn unverified_damage_changes_verdicts() {
     }
 }
 
-/// Explanations look at no checksum, but do not lose an origin or take one for another.
+/// The text of an explanation is the stored one, though nothing but the dictionary is compared with its checksum.
+#[test]
+fn texts_survive_no_damage_of_the_dictionary() {
+    let dictionary = extents(intact())[10].clone();
+    let agents = [AGENTS[0].parse().unwrap()];
+    for bit in (dictionary.start * 8..dictionary.end * 8).step_by(37) {
+        let bytes = flipped(bit);
+        let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+        let entry = snapshot.origins().map(Result::unwrap).find(|entry| entry.outcome().status == 200).unwrap();
+        assert!(snapshot.robots_text(&entry).is_err(), "bit {bit}");
+        let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+        assert!(judge.explain(URLS[0].as_bytes(), 0).is_err(), "bit {bit}");
+    }
+}
+
+/// Explanations look at no other checksum, but do not lose an origin or take one for another.
 #[test]
 fn explanations_survive_a_damaged_index() {
     let agents = [AGENTS[0].parse().unwrap()];

@@ -80,7 +80,7 @@ impl<'n, 's, D: AsRef<[u8]>> Reader<'n, 's, D> {
         let snapshot = self.names.snapshot;
         let unpacker = match &mut self.unpacker {
             Some(unpacker) => unpacker,
-            none => none.insert(Unpacker::new(snapshot.dictionary())?),
+            none => none.insert(snapshot.unpacker()?),
         };
         unpacker.unpack(snapshot.frame(file)?, file.raw_len as usize)
     }

@@ -129,7 +129,7 @@ impl<'j, 's, D: AsRef<[u8]>> PreferenceJudge<'j, 's, D> {
         let row = snapshot.view().file(file)?;
         let unpacker = match &mut memory.unpacker {
             Some(unpacker) => unpacker,
-            None => memory.unpacker.insert(Unpacker::new(snapshot.dictionary())?),
+            None => memory.unpacker.insert(snapshot.unpacker()?),
         };
         unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)
     }

@@ -9,7 +9,6 @@ use super::signals::Signals;
 use crate::error::Result;
 use crate::filter::{Basis, Held, Judge, Obeyed};
 use crate::matcher::Reach;
-use crate::snapshot::text::Unpacker;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -75,7 +74,7 @@ impl Sum for Found {
 /// Finds the rule sets that the agents meet, and what files say about the use of content.
 pub(super) fn find<D: AsRef<[u8]> + Sync>(judge: &Judge<'_, D>, files: &Files) -> Result<Found> {
     let snapshot = judge.snapshot();
-    let unpacker = || Unpacker::new(snapshot.dictionary());
+    let unpacker = || snapshot.unpacker();
     files.each(Found::default, unpacker, |found, unpacker, file, origins| {
         for Obeyed { place, agents } in judge.obeyed(file)? {
             found.sets.meet(place, origins * agents.len() as u64);

@@ -11,6 +11,7 @@ use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::url::Origin;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// An opened snapshot over bytes: a memory map ([`Snapshot::open`]), a `Vec<u8>`, a `&[u8]`.
 ///
@@ -32,6 +33,9 @@ pub struct Snapshot<D> {
     data: D,
     table: Table,
 }
+
+/// A longer dictionary is refused: that of this version has 3 KB.
+const MAX_DICTIONARY: usize = 1 << 20;
 
 /// What a snapshot holds of one origin.
 #[derive(Clone, Debug)]
@@ -282,13 +286,32 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
     /// The condensed text of a robots.txt: the lines that say something, on their own line numbers.
     pub(crate) fn text(&self, file: u32) -> Result<Vec<u8>> {
         let row = self.view().file(file)?;
-        Unpacker::new(self.dictionary())?.unpack(self.frame(&row)?, row.raw_len as usize)
+        self.unpacker()?.unpack(self.frame(&row)?, row.raw_len as usize)
     }
 
     /// The condensed text of a robots.txt as it is stored, compressed with [`dictionary`](Self::dictionary).
     pub(crate) fn frame(&self, row: &FileRow) -> Result<&[u8]> {
         let start = usize::try_from(row.text_start).unwrap_or(usize::MAX);
         bytes(self.section(Section::Texts), start, row.text_len as usize, "a robots.txt's text")
+    }
+
+    /// Reads compressed texts, after a look at the dictionary's checksum: each damaged byte of it would change many texts, by as many
+    /// bytes as they repeat, and no other check finds that. Cost: copies the dictionary, which is short.
+    pub(crate) fn unpacker(&self) -> Result<Unpacker> {
+        if self.dictionary().len() > MAX_DICTIONARY {
+            return Err(Error::corrupt(format!("a dictionary of {} bytes", self.dictionary().len())));
+        }
+        self.verify_section(Section::Dictionary)?;
+        Unpacker::new(self.dictionary())
+    }
+
+    /// Checks the checksum of a section.
+    pub(super) fn verify_section(&self, section: Section) -> Result<()> {
+        if xxh3_64(self.section(section)) == self.table[section as usize - 1].checksum {
+            Ok(())
+        } else {
+            Err(Error::corrupt(format!("the section \"{}\" has another checksum", section.name())))
+        }
     }
 
     /// What the texts are compressed with.

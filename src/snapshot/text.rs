@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::robots::line::MAX_BODY;
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe;
 
 /// What every writer of this version uses. Changing it changes the bytes of snapshots, not their meaning.
 pub(crate) const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
@@ -31,7 +32,7 @@ impl Packer {
     /// The frame of `text`.
     pub(crate) fn pack(&mut self, text: &[u8]) -> Result<&[u8]> {
         self.frame.clear();
-        self.frame.reserve(zstd::zstd_safe::compress_bound(text.len()));
+        self.frame.reserve(zstd_safe::compress_bound(text.len()));
         self.compressor.compress_to_buffer(text, &mut self.frame)?;
         Ok(&self.frame)
     }
@@ -49,6 +50,11 @@ impl Unpacker {
     pub(crate) fn unpack(&mut self, frame: &[u8], raw_len: usize) -> Result<Vec<u8>> {
         if raw_len > MAX_TEXT {
             return Err(Error::corrupt(format!("a text of {raw_len} bytes")));
+        }
+        // Nothing is decoded but one frame that promises this length.
+        let promised = zstd_safe::get_frame_content_size(frame).ok().flatten();
+        if promised != Some(raw_len as u64) || zstd_safe::find_frame_compressed_size(frame) != Ok(frame.len()) {
+            return Err(Error::corrupt("a compressed text that is not one frame of the length that its row says"));
         }
         match self.0.decompress(frame, raw_len) {
             Ok(text) if text.len() == raw_len => Ok(text),

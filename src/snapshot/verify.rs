@@ -5,12 +5,10 @@ use super::format::{NONE, NamedRow, SECTION_ALIGN, Section, head_len};
 use super::outcome::OutcomeClass;
 use super::read::Snapshot;
 use super::ruleset::Rules;
-use super::text::Unpacker;
 use super::wire::bytes;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::collections::HashSet;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// What judging reads: everything but texts, their dictionary, and notes.
 const JUDGING: [Section; 9] = [
@@ -82,13 +80,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     }
 
     fn verify_sections(&self, sections: &[Section]) -> Result<()> {
-        let verify = |section: &Section| {
-            if xxh3_64(self.section(*section)) == self.table()[*section as usize - 1].checksum {
-                Ok(())
-            } else {
-                Err(Error::corrupt(format!("the section \"{}\" has another checksum", section.name())))
-            }
-        };
+        let verify = |section: &Section| self.verify_section(*section);
         if self.byte_len() <= AT_ONCE {
             return sections.iter().try_for_each(verify);
         }
@@ -179,8 +171,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
 
     fn verify_files(&self, starts: &HashSet<u32>) -> Result<()> {
         let tokens = self.token_count()?;
-        let dictionary = self.section(Section::Dictionary);
-        let unpacker = || Unpacker::new(dictionary);
+        let unpacker = || self.unpacker();
         (0..self.file_count()).into_par_iter().try_for_each_init(unpacker, |unpacker, number| {
             let file = self.view().file(number)?;
             let named = self.view().named(&file)?.iter().map(NamedRow::decode);
