@@ -92,13 +92,22 @@ fn captures() -> Vec<Value> {
 }
 
 #[test]
-fn a_stored_robots_txt_that_is_blank_or_may_be_cut_is_told() {
+fn a_snapshot_knows_what_its_files_looked_like() {
     let dir = compiled(&captures());
-    let [blank, cut] = ["no line that means anything", "511,993 bytes are stored; if the file was longer than 500 KiB"];
-    for (host, lines) in [("html", [1, 0]), ("long", [0, 1]), ("rules", [0, 0]), ("none", [0, 0])] {
+    let html = "looks like HTML";
+    let past = "longer than 500 KiB";
+    for (host, expected, json) in [
+        ("html", [1, 0], [json!("html"), json!(false)]),
+        ("long", [0, 1], [Value::Null, json!(true)]),
+        ("rules", [0, 0], [Value::Null, json!(false)]),
+    ] {
         let url = format!("https://{host}.example/");
-        let ran = robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", "--explain", &url]);
-        assert_eq!([blank, cut].map(|said| text(&ran).matches(said).count()), lines, "{}", text(&ran));
+        let run = |more: &str| robosieve(dir.path(), &["check", "-s", "s", "-a", "MyBot", more, &url]);
+        let explained = run("--explain");
+        let found = [html, past].map(|part| text(&explained).matches(part).count());
+        assert_eq!(found, expected, "{}", text(&explained));
+        let robots = &object(&run("--json"))["robots"];
+        assert_eq!([&robots["looks_like"], &robots["past_limit"]], [&json[0], &json[1]], "{robots}");
     }
 }
 
@@ -109,11 +118,10 @@ fn an_answer_in_json_has_its_reasons() {
     let answer = object(&run(&["--json", "https://rules.example/a/b"]));
     let allow = json!({"line": 3, "text": "Allow: /a/b$", "kind": "allow", "pattern": "/a/b$", "length": 5});
     let lost = json!({"line": 2, "text": "Disallow: /a", "kind": "disallow", "pattern": "/a", "length": 2, "reason": "shorter"});
-    let robots_bytes = captures()[0]["body"].as_str().unwrap().len();
     let robots = json!({
         "origin": "https://rules.example", "outcome": "rules", "status": 200, "hops": 0, "source": null, "detail": null,
         "cut_short": false, "fetched_at": "2026-01-02T03:04:05Z", "first_failure": null, "max_age": null,
-        "has_last_good": false, "via_other_scheme": false, "stored_bytes": robots_bytes,
+        "has_last_good": false, "via_other_scheme": false, "past_limit": false, "looks_like": null,
     });
     let expected = json!({
         "url": "https://rules.example/a/b", "agent": "GPTBot", "verdict": "allowed", "basis": "rules",

@@ -8,7 +8,7 @@ use super::summary::{grouped, outcomes};
 use super::time::{parse_instant, time};
 use anyhow::{Context, bail};
 use clap::Args;
-use robosieve::{FORMAT_VERSION, Origin, OriginEntry, Snapshot};
+use robosieve::{FORMAT_VERSION, LooksLike, Origin, OriginEntry, Snapshot};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -145,6 +145,7 @@ fn origin_json(entry: &OriginEntry<'_>, robots: Option<String>) -> serde_json::V
     json!({
         "origin": entry.origin(), "outcome": outcome.class.name(), "status": outcome.status, "hops": outcome.hops,
         "source": entry.source(), "detail": entry.detail(), "cut_short": outcome.cut_short,
+        "past_limit": outcome.past_limit, "looks_like": outcome.looks_like.map(LooksLike::name),
         "fetched_at": outcome.fetched.map(time), "first_failure": outcome.first_failure.map(time),
         "first_unreachable": outcome.first_unreachable.map(time), "target_missing": outcome.target_missing,
         "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "robots_txt": robots,
@@ -176,6 +177,14 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
     }
     if outcome.cut_short {
         out.push_str(", cut short in the archive");
+    }
+    if outcome.past_limit {
+        out.push_str(", longer than 500 KiB: the rest is ignored");
+    }
+    match outcome.looks_like {
+        Some(LooksLike::Html) => out.push_str(", looks like HTML: only lines of known fields count"),
+        Some(LooksLike::Utf16) => out.push_str(", looks like UTF-16, which is not decoded"),
+        _ => {}
     }
     out
 }

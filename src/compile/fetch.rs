@@ -4,6 +4,7 @@ use super::files::File;
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::condense::Delivery;
+use crate::robots::{BodyFacts, LooksLike};
 use crate::source::{Answer, Capture, Response};
 use crate::url;
 use crate::url::escape::normalize_path;
@@ -62,7 +63,7 @@ pub(super) struct Fetch {
 #[derive(Debug)]
 pub(super) enum FetchAnswer {
     /// 2xx.
-    Rules(Arc<File>, Delivery),
+    Rules(Arc<File>, Body),
     /// 3xx but 304; the target if the answer names one.
     Redirect(Option<UrlKey>),
     /// 304, or a WARC `revisit` record: the copy that the crawler has is still valid.
@@ -73,6 +74,23 @@ pub(super) enum FetchAnswer {
     ServerError,
     /// No answer, or one that is not HTTP; the cause.
     Unreachable(Box<str>),
+}
+
+/// What is known of a body besides the lines that are kept of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Body {
+    /// The archive kept only its beginning.
+    pub cut_short: bool,
+    pub past_limit: bool,
+    pub looks_like: Option<LooksLike>,
+}
+
+impl Body {
+    fn of(response: &Response) -> Self {
+        let facts = BodyFacts::of(&response.body);
+        let cut_short = response.delivery == Delivery::CutShort;
+        Self { cut_short, past_limit: facts.ignored_bytes > 0, looks_like: facts.looks_like }
+    }
 }
 
 /// How much an answer says; what says most comes first.
@@ -128,8 +146,8 @@ impl Fetch {
 
     fn content_order(&self, other: &Self) -> Ordering {
         self.facts().cmp(&other.facts()).then_with(|| match (&self.answer, &other.answer) {
-            (FetchAnswer::Rules(a, how_a), FetchAnswer::Rules(b, how_b)) => {
-                (a.frame(), *how_a == Delivery::CutShort).cmp(&(b.frame(), *how_b == Delivery::CutShort))
+            (FetchAnswer::Rules(a, body_a), FetchAnswer::Rules(b, body_b)) => {
+                (a.frame(), body_a).cmp(&(b.frame(), body_b))
             }
             (FetchAnswer::Redirect(a), FetchAnswer::Redirect(b)) => a.cmp(b),
             (FetchAnswer::Unreachable(a), FetchAnswer::Unreachable(b)) => a.cmp(b),
@@ -144,7 +162,7 @@ fn classify(
     intern: impl FnOnce(&[u8], Delivery) -> Result<Arc<File>>,
 ) -> Result<FetchAnswer> {
     Ok(match response.status {
-        200..=299 => FetchAnswer::Rules(intern(&response.body, response.delivery)?, response.delivery),
+        200..=299 => FetchAnswer::Rules(intern(&response.body, response.delivery)?, Body::of(&response)),
         304 => FetchAnswer::NotModified,
         300..=399 => FetchAnswer::Redirect(response.location.and_then(|location| target(url, &location))),
         429 | 500..=599 => FetchAnswer::ServerError,

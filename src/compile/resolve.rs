@@ -1,13 +1,12 @@
 //! Each origin's outcome: redirects followed inside the archive, newest capture first, failures and last good copies.
 
 use super::detail::{self, lacking};
-use super::fetch::{Fetch, FetchAnswer, Fetches, ROBOTS_PATH, UrlKey};
+use super::fetch::{Body, Fetch, FetchAnswer, Fetches, ROBOTS_PATH, UrlKey};
 use super::files::File;
 use super::history::{Event, Events, History, Said};
 use super::links::Links;
 use super::previous::Known;
 use crate::error::Result;
-use crate::robots::condense::Delivery;
 use crate::snapshot::{Outcome, OutcomeClass};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -139,10 +138,12 @@ impl<'f> Web<'f> {
         match &event.said {
             Said::Capture(fetch) => match &fetch.answer {
                 FetchAnswer::Redirect(target) => self.redirect(event, (fetch.status, target.as_ref()), way),
-                FetchAnswer::Rules(file, delivery) => {
+                FetchAnswer::Rules(file, body) => {
                     let mut resolved = settle(event, fetch.status, OutcomeClass::Rules, way);
                     resolved.file = Some(FileRef::New(file.clone()));
-                    resolved.outcome.cut_short = *delivery == Delivery::CutShort;
+                    let outcome = resolved.outcome;
+                    let Body { cut_short, past_limit, looks_like } = *body;
+                    resolved.outcome = Outcome { cut_short, past_limit, looks_like, ..outcome };
                     Ok(resolved)
                 }
                 FetchAnswer::ClientError => Ok(settle(event, fetch.status, OutcomeClass::ClientError, way)),
@@ -229,6 +230,8 @@ impl<'f> Web<'f> {
                 class: unresolved,
                 hops: way.hops,
                 cut_short: false,
+                past_limit: false,
+                looks_like: None,
                 target_missing: false,
                 first_failure: None,
                 first_unreachable: None,
@@ -311,6 +314,8 @@ fn nothing() -> Resolved {
         status: 0,
         hops: 0,
         cut_short: false,
+        past_limit: false,
+        looks_like: None,
         fetched: None,
         target_missing: false,
         first_failure: None,
@@ -339,6 +344,8 @@ fn settle(event: &Event<'_>, status: u16, class: OutcomeClass, way: &Way<'_>) ->
             status,
             hops: way.hops,
             cut_short: false,
+            past_limit: false,
+            looks_like: None,
             fetched: event.time,
             target_missing: false,
             first_failure: None,

@@ -26,7 +26,7 @@ pub struct BodyFacts {
 }
 
 /// What servers send in place of a robots.txt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LooksLike {
     /// HTML or XML: most often an error page.

@@ -5,6 +5,7 @@ use super::wire::{Fields, array, bytes, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{FileFormat, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
+use crate::robots::LooksLike;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -234,7 +235,11 @@ pub(crate) struct Facts {
 pub(super) const FACTS_LEN: usize = 48;
 const NO_TIME: i64 = i64::MIN;
 
-/// Flags of an outcome, in the byte of its class.
+/// The byte of an outcome's class: three bits for the class, and flags.
+const CLASS: u8 = 0x07;
+const HTML: u8 = 0x08;
+const UTF16: u8 = 0x10;
+const PAST_LIMIT: u8 = 0x20;
 const TARGET_MISSING: u8 = 0x40;
 const CUT_SHORT: u8 = 0x80;
 
@@ -252,7 +257,10 @@ impl Facts {
         out.extend_from_slice(&o.status.to_le_bytes());
         out.push(o.hops);
         let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
-        out.push(o.class as u8 | flag(o.target_missing, TARGET_MISSING) | flag(o.cut_short, CUT_SHORT));
+        let body = flag(o.looks_like == Some(LooksLike::Html), HTML)
+            | flag(o.looks_like == Some(LooksLike::Utf16), UTF16)
+            | flag(o.past_limit, PAST_LIMIT);
+        out.push(o.class as u8 | body | flag(o.target_missing, TARGET_MISSING) | flag(o.cut_short, CUT_SHORT));
     }
 
     pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
@@ -262,14 +270,19 @@ impl Facts {
         let (fetched, first_failure, first_unreachable) = (time(f.i64()), time(f.i64()), time(f.i64()));
         let (entry, last_good, max_age, source, detail) = (f.u32(), f.u32(), f.u32(), f.u32(), f.u32());
         let (status, hops, flags) = (f.u16(), f.u8(), f.u8());
-        let class = OutcomeClass::from_u8(flags & !(TARGET_MISSING | CUT_SHORT))
-            .ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
+        let class = OutcomeClass::from_u8(flags & CLASS).ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
         let outcome = Outcome {
             class,
             status,
             hops,
             cut_short: flags & CUT_SHORT != 0,
             fetched,
+            past_limit: flags & PAST_LIMIT != 0,
+            looks_like: match flags & (HTML | UTF16) {
+                HTML => Some(LooksLike::Html),
+                UTF16 => Some(LooksLike::Utf16),
+                _ => None,
+            },
             target_missing: flags & TARGET_MISSING != 0,
             first_failure,
             first_unreachable,

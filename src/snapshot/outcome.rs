@@ -1,5 +1,6 @@
 //! What fetching an origin's robots.txt came to: the facts that policies are applied to.
 
+use crate::robots::LooksLike;
 use serde::{Deserialize, Serialize};
 
 /// What fetching an origin's robots.txt came to, as far as policies tell outcomes apart.
@@ -53,6 +54,10 @@ pub struct Outcome {
     pub cut_short: bool,
     /// When the newest capture was made, in seconds since 1970.
     pub fetched: Option<i64>,
+    /// Whether the body is longer than the 500 KiB that count (RFC 9309 §2.5).
+    pub past_limit: bool,
+    /// What else than a robots.txt the body looks like.
+    pub looks_like: Option<LooksLike>,
     /// Whether redirects led to a URL that the archive lacks.
     pub target_missing: bool,
     /// The first failure in the run of failures that the newest capture ends, in seconds since

@@ -2,16 +2,16 @@
 
 use super::super::time::time;
 use super::{Answer, Source};
-use robosieve::{BodyFacts, Explanation, OriginExplanation, PreferenceExplanation, RuleLine};
+use robosieve::{BodyFacts, Explanation, LooksLike, OriginExplanation, PreferenceExplanation, RuleLine};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// One answer; `all` lists the rules too that do not match.
 pub(super) fn object(answer: &Answer<'_>, all: bool) -> Value {
     let (basis, origin, robots) = match &answer.robots {
-        Source::Snapshot { why, stored } => {
+        Source::Snapshot { why } => {
             let origin = why.origin.as_ref().map(|origin| origin.as_str());
-            (why.basis.name(), origin.into(), snapshot_facts(why, *stored))
+            (why.basis.name(), origin.into(), snapshot_facts(why))
         }
         Source::File { path, body } => ("rules", Value::Null, file_facts(path, body)),
     };
@@ -27,7 +27,7 @@ pub(super) fn object(answer: &Answer<'_>, all: bool) -> Value {
 }
 
 /// What the snapshot knows of the origin's robots.txt; null where it knows nothing.
-fn snapshot_facts(why: &OriginExplanation<'_>, stored: Option<usize>) -> Value {
+fn snapshot_facts(why: &OriginExplanation<'_>) -> Value {
     let Some(entry) = &why.entry else { return Value::Null };
     let outcome = entry.outcome();
     json!({
@@ -35,7 +35,7 @@ fn snapshot_facts(why: &OriginExplanation<'_>, stored: Option<usize>) -> Value {
         "source": entry.source(), "detail": entry.detail(), "cut_short": outcome.cut_short,
         "fetched_at": outcome.fetched.map(time), "first_failure": outcome.first_failure.map(time),
         "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "via_other_scheme": why.via_other_scheme,
-        "stored_bytes": stored,
+        "past_limit": outcome.past_limit, "looks_like": outcome.looks_like.map(LooksLike::name),
     })
 }
 

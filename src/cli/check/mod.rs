@@ -120,16 +120,8 @@ struct Answer<'a> {
 
 /// Where the robots.txt comes from.
 enum Source<'a> {
-    Snapshot {
-        why: &'a OriginExplanation<'a>,
-        /// How many bytes of the robots.txt are stored, where rules decide: its lines of known
-        /// fields.
-        stored: Option<usize>,
-    },
-    File {
-        path: &'a Path,
-        body: BodyFacts,
-    },
+    Snapshot { why: &'a OriginExplanation<'a> },
+    File { path: &'a Path, body: BodyFacts },
 }
 
 fn check_snapshot(
@@ -143,9 +135,7 @@ fn check_snapshot(
         for (i, agent) in agents.iter().enumerate() {
             let why = judge.explain(url.as_bytes(), i)?;
             verdicts.push(why.verdict);
-            let entry = why.entry.as_ref().filter(|_| why.rules.is_some() && (args.json || args.explain.is_some()));
-            let stored = entry.map(|entry| snapshot.robots_text(entry)).transpose()?.flatten().map(|text| text.len());
-            let robots = Source::Snapshot { why: &why, stored };
+            let robots = Source::Snapshot { why: &why };
             let (rules, preferences) = (why.rules.as_ref(), &why.preferences);
             put(args, &Answer { url, agent, verdict: why.verdict, rules, preferences, robots }, &mut text)?;
         }

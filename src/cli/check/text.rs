@@ -31,7 +31,7 @@ pub(super) fn headline(out: &mut String, answer: &Answer<'_>) {
 /// Which rule decided and which lost, where the robots.txt comes from, and the preferences.
 pub(super) fn reasons(out: &mut String, answer: &Answer<'_>, which: ExplainArg) {
     match &answer.robots {
-        Source::Snapshot { why, stored } => explain_origin(out, why, *stored),
+        Source::Snapshot { why } => explain_origin(out, why),
         Source::File { body, .. } => explain_body(out, body),
     }
     match (answer.rules, &answer.robots) {
@@ -68,11 +68,7 @@ fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {
     let _ = writeln!(out, "  {name:<11} {text}");
 }
 
-/// The stored text lacks comments and blanks, so one of this length may come from a file past 500
-/// KiB. The file's own length is not stored.
-const LONG: usize = 450 * 1024;
-
-fn explain_origin(out: &mut String, why: &OriginExplanation<'_>, stored: Option<usize>) {
+fn explain_origin(out: &mut String, why: &OriginExplanation<'_>) {
     let Some(origin) = &why.origin else {
         return row(out, "origin", "none: not a URL with scheme and host");
     };
@@ -84,20 +80,6 @@ fn explain_origin(out: &mut String, why: &OriginExplanation<'_>, stored: Option<
         row(out, "scheme", format!("{origin} is not in the snapshot; the other scheme's entry holds (--scheme any)"));
     }
     row(out, "robots.txt", describe(entry));
-    match stored {
-        Some(0) => {
-            row(out, "", "it has no line that means anything: it is empty, all comments, HTML, UTF-16 or the like")
-        }
-        Some(bytes) if bytes >= LONG => {
-            let bytes = grouped(bytes as u64);
-            row(
-                out,
-                "",
-                format!("{bytes} bytes are stored; if the file was longer than 500 KiB, the rest was ignored"),
-            );
-        }
-        _ => {}
-    }
     if why.by_last_good {
         row(out, "copy", "the last good one: the site has failed for 30 days or more");
     }
