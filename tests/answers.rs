@@ -77,9 +77,9 @@ fn a_key_that_looks_like_a_body_is_warned_of_with_a_count() {
         json!({"note": "nothing", "url": "https://e.example/robots.txt"}),
     ];
     std::fs::write(dir.path().join("a.jsonl"), objects.iter().map(line).collect::<String>()).unwrap();
-    let ran = robosieve(dir.path(), &["compile", "-o", "s", "--stats-json", "stats.json", "a.jsonl"]);
+    let ran = robosieve(dir.path(), &["compile", "-q", "-o", "s", "--stats-json", "stats.json", "a.jsonl"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("2 lines") && ran.stderr.contains("\"html\" looks like it"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 lines") && ran.stderr.contains("\"html\" looks like the body"), "{}", ran.stderr);
     let stats: Value = serde_json::from_slice(&std::fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
     assert_eq!(stats["unread_keys"], json!({"html": 2, "x": 1}));
 }

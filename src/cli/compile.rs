@@ -60,6 +60,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     progress.end_of_input("making the snapshot");
     let mut compiled = compiler.finish()?;
     report_skipped(compiled.report());
+    report_unread(compiled.report());
     refuse_nothing(args, compiled.report())?;
     compiled.write_into(&mut output)?;
     if let Some(stats) = &mut stats {
@@ -139,6 +140,19 @@ fn report_skipped(report: &CompileReport) {
             "robosieve: warning: {} files in directories are no robots.txt of a host and were left out: {}{more}",
             grouped(report.skipped_files),
             names.join(", ")
+        ));
+    }
+}
+
+/// Bodies under unknown keys are lost input too.
+fn report_unread(report: &CompileReport) {
+    for (key, lines) in &report.unread_keys {
+        let have = if *lines == 1 { "line with a 2xx status has" } else { "lines with a 2xx status have" };
+        print_line(format_args!(
+            "robosieve: warning: {} {have} no body and count as unreachable; \"{}\" looks like the body: name it \"body\" \
+             (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
+            grouped(*lines),
+            escape(key),
         ));
     }
 }

@@ -66,14 +66,6 @@ pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [
         ("bytes in (distinct)", report.distinct_body_bytes),
         ("bytes out", report.bytes_out),
     ]);
-    for (key, lines) in &report.unread_keys {
-        print_line(format_args!(
-            "warning: {} lines with a 2xx status have no body that is read, and count as unreachable: \"{}\" looks like it; \
-             name it \"body\" (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
-            grouped(*lines),
-            escape(key),
-        ));
-    }
 }
 
 /// The counts of lines.
