@@ -104,7 +104,7 @@ fn by_name(name: &Path) -> Option<InputFormat> {
 fn by_content(line: &[u8], options: &RecordOptions) -> InputFormat {
     if cdx_letters(line).is_some() {
         InputFormat::Cdx
-    } else if line.starts_with(b"{") && json::string_at(line, &json::Key::new(options.key())).is_some() {
+    } else if line.starts_with(b"{") && json::string_at(line, options.key()).is_some() {
         InputFormat::Jsonl
     } else if is_cdxj(line) {
         InputFormat::Cdxj

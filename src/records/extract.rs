@@ -2,7 +2,7 @@
 
 use super::compose::Compose;
 use super::csv::{self, End};
-use super::json::{self, Key};
+use super::json;
 use super::options::RecordOptions;
 use crate::file_format::without_mark;
 use std::borrow::Cow;
@@ -36,7 +36,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(crate) struct Records {
     place: Place,
-    key: Key,
+    key: String,
     compose: Option<Compose>,
     /// A byte order mark stands before the first record.
     behind_mark: bool,
@@ -53,7 +53,7 @@ pub(crate) struct Extracted {
 
 impl Records {
     pub(super) fn new(place: Place, options: &RecordOptions) -> Self {
-        Self { place, key: Key::new(options.key()), compose: Compose::of(options), behind_mark: false }
+        Self { place, key: options.key().to_owned(), compose: Compose::of(options), behind_mark: false }
     }
 
     /// The same for text that begins with a byte order mark.

@@ -1,70 +1,27 @@
 //! The string at one key of a JSON object.
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The key of a JSON object, or with dots the path of one in the objects in it: `metadata.url` is
-/// the key `url` of the object at `metadata`.
-#[derive(Clone, Debug)]
-pub(super) struct Key {
-    text: String,
-    has_dots: bool,
-}
-
-impl Key {
-    pub(super) fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), has_dots: text.contains('.') }
-    }
-}
-
-/// The text of a JSON object's key; `None` if the text is no JSON object, or has no such key with a string. Of several equal keys the last
-/// counts. A key that has the dots itself comes before the path that they stand for.
-pub(super) fn string_at<'t>(text: &'t [u8], key: &Key) -> Option<Cow<'t, str>> {
+/// The text of a JSON object's key; `None` if the text is no JSON object, or has no such key with a
+/// string. Of several equal keys the last counts.
+///
+/// A key with dots may also be the path of a key in nested objects: `metadata.url` is the key `url`
+/// of the object at `metadata`. A key that has the dots itself comes before that. Arrays are not
+/// entered.
+pub(super) fn string_at<'t>(text: &'t [u8], key: &str) -> Option<Cow<'t, str>> {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let found = match key.has_dots {
-        false => Pick(&key.text).deserialize(&mut reader).ok()?,
-        true => PickPath(&key.text).deserialize(&mut reader).ok()?,
-    };
+    let found = Pick(Some(key)).deserialize(&mut reader).ok()?;
     reader.end().ok()?;
     found
 }
 
-/// Reads an object, and keeps the string at this key.
-struct Pick<'k>(&'k str);
+/// Reads any value. Keeps the string at this path if it is an object; without a path, the value
+/// itself if it is a string.
+struct Pick<'k>(Option<&'k str>);
 
 impl<'de> DeserializeSeed<'de> for Pick<'_> {
-    type Value = Option<Cow<'de, str>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Pick<'_> {
-    type Value = Option<Cow<'de, str>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(Text(key)) = map.next_key()? {
-            if key == self.0 {
-                found = map.next_value::<MaybeText<'de>>()?.0;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Reads any value, and keeps the string at this path if it is an object.
-struct PickPath<'k>(&'k str);
-
-impl<'de> DeserializeSeed<'de> for PickPath<'_> {
     type Value = Option<Cow<'de, str>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -72,7 +29,7 @@ impl<'de> DeserializeSeed<'de> for PickPath<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for PickPath<'_> {
+impl<'de> Visitor<'de> for Pick<'_> {
     type Value = Option<Cow<'de, str>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,22 +39,27 @@ impl<'de> Visitor<'de> for PickPath<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let (mut literal, mut nested) = (None, None);
         while let Some(Text(key)) = map.next_key()? {
-            let rest = self.0.strip_prefix(&*key);
+            let rest = self.0.and_then(|path| path.strip_prefix(&*key));
             match (rest, rest.and_then(|rest| rest.strip_prefix('.'))) {
-                (Some(""), _) => literal = Some(map.next_value::<MaybeText<'de>>()?.0),
-                (_, Some(path)) => nested = map.next_value_seed(PickPath(path))?.or(nested),
+                (Some(""), _) => literal = Some(map.next_value_seed(Pick(None))?),
+                (_, Some(path)) => nested = map.next_value_seed(Pick(Some(path)))?.or(nested),
                 _ => _ = map.next_value::<IgnoredAny>()?,
             }
         }
         Ok(literal.unwrap_or(nested))
     }
 
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-        Any.visit_seq(seq)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(self.0.is_none().then_some(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(self.0.is_none().then(|| Cow::Owned(text.to_owned())))
     }
 
     fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
@@ -125,63 +87,6 @@ impl<'de> Visitor<'de> for PickPath<'_> {
 #[derive(serde::Deserialize)]
 struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
 
-/// A string, or anything else.
-struct MaybeText<'t>(Option<Cow<'t, str>>);
-
-impl<'de> serde::Deserialize<'de> for MaybeText<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Any).map(Self)
-    }
-}
-
-struct Any;
-
-impl<'de> Visitor<'de> for Any {
-    type Value = Option<Cow<'de, str>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Some(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,11 +109,11 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(string_at(text.as_bytes(), &Key::new("url")).as_deref(), expected, "{text}");
+            assert_eq!(string_at(text.as_bytes(), "url").as_deref(), expected, "{text}");
         }
-        assert_eq!(string_at(b"{\"url\":\"\xff\"}", &Key::new("url")), None);
+        assert_eq!(string_at(b"{\"url\":\"\xff\"}", "url"), None);
         let deep = [b"{\"x\":".to_vec(), b"[".repeat(100_000)].concat();
-        assert_eq!(string_at(&deep, &Key::new("url")), None);
+        assert_eq!(string_at(&deep, "url"), None);
     }
 
     #[test]
@@ -230,9 +135,9 @@ mod tests {
             (r#"["m"]"#, None),
         ];
         for (text, expected) in cases {
-            assert_eq!(string_at(text.as_bytes(), &Key::new("m.p.url")).as_deref(), expected, "{text}");
+            assert_eq!(string_at(text.as_bytes(), "m.p.url").as_deref(), expected, "{text}");
         }
         let deep = [b"{\"m\":".repeat(100_000), b"[".repeat(100_000)].concat();
-        assert_eq!(string_at(&deep, &Key::new(&"m.".repeat(100_000))), None);
+        assert_eq!(string_at(&deep, &"m.".repeat(100_000)), None);
     }
 }
