@@ -76,7 +76,7 @@ pub(super) enum FetchAnswer {
     Unreachable(Box<str>),
 }
 
-/// What is known of a body besides the lines that are kept of it.
+/// Facts of a body that the lines kept of it do not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Body {
     /// The archive kept only its beginning.
