@@ -111,6 +111,18 @@ fn a_snapshot_knows_what_its_files_looked_like() {
     }
 }
 
+/// Read as text, none of these has a rule, so all would be allowed.
+#[test]
+fn a_file_of_another_format_is_no_robots_txt() {
+    let dir = compiled(&captures());
+    let ran = robosieve(dir.path(), &["check", "--robots", "s", "-a", "MyBot", "/x"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("s: a robosieve snapshot, not a robots.txt"), "{}", ran.stderr);
+    for start in [&b"PAR1\x15\x04\x15\x10\x15\x14"[..], b"PK\x03\x04\x14\0", b"WARC/1.0\r\nWARC-Type: warcinfo\r\n"] {
+        let ran = check(start, &["-a", "MyBot", "/x"]);
+        assert!(ran.code == Some(2) && ran.stderr.contains("not a robots.txt"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn an_answer_in_json_has_its_reasons() {
     let dir = compiled(&captures());

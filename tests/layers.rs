@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("words", &[]),
     ("simd", &["words"]),
     ("url", &["profile", "agent", "simd"]),
-    ("robots", &["profile", "agent", "simd", "words", "url"]),
+    ("robots", &["profile", "file_format", "agent", "simd", "words", "url"]),
     ("preferences", &["profile", "agent", "url", "robots"]),
     ("snapshot", &["error", "profile", "file_format", "agent", "simd", "words", "url", "robots"]),
     ("source", &["error", "file_format", "decode", "agent", "url", "robots"]),

@@ -2,6 +2,7 @@
 //! file.
 
 use super::line::MAX_BODY;
+use crate::file_format::FileFormat;
 
 /// How much of a body counts, and what else it may be than a robots.txt.
 ///
@@ -23,6 +24,8 @@ pub struct BodyFacts {
     pub ignored_from: Option<u32>,
     /// What else it looks like.
     pub looks_like: Option<LooksLike>,
+    /// What it is by its magic number, if that is no text: `a zip archive`.
+    pub other_format: Option<&'static str>,
 }
 
 /// What servers send in place of a robots.txt.
@@ -52,7 +55,9 @@ impl BodyFacts {
         let ignored_bytes = body.len().saturating_sub(MAX_BODY);
         let looks_like = if is_utf16(body) { Some(LooksLike::Utf16) } else { is_html(body).then_some(LooksLike::Html) };
         let ignored_from = (ignored_bytes > 0).then(|| first_ignored(body));
-        Self { bytes: body.len(), ignored_bytes, ignored_from, looks_like }
+        let format = FileFormat::of(body).filter(|format| !matches!(format, FileFormat::Utf16 | FileFormat::Binary));
+        let other_format = format.map(FileFormat::name);
+        Self { bytes: body.len(), ignored_bytes, ignored_from, looks_like, other_format }
     }
 }
 

@@ -149,6 +149,9 @@ fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) ->
     check.add_robots(&robots);
     args.judge.who.check_names(check)?;
     let facts = BodyFacts::of(body);
+    if let Some(format) = facts.other_format {
+        bail!("{}: {format}, not a robots.txt; a snapshot is named with -s", path.display());
+    }
     let (mut verdicts, mut text) = Checked::default();
     for url in &args.urls {
         for agent in agents {
