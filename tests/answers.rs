@@ -75,13 +75,16 @@ fn a_key_that_looks_like_a_body_is_warned_of_with_a_count() {
         json!({"x": "User-Agent: *\nDisallow: /", "url": "https://c.example/robots.txt"}),
         json!({"body": "", "html": "<html>", "url": "https://d.example/robots.txt"}),
         json!({"note": "nothing", "url": "https://e.example/robots.txt"}),
+        json!({"body\u{202e}": "", "url": "https://f.example/robots.txt"}),
     ];
     std::fs::write(dir.path().join("a.jsonl"), objects.iter().map(line).collect::<String>()).unwrap();
     let ran = robosieve(dir.path(), &["compile", "-q", "-o", "s", "--stats-json", "stats.json", "a.jsonl"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("2 lines") && ran.stderr.contains("\"html\" looks like the body"), "{}", ran.stderr);
-    let stats: Value = serde_json::from_slice(&std::fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
-    assert_eq!(stats["unread_keys"], json!({"html": 2, "x": 1}));
+    let stats = std::fs::read_to_string(dir.path().join("stats.json")).unwrap();
+    assert!(!stats.contains('\u{202e}') && !ran.stderr.contains('\u{202e}'), "{stats}{}", ran.stderr);
+    let stats: Value = serde_json::from_str(&stats).unwrap();
+    assert_eq!(stats["unread_keys"], json!({"body\u{202e}": 1, "html": 2, "x": 1}));
 }
 
 #[test]

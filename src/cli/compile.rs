@@ -2,7 +2,7 @@
 
 use super::choices::ProfileArg;
 use super::endings::{Format, refuse_other_format};
-use super::escape::escape;
+use super::escape::{escape, to_json_pretty};
 use super::examples::COMPILE_EXAMPLES;
 use super::inputs::expand_globs;
 use super::output::Output;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_nothing(args, compiled.report())?;
     compiled.write_into(&mut output)?;
     if let Some(stats) = &mut stats {
-        stats.write_whole(&(serde_json::to_string_pretty(compiled.report())? + "\n"))?;
+        stats.write_whole(&to_json_pretty(compiled.report())?)?;
     }
     Output::commit_all([Some(Output::File(Box::new(output))), stats].into_iter().flatten())?;
     progress.finish();
