@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::snapshot::VerifyArgs;
 use super::summary::print_filter;
 use super::task::{Places, Task, What};
-use robosieve::{Agent, FilterStats, Judge, Snapshot, SpellCheck};
+use robosieve::{Agent, FilterStats, Judge, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// What is judged by what, and how it is asked for.
@@ -35,9 +35,7 @@ impl Run<'_> {
         }
         let who = &self.judge.who;
         let agents = who.agents(self.quiet)?;
-        let mut check = SpellCheck::new(&agents);
-        check.add_snapshot(&snapshot).map_err(|err| err.at(self.snapshot))?;
-        who.check_names(check)?;
+        who.check_in(&agents, [(&snapshot, self.snapshot)])?;
         self.from.inputs.iter().try_for_each(|input| who.refuse_agent_as_input(input))?;
         let options = self.judge.options();
         let judge = Judge::new(&snapshot, &agents, options)?;

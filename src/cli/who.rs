@@ -6,7 +6,7 @@ use super::overlap::Files;
 use super::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
-use robosieve::{Agent, KnownAgent, SpellCheck, UnnamedAgent, add_agents};
+use robosieve::{Agent, KnownAgent, Snapshot, SpellCheck, UnnamedAgent, add_agents};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -50,6 +50,19 @@ impl AgentArgs {
             named.tell(self.agent_match);
         }
         Ok(named.agents)
+    }
+
+    /// [`check_names`](Self::check_names) of these agents against the names in snapshots, each given with its path.
+    pub(crate) fn check_in<'s, D: AsRef<[u8]> + 's>(
+        &self,
+        agents: &[Agent],
+        snapshots: impl IntoIterator<Item = (&'s Snapshot<D>, &'s Path)>,
+    ) -> anyhow::Result<()> {
+        let mut check = SpellCheck::new(agents);
+        for (snapshot, path) in snapshots {
+            check.add_snapshot(snapshot).map_err(|err| err.at(path))?;
+        }
+        self.check_names(check)
     }
 
     /// Warns of agents that nobody names and that were probably meant to be others; with

@@ -34,14 +34,13 @@ impl Batch {
         Ok(Self { packer: Packer::new()?, fetches: Vec::new(), tally: Tally::default() })
     }
 
-    pub(super) fn add(&mut self, compiler: &Compiler, capture: Capture) -> Result<()> {
+    pub(super) fn add(&mut self, compiler: &Compiler, mut capture: Capture) -> Result<()> {
         self.tally.captures += 1;
         if compiler.is_too_new(capture.time) {
             self.tally.too_new += 1;
             return Ok(());
         }
         self.tally.undated += u64::from(capture.time.is_none());
-        let mut capture = capture;
         if let Some(key) = capture.unread_key.take() {
             self.tally.unread_key(key, 1);
         }

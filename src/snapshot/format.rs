@@ -9,9 +9,6 @@ use crate::robots::LooksLike;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The first bytes of every snapshot.
-pub(crate) const MAGIC: &[u8; 8] = SNAPSHOT_MAGIC;
-
 /// The version of the layout that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 3;
 
@@ -98,7 +95,7 @@ pub(super) const fn head_len() -> usize {
 /// Header and section table as bytes.
 pub(super) fn encode_head(table: &Table, file_len: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(head_len());
-    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(SNAPSHOT_MAGIC);
     out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
     out.extend_from_slice(&(table.len() as u32).to_le_bytes());
     out.extend_from_slice(&file_len.to_le_bytes());
@@ -117,7 +114,7 @@ pub(super) fn encode_head(table: &Table, file_len: u64) -> Vec<u8> {
 /// Reads header and section table. What the bytes are is told first, then whether this build can read them, then
 /// whether they are whole: so each message names the first thing that is wrong.
 pub(super) fn decode_head(data: &[u8]) -> Result<Table> {
-    if !data.starts_with(MAGIC) {
+    if !data.starts_with(SNAPSHOT_MAGIC) {
         return Err(not_a_snapshot(data));
     }
     let found = u32_at(data, 8, "the format version")?;

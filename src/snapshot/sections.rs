@@ -1,7 +1,8 @@
 //! Sections on their way into the file: several at a time, in large pieces, checksummed on the way.
 
-use super::format::{Extent, MAGIC, SECTION_ALIGN, Section, Table, encode_head, head_len};
+use super::format::{Extent, SECTION_ALIGN, Section, Table, encode_head, head_len};
 use crate::error::{Error, Result};
+use crate::file_format::SNAPSHOT_MAGIC;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::Xxh3Default;
@@ -76,7 +77,7 @@ impl<W: Write + Seek> Sections<W> {
     /// Writes the head, which says that all sections are there; gives the length of the file.
     pub(super) fn finish(self) -> Result<u64> {
         let head = self.with_file(|file| encode_head(&file.table, self.end));
-        debug_assert!(head.starts_with(MAGIC));
+        debug_assert!(head.starts_with(SNAPSHOT_MAGIC));
         self.write_at(0, &head)?;
         self.with_file(|file| file.out.flush())?;
         Ok(self.end)

@@ -9,7 +9,7 @@ use super::snapshot::VerifyArgs;
 use super::who::AgentArgs;
 use anyhow::Context;
 use clap::Args;
-use robosieve::{Snapshot, SpellCheck};
+use robosieve::Snapshot;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -58,9 +58,7 @@ fn rank(args: &AgentsArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
     let agents = args.who.agents(quiet)?;
     let snapshot = Snapshot::open(path)?;
     args.verify.all(&snapshot, path)?;
-    let mut check = SpellCheck::new(&agents);
-    check.add_snapshot(&snapshot).with_context(file)?;
-    args.who.check_names(check)?;
+    args.who.check_in(&agents, [(&snapshot, path)])?;
     let census = snapshot.census().with_context(file)?;
     let rows = ranking::rows(&census, &agents, args.top).with_context(file)?;
     print(&match args {

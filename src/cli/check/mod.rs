@@ -60,9 +60,7 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
             if snapshot.byte_len() <= VERIFIED_WHOLE {
                 snapshot.verify_checksums().map_err(|err| err.at(path))?;
             }
-            let mut check = SpellCheck::new(&agents);
-            check.add_snapshot(&snapshot).map_err(|err| err.at(path))?;
-            args.judge.who.check_names(check)?;
+            args.judge.who.check_in(&agents, [(&snapshot, path.as_path())])?;
             check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {

@@ -23,7 +23,7 @@ use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
 use robosieve::report::{Report, Reporter};
-use robosieve::{FilterProgress, Judge, Snapshot, SpellCheck};
+use robosieve::{FilterProgress, Judge, Snapshot};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -67,17 +67,12 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_outputs(args, &inputs, &named, has_table)?;
     // Opened before the work, so that a place that cannot be written to is told at once.
     let outputs = named.iter().map(|(option, path)| Ok((*option, Output::open(Some(path))?)));
-    let mut outputs = outputs.collect::<anyhow::Result<Vec<_>>>()?;
-    if outputs.len() > 1 {
-        outputs.iter_mut().for_each(|(_, output)| output.outlive_reader());
-    }
+    let outputs = outputs.collect::<anyhow::Result<Vec<_>>>()?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;
     let who = &args.judge.who;
     let agents = who.agents(quiet)?;
-    let mut check = SpellCheck::new(&agents);
-    check.add_snapshot(&snapshot).map_err(|err| err.at(&args.snapshot))?;
-    who.check_names(check)?;
+    who.check_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
     args.from.inputs.iter().try_for_each(|input| who.refuse_agent_as_input(input))?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
     let report = make(args, &judge, inputs, quiet)?;
