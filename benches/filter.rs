@@ -27,7 +27,7 @@ fn filter(c: &mut Criterion) {
     }
 }
 
-fn run_once(judge: &Judge<'_, Vec<u8>>, list: &Arc<[u8]>) -> FilterStats {
+fn run_once(judge: &Judge, list: &Arc<[u8]>) -> FilterStats {
     let input = Input::from_reader("memory", Cursor::new(list.clone()));
     Filter::new(judge).run(vec![input], Outputs::default()).expect("a sound snapshot")
 }

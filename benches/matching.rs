@@ -15,12 +15,12 @@ fn judge(c: &mut Criterion) {
     for (name, site) in common::sites() {
         let snapshot = site.snapshot();
         let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
-        let (mut scratch, expected) = (judge.scratch(), site.allowed());
+        let expected = site.allowed();
         group.throughput(Throughput::Elements(site.urls.len() as u64));
         group.bench_function(name, |b| {
             b.iter(|| {
                 let allowed = site.urls.iter().filter(|url| {
-                    let verdicts = judge.judge(black_box(url.as_bytes()), &mut scratch).expect("a sound snapshot");
+                    let verdicts = judge.judge(black_box(url.as_bytes())).expect("a sound snapshot");
                     verdicts.get(0) == Verdict::Allowed
                 });
                 assert_eq!(allowed.count(), expected);
@@ -68,10 +68,9 @@ fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     let snapshot = site.snapshot();
     let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
     let found = judge.site(&Origin::of(ORIGIN.as_bytes()).expect("a URL")).expect("a sound snapshot");
-    let mut scratch = judge.scratch();
     let paths = site.paths();
     let mut allows = |path: &str| {
-        let verdicts = found.judge(black_box(path.as_bytes()), &mut scratch).expect("a sound snapshot");
+        let verdicts = found.judge(black_box(path.as_bytes())).expect("a sound snapshot");
         verdicts.get(0) == Verdict::Allowed
     };
     for (path, expected) in paths.iter().zip(site.expected()) {

@@ -28,12 +28,12 @@ fn compile(c: &mut Criterion) {
 fn open_and_find(c: &mut Criterion) {
     let files = common::sites();
     let name = |i: usize| format!("https://site-{i}.example");
-    let bytes = common::compile((0..ORIGINS).map(|i| (name(i), files[i % 2].1.robots.as_str())));
-    let snapshot = Snapshot::new(bytes.as_slice()).expect("a snapshot");
+    let bytes = bytes::Bytes::from(common::compile((0..ORIGINS).map(|i| (name(i), files[i % 2].1.robots.as_str()))));
+    let snapshot = Snapshot::new(bytes.clone()).expect("a snapshot");
     let keys: Vec<Origin> = (0..ORIGINS).filter_map(|i| Origin::of(name(i * 7919 % ORIGINS).as_bytes())).collect();
     let mut group = c.benchmark_group("snapshot");
     group.bench_function("open 10,000 origins", |b| {
-        b.iter(|| assert_eq!(Snapshot::new(black_box(bytes.as_slice())).map(|s| s.origin_count()).ok(), Some(10_000)));
+        b.iter(|| assert_eq!(Snapshot::new(black_box(bytes.clone())).map(|s| s.origin_count()).ok(), Some(10_000)));
     });
     group.throughput(Throughput::Elements(ORIGINS as u64));
     group.bench_function("find an origin", |b| {

@@ -22,8 +22,7 @@
 //! // Judge: the agents are chosen now, not when compiling.
 //! let snapshot = Snapshot::new(bytes)?;
 //! let judge = Judge::new(&snapshot, &["GPTBot".parse()?, "FooBot".parse()?], JudgeOptions::default())?;
-//! let mut scratch = judge.scratch();
-//! let verdicts = judge.judge(b"https://shop.example/shoes?size=9", &mut scratch)?;
+//! let verdicts = judge.judge(b"https://shop.example/shoes?size=9")?;
 //! assert_eq!([verdicts.get(0), verdicts.get(1)], [Verdict::Disallowed, Verdict::Allowed]);
 //! # Ok::<(), robosieve::Error>(())
 //! ```
@@ -51,45 +50,49 @@
 compile_error!("robosieve needs a 64-bit target");
 
 mod agent;
+mod analysis;
+mod archive;
 mod atomic;
-mod census;
+mod bytes;
 mod compile;
+mod crawlers;
 mod decode;
-mod diff;
 mod error;
 mod file_format;
 mod filter;
-mod known;
+mod judge;
 mod matcher;
-mod output;
+mod parquet;
+mod pipeline;
 mod preferences;
 mod profile;
 mod records;
-pub mod report;
 mod robots;
 mod simd;
 mod snapshot;
-mod source;
 pub mod synthetic;
 mod threads;
 mod url;
-mod words;
 
+pub use crate::parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
 pub use agent::{Agent, AgentMatch};
+pub use analysis::census::{Census, Misspelling, NamedAgent, SpellCheck, UnnamedAgent};
+pub use analysis::coverage::{Coverage, Coverage as Reach};
+pub use analysis::diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChange, Transition as Turned};
+pub use analysis::report;
+pub use atomic::output_file::OutputFile;
 pub use atomic::remove_unfinished;
-pub use census::{Census, Misspelling, NamedAgent, SpellCheck, UnnamedAgent};
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
+pub use crawlers::{AgentSet, KnownAgent, Purpose, add_agents};
 pub use decode::decode;
-pub use diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChange, Turned};
 pub use error::{Error, ErrorKind, Result};
-pub use filter::{
-    AnnotateForm, Basis, Filter, FilterProgress, FilterStats, Input, Judge, JudgeOptions, Keep, OriginExplanation,
-    Outputs, ParquetFilter, ParquetInput, ParquetOutputs, PreferenceJudge, PreferenceScratch, Require, Scratch, Site,
-    Stage, UnknownOrigin, VerdictColumns, Verdicts,
+pub use filter::{AnnotateForm, Filter, Keep, Outputs, Require};
+pub use judge::{
+    Explanation, Judge, JudgeOptions, PreferenceJudge, RuleLine, Site, Stage, StatusPolicy, UnknownOrigin, Verdict,
+    Verdicts, explain,
 };
-pub use known::{AgentSet, KnownAgent, Purpose, add_agents};
-pub use matcher::{Explanation, Loss, Reach, RuleLine, StatusPolicy, Verdict, explain};
-pub use output::OutputFile;
+pub use judge::{Reason as Basis, Rejection as Loss, UrlExplanation as OriginExplanation};
+pub use pipeline::{FilterProgress, FilterStats, Input};
 pub use preferences::{
     Preference, PreferenceExplanation, Preferences, SignalUse, Signals, explain_preferences,
     reference as preferences_reference,

@@ -8,15 +8,15 @@ use robosieve::*;
 use serde_json::{Value, json};
 
 /// The snapshot of an archive, JSON lines or WARC.
-fn compile(archive: &[u8]) -> Snapshot<Vec<u8>> {
+fn compile(archive: &[u8]) -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_reader("archive", archive).unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
-fn letter(snapshot: &Snapshot<Vec<u8>>, url: &str) -> char {
+fn letter(snapshot: &Snapshot, url: &str) -> char {
     let judge = Judge::new(snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
-    judge.judge(url.as_bytes(), &mut judge.scratch()).unwrap().get(0).letter()
+    judge.judge(url.as_bytes()).unwrap().get(0).letter()
 }
 
 fn line(object: &Value) -> String {

@@ -58,7 +58,7 @@ fn through_snapshot(robots: &[u8], agent: &Agent, url: &[u8]) -> Option<bool> {
     compiler.add_robots(origin.as_str(), robots).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let judge = Judge::new(&snapshot, std::slice::from_ref(agent), JudgeOptions::default()).unwrap();
-    Some(judge.judge(url, &mut judge.scratch()).unwrap().get(0) == Verdict::Allowed)
+    Some(judge.judge(url).unwrap().get(0) == Verdict::Allowed)
 }
 
 #[test]

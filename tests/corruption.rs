@@ -146,7 +146,7 @@ pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Judges every URL for every agent under several options: the letters, `!` for an error.
-fn verdicts(snapshot: &Snapshot<&[u8]>) -> String {
+fn verdicts(snapshot: &Snapshot) -> String {
     let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
     let mut out = String::new();
     for options in all_options() {
@@ -154,9 +154,8 @@ fn verdicts(snapshot: &Snapshot<&[u8]>) -> String {
             out.push('!');
             continue;
         };
-        let mut scratch = judge.scratch();
         for url in URLS {
-            match judge.judge(url.as_bytes(), &mut scratch) {
+            match judge.judge(url.as_bytes()) {
                 Ok(verdicts) => out.extend(verdicts.iter().map(Verdict::letter)),
                 Err(err) => {
                     assert!(is_corrupt(&err), "{err}");
@@ -172,9 +171,9 @@ fn all_options() -> [JudgeOptions; 4] {
     let base = JudgeOptions::default();
     [
         base,
-        JudgeOptions { status_policy: Some(StatusPolicy::Rfc9309), any_scheme: true, ..base },
-        JudgeOptions { status_policy: Some(StatusPolicy::Strict), ..base },
-        JudgeOptions { agent_match: AgentMatch::Google, unknown: Some(UnknownOrigin::Allow), ..base },
+        base.status_policy(StatusPolicy::Rfc9309).any_scheme(true),
+        base.status_policy(StatusPolicy::Strict),
+        base.agent_match(AgentMatch::Google).unknown(UnknownOrigin::Allow),
     ]
 }
 
@@ -183,7 +182,7 @@ fn is_corrupt(err: &Error) -> bool {
 }
 
 /// Asks everything else that can be asked; only that it comes back matters.
-fn ask(snapshot: &Snapshot<&[u8]>) {
+fn ask(snapshot: &Snapshot) {
     let _ = (snapshot.metadata(), snapshot.profile(), snapshot.outcome_counts(), snapshot.byte_len());
     assert_eq!(snapshot.sections().count(), SECTIONS);
     for entry in snapshot.origins().flatten() {
@@ -232,7 +231,7 @@ fn sweep<C: Copy + Debug + Send + 'static>(cases: Vec<C>, run: impl Fn(C) + Send
 
 /// A forged snapshot must be answered somehow: an error or any verdict, but no panic and no hang.
 fn survives(bytes: &[u8]) {
-    if let Ok(snapshot) = Snapshot::new(bytes) {
+    if let Ok(snapshot) = Snapshot::new(bytes.to_vec()) {
         if let Err(err) = snapshot.verify() {
             assert!(is_corrupt(&err), "{err}");
         }
@@ -252,7 +251,8 @@ fn take_over(bytes: &[u8]) {
     compiler.add_reader("archive", ARCHIVE.replace("RULES", "\"user-agent: new\"").as_bytes()).unwrap();
     let compiled = compiler.finish().and_then(|compiled| compiled.to_vec());
     assert!(
-        compiled.as_ref().is_ok_and(|bytes| Snapshot::new(bytes).is_ok()) || compiled.is_err_and(|err| expected(&err))
+        compiled.as_ref().is_ok_and(|bytes| Snapshot::new(bytes.clone()).is_ok())
+            || compiled.is_err_and(|err| expected(&err))
     );
 }
 
@@ -346,7 +346,7 @@ fn every_changed_byte_of_a_section_is_found_by_verify() {
     sweep(cases, |(at, change): (usize, u8)| {
         let mut bytes = intact().to_vec();
         bytes[at] ^= change;
-        let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+        let snapshot = Snapshot::new(bytes.clone()).unwrap();
         assert!(is_corrupt(&snapshot.verify().unwrap_err()));
         verdicts(&snapshot);
         ask(&snapshot);
@@ -367,7 +367,7 @@ fn what_no_checksum_covers_is_padding_and_says_nothing() {
         assert_eq!(intact()[at], 0);
         let mut bytes = intact().to_vec();
         bytes[at] = 0xff;
-        let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+        let snapshot = Snapshot::new(bytes.clone()).unwrap();
         assert!(is_corrupt(&snapshot.verify().unwrap_err()) && verdicts(&snapshot) == expected, "byte {at}");
     }
 }
@@ -401,7 +401,10 @@ fn the_kind_is_told_before_anything_else_is_believed() {
     {
         let bytes = [start, &intact()[start.len()..]].concat();
         for bytes in [start, if start.is_empty() { b"" } else { bytes.as_slice() }] {
-            assert!(matches!(Snapshot::new(bytes).unwrap_err().kind(), ErrorKind::NotASnapshot { .. }), "{start:?}");
+            assert!(
+                matches!(Snapshot::new(bytes.to_vec()).unwrap_err().kind(), ErrorKind::NotASnapshot { .. }),
+                "{start:?}"
+            );
         }
     }
 }
@@ -532,7 +535,7 @@ fn a_list_is_not_finished_with_damaged_rules() {
     let mut sections = sections(intact());
     sections[FILES].fill(0xfe);
     let bytes = assemble(&sections);
-    let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+    let snapshot = Snapshot::new(bytes.clone()).unwrap();
     let judge = Judge::new(&snapshot, &[AGENTS[0].parse().unwrap()], JudgeOptions::default()).unwrap();
     let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
     let mut out = Vec::new();

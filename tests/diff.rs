@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tempfile::TempDir;
 
-type Snap = Snapshot<Vec<u8>>;
+type Snap = Snapshot;
 
 /// One capture of a site: what it answered.
 type Site<'a> = (&'a str, u16, String);

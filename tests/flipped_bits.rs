@@ -84,12 +84,11 @@ fn a_flipped_bit_changes_no_answer_of_check() {
 fn unverified_damage_changes_verdicts() {
     let agents: Vec<_> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
     let letters = |bytes: &[u8]| -> Option<String> {
-        let snapshot = Snapshot::new(bytes).ok()?;
+        let snapshot = Snapshot::new(bytes.to_vec()).ok()?;
         let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).ok()?;
-        let mut scratch = judge.scratch();
         let mut letters = String::new();
         for url in URLS {
-            letters.extend(judge.judge(url.as_bytes(), &mut scratch).ok()?.iter().map(Verdict::letter));
+            letters.extend(judge.judge(url.as_bytes()).ok()?.iter().map(Verdict::letter));
         }
         Some(letters)
     };
@@ -130,7 +129,7 @@ fn texts_survive_no_damage_of_the_dictionary() {
     let agents = [AGENTS[0].parse().unwrap()];
     for bit in (dictionary.start * 8..dictionary.end * 8).step_by(37) {
         let bytes = flipped(bit);
-        let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+        let snapshot = Snapshot::new(bytes.clone()).unwrap();
         let entry = snapshot.origins().map(Result::unwrap).find(|entry| entry.outcome().status == 200).unwrap();
         assert!(snapshot.robots_text(&entry).is_err(), "bit {bit}");
         let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
@@ -148,7 +147,7 @@ fn explanations_survive_a_damaged_index() {
     let mut found = 0;
     for bit in (index.start * 8..index.end * 8).step_by(7) {
         let bytes = flipped(bit);
-        let snapshot = Snapshot::new(bytes.as_slice()).unwrap();
+        let snapshot = Snapshot::new(bytes.clone()).unwrap();
         let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
         for url in [URLS[0], URLS[8], URLS[14], URLS[21]] {
             match judge.explain(url.as_bytes(), 0) {

@@ -129,9 +129,8 @@ fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
     let snapshot = Snapshot::new(snapshot()).unwrap();
     let agents = ["one".parse().unwrap(), "two".parse().unwrap()];
     let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
-    let mut scratch = judge.scratch();
-    let mut of = |url: &[u8]| {
-        let verdicts = judge.judge(url, &mut scratch).unwrap();
+    let of = |url: &[u8]| {
+        let verdicts = judge.judge(url).unwrap();
         [verdicts.get(0), verdicts.get(1)]
     };
     let line = |url: &Vec<u8>| !url.contains(&b'\n');

@@ -27,13 +27,13 @@ fn outcome<T: Send + 'static>(threads: usize, work: impl FnOnce() -> T + Send + 
     thread.join()
 }
 
-fn snapshot() -> Snapshot<Vec<u8>> {
+fn snapshot() -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_robots("https://a.example", b"user-agent: *\ndisallow: /x").unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
-fn judge(snapshot: &Snapshot<Vec<u8>>) -> Judge<'_, Vec<u8>> {
+fn judge(snapshot: &Snapshot) -> Judge {
     Judge::new(snapshot, &["one".parse().unwrap()], JudgeOptions::default()).unwrap()
 }
 

@@ -105,13 +105,12 @@ fn preferences_by_the_text() {
 }
 
 /// What a snapshot tells of one URL, in bulk and as an explanation.
-fn by_snapshot(case: &Case, snapshot: &Snapshot<impl AsRef<[u8]>>, url: &str) -> (String, String) {
-    let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+fn by_snapshot(case: &Case, snapshot: &Snapshot, url: &str) -> (String, String) {
+    let options = JudgeOptions::default().agent_match(case.agent_match());
     let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
     let preferences = PreferenceJudge::new(&judge);
-    let (mut scratch, mut memory) = (judge.scratch(), preferences.scratch());
-    let found = preferences.of(url.as_bytes(), &mut scratch, &mut memory).unwrap().to_vec();
-    assert_eq!(preferences.of(url.as_bytes(), &mut scratch, &mut memory).unwrap(), found, "{}: once more", case.name);
+    let found = preferences.of(url.as_bytes()).unwrap().to_vec();
+    assert_eq!(preferences.of(url.as_bytes()).unwrap(), found, "{}: once more", case.name);
     let explained = judge.explain(url.as_bytes(), 0).unwrap().preferences;
     assert_eq!([explained.preferences], *found, "{}: explained", case.name);
     shown(&found[0])
@@ -134,7 +133,7 @@ fn preferences_by_a_snapshot_written_and_reopened() {
     });
 }
 
-fn annotated(judge: &Judge<'_, Vec<u8>>, form: AnnotateForm, records: RecordOptions, list: &str) -> String {
+fn annotated(judge: &Judge, form: AnnotateForm, records: RecordOptions, list: &str) -> String {
     let mut out = Vec::new();
     let input = Input::from_reader("list", Cursor::new(list.to_owned()));
     Filter::new(judge).form(form).records(records).preferences(true).annotate(vec![input], &mut out).unwrap();
@@ -145,7 +144,7 @@ fn annotated(judge: &Judge<'_, Vec<u8>>, form: AnnotateForm, records: RecordOpti
 fn preferences_by_the_whole_pipeline() {
     every_case("preferences by the whole pipeline", |case, profile, url| {
         let snapshot = Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap();
-        let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+        let options = JudgeOptions::default().agent_match(case.agent_match());
         let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
         let line = annotated(&judge, AnnotateForm::Letters, RecordOptions::default(), &format!("{url}\n"));
         let fields: Vec<&str> = line.trim_end().split('\t').collect();
@@ -156,7 +155,7 @@ fn preferences_by_the_whole_pipeline() {
 }
 
 /// A snapshot of a few origins, as JSONL captures.
-fn snapshot_of(captures: &str) -> Snapshot<Vec<u8>> {
+fn snapshot_of(captures: &str) -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_reader("captures", captures.as_bytes()).unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
@@ -171,7 +170,7 @@ const SITES: &str = r#"
 {"url": "https://fails.example/robots.txt", "status": 503, "fetched_at": "2026-01-02T00:00:00Z"}
 "#;
 
-fn judge_of(snapshot: &Snapshot<Vec<u8>>, options: JudgeOptions) -> Judge<'_, Vec<u8>> {
+fn judge_of(snapshot: &Snapshot, options: JudgeOptions) -> Judge {
     Judge::new(snapshot, &["a".parse().unwrap(), "b".parse().unwrap()], options).unwrap()
 }
 
@@ -233,7 +232,7 @@ fn the_robots_txt_that_counts_for_fetching_counts_here() {
     let of = |options, url: &str| {
         let judge = judge_of(&snapshot, options);
         let preferences = PreferenceJudge::new(&judge);
-        let found = preferences.of(url.as_bytes(), &mut judge.scratch(), &mut preferences.scratch()).unwrap()[0];
+        let found = preferences.of(url.as_bytes()).unwrap()[0];
         assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().preferences.preferences, found, "{url}");
         found.train_ai
     };
@@ -241,16 +240,13 @@ fn the_robots_txt_that_counts_for_fetching_counts_here() {
     assert_eq!(of(plain, "https://moved.example/"), Preference::No);
     assert_eq!(of(plain, "https://gone.example/"), Preference::Unknown);
     assert_eq!(of(plain, "https://fails.example/"), Preference::Unknown, "refused, by no rule");
-    let late = JudgeOptions { at: Some(1_800_000_000), ..plain };
+    let late = plain.at(1_800_000_000);
     assert_eq!(of(late, "https://fails.example/"), Preference::No, "the last good copy");
-    let rfc = JudgeOptions { status_policy: Some(StatusPolicy::Rfc9309), ..late };
+    let rfc = late.status_policy(StatusPolicy::Rfc9309);
     assert_eq!(of(rfc, "https://fails.example/"), Preference::Unknown, "allowed, by no rule");
     assert_eq!(of(plain, "http://a.example/"), Preference::Unknown);
-    assert_eq!(of(JudgeOptions { any_scheme: true, ..plain }, "http://a.example/"), Preference::No);
-    assert_eq!(
-        of(JudgeOptions { unknown: Some(UnknownOrigin::Allow), ..plain }, "http://b.example/"),
-        Preference::Unknown
-    );
+    assert_eq!(of(plain.any_scheme(true), "http://a.example/"), Preference::No);
+    assert_eq!(of(plain.unknown(UnknownOrigin::Allow), "http://b.example/"), Preference::Unknown);
 }
 
 #[test]
@@ -259,10 +255,9 @@ fn memory_of_another_judge_is_not_mixed_up() {
     let judges = [&["a"], &["b"]]
         .map(|[name]| Judge::new(&snapshot, &[name.parse().unwrap()], JudgeOptions::default()).unwrap());
     let preferences = judges.each_ref().map(PreferenceJudge::new);
-    let (mut scratch, mut memory) = (judges[0].scratch(), preferences[0].scratch());
     for _ in 0..2 {
         for (of, expected) in preferences.iter().zip(["", "search=yes,ai-train=no"]) {
-            let found = of.of(b"https://a.example/", &mut scratch, &mut memory).unwrap();
+            let found = of.of(b"https://a.example/").unwrap();
             assert_eq!(found.iter().map(|said| said.signals.to_string()).collect::<Vec<_>>(), [expected]);
         }
     }
@@ -428,15 +423,14 @@ proptest! {
             let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
             let parsed = Robots::parse(body.as_bytes(), profile);
             for how in [AgentMatch::Extended, AgentMatch::Google] {
-                let judge = Judge::new(&snapshot, &agents, JudgeOptions { agent_match: how, ..JudgeOptions::default() }).unwrap();
+                let judge = Judge::new(&snapshot, &agents, JudgeOptions::default().agent_match(how)).unwrap();
                 let bulk = PreferenceJudge::new(&judge);
-                let (mut scratch, mut memory) = (judge.scratch(), bulk.scratch());
                 for path in &paths {
                     let url = format!("{ORIGIN}/{}", path.concat());
-                    let fast = bulk.of(url.as_bytes(), &mut scratch, &mut memory).unwrap();
+                    let fast = bulk.of(url.as_bytes()).unwrap();
                     for (agent, fast) in agents.iter().zip(fast) {
                         let slow = preferences_reference::preferences(body.as_bytes(), agent, how, profile, url.as_bytes());
-                        prop_assert_eq!(*fast, slow, "in bulk: {} {:?} {}\n{}", agent, profile, url, body);
+                        prop_assert_eq!(fast, slow, "in bulk: {} {:?} {}\n{}", agent, profile, url, body);
                         let text = explain_preferences(&parsed, agent, how, url.as_bytes()).preferences;
                         prop_assert_eq!(text, slow, "by the text: {} {:?} {}\n{}", agent, profile, url, body);
                     }
@@ -506,12 +500,11 @@ fn hostile_files_cost_no_more_than_their_length() {
         let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
         let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
         let bulk = PreferenceJudge::new(&judge);
-        let (mut scratch, mut memory) = (judge.scratch(), bulk.scratch());
         let start = Instant::now();
-        bulk.of(b"http://example.com/", &mut scratch, &mut memory).unwrap();
+        bulk.of(b"http://example.com/").unwrap();
         let first = start.elapsed();
         for _ in 0..10 {
-            bulk.of(long_path.as_bytes(), &mut scratch, &mut memory).unwrap();
+            bulk.of(long_path.as_bytes()).unwrap();
         }
         let ten = start.elapsed() - first;
         println!("{what}: first {first:?}, then {:?} a URL", ten / 10);

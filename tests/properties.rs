@@ -104,7 +104,7 @@ const STARTS: &[&str] = &[
 
 const TAILS: &[&str] = &["", "/", "/x", "/xy#z", "/a b", "/x \t", "/x\r", "\r", "\rx", "?q", ";/x"];
 
-fn snapshot_of(body: &[u8], profile: Profile) -> Snapshot<Vec<u8>> {
+fn snapshot_of(body: &[u8], profile: Profile) -> Snapshot {
     let mut compiler = Compiler::new(profile);
     compiler.add_robots(ORIGIN, body).unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
@@ -117,15 +117,14 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
         let snapshot = snapshot_of(body, profile);
         let parsed = Robots::parse(body, profile);
         for how in [AgentMatch::Extended, AgentMatch::Google] {
-            let options = JudgeOptions { agent_match: how, ..JudgeOptions::default() };
+            let options = JudgeOptions::default().agent_match(how);
             let judge = Judge::new(&snapshot, &agents, options).unwrap();
-            let (mut scratch, mut other_scratch) = (judge.scratch(), judge.scratch());
             let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
             for url in urls {
-                let verdicts = judge.judge(url.as_bytes(), &mut scratch).unwrap();
+                let verdicts = judge.judge(url.as_bytes()).unwrap();
                 let letters: String = verdicts.iter().map(Verdict::letter).collect();
                 let path = url.strip_prefix(ORIGIN).unwrap();
-                let by_site = site.judge(path.as_bytes(), &mut other_scratch).unwrap();
+                let by_site = site.judge(path.as_bytes()).unwrap();
                 prop_assert_eq!(
                     by_site.iter().map(Verdict::letter).collect::<String>(),
                     letters,
@@ -207,11 +206,10 @@ proptest! {
         }
         let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
         let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
-        let mut scratch = judge.scratch();
         let alone: Vec<String> = list.split_inclusive('\n').map(|line| {
             let url = line.strip_suffix('\n').unwrap_or(line);
             let url = url.strip_suffix('\r').unwrap_or(url);
-            format!("{}\t{line}", judge.judge(url.as_bytes(), &mut scratch).unwrap().get(0).letter())
+            format!("{}\t{line}", judge.judge(url.as_bytes()).unwrap().get(0).letter())
         }).collect();
         let mut out = Vec::new();
         Filter::new(&judge).annotate(vec![Input::from_reader("list", Cursor::new(list))], &mut out).unwrap();
@@ -246,9 +244,8 @@ fn stars_alone_decide_however_many_urls_a_site_has() {
         ] {
             let snapshot = snapshot_of(format!("user-agent: *\n{rules}").as_bytes(), Profile::Google);
             let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
-            let mut scratch = judge.scratch();
             for number in 0..5_000 {
-                let verdict = judge.judge(format!("{ORIGIN}/x/{number}").as_bytes(), &mut scratch).unwrap().get(0);
+                let verdict = judge.judge(format!("{ORIGIN}/x/{number}").as_bytes()).unwrap().get(0);
                 assert_eq!(verdict, expected, "URL {number} by {stars}");
             }
         }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 const AGENTS: [&str; 2] = ["GPTBot", "FooBot"];
 
-static SNAPSHOT: LazyLock<Snapshot<Vec<u8>>> = LazyLock::new(|| {
+static SNAPSHOT: LazyLock<Snapshot> = LazyLock::new(|| {
     let mut compiler = Compiler::default();
     let rules = b"user-agent: GPTBot\ndisallow: /\nuser-agent: *\ndisallow: /x\n";
     for origin in ["https://e.example", "http://e.example", "https://f.example:8443"] {
@@ -23,9 +23,9 @@ static SNAPSHOT: LazyLock<Snapshot<Vec<u8>>> = LazyLock::new(|| {
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 });
 
-fn judge() -> Judge<'static, Vec<u8>> {
+fn judge() -> Judge {
     let agents = AGENTS.map(|agent| agent.parse().unwrap());
-    Judge::new(&SNAPSHOT, &agents, JudgeOptions::default()).unwrap()
+    Judge::new(&*SNAPSHOT, &agents, JudgeOptions::default()).unwrap()
 }
 
 fn annotate(name: &str, text: &[u8], options: &RecordOptions, form: AnnotateForm) -> (Vec<u8>, FilterStats) {

@@ -38,7 +38,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(snapshot: &Snapshot<impl AsRef<[u8]>>, origin: &str) -> Self {
+    fn of(snapshot: &Snapshot, origin: &str) -> Self {
         let entry = snapshot.origin(&Origin::of(origin.as_bytes()).unwrap()).unwrap().unwrap();
         let outcome = entry.outcome();
         let time = |time: Option<i64>| time.map(|time| jiff::Timestamp::from_second(time).unwrap().to_string());
@@ -68,7 +68,7 @@ pub(crate) fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str
         compiler.previous(Snapshot::new(previous).unwrap()).unwrap();
     }
     let bytes = compiler.finish().unwrap().to_vec().unwrap();
-    Snapshot::new(bytes.as_slice()).unwrap().verify().unwrap();
+    Snapshot::new(bytes.clone()).unwrap().verify().unwrap();
     bytes
 }
 
@@ -95,18 +95,18 @@ fn crawls_one_over_the_other_under_every_policy() {
             failures.check(|| what("inputs reversed"), bytes == other, true);
             let all = compile(profile, None, &case.crawls.iter().map(|crawl| archive(crawl)).collect::<String>());
             failures.check(|| what("as one compilation"), bytes == all, case.alone.is_none());
-            check(&case, &Snapshot::new(bytes.as_slice()).unwrap(), &mut failures);
+            check(&case, &Snapshot::new(bytes.clone()).unwrap(), &mut failures);
         }
     }
     failures.finish("crawls one over the other");
 }
 
-fn check(case: &Case, snapshot: &Snapshot<&[u8]>, failures: &mut Failures) {
+fn check(case: &Case, snapshot: &Snapshot, failures: &mut Failures) {
     let what = |part: &str| format!("{} [{}] {part}", case.name, case.clause);
     for (name, policy) in
         [("google", StatusPolicy::Google), ("rfc9309", StatusPolicy::Rfc9309), ("strict", StatusPolicy::Strict)]
     {
-        let options = JudgeOptions { status_policy: Some(policy), ..JudgeOptions::default() };
+        let options = JudgeOptions::default().status_policy(policy);
         let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
         for expected in &case.expect {
             let letter = [expected.google, expected.rfc9309, expected.strict][policy as usize].unwrap();

@@ -4,7 +4,7 @@ use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, UnknownOrigin, 
 
 const ORIGIN: &str = "https://e.example";
 
-fn snapshot() -> Snapshot<Vec<u8>> {
+fn snapshot() -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_robots(ORIGIN, b"user-agent: *\ndisallow: /x\ndisallow: /*a$\ndisallow: /?").unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
@@ -14,11 +14,10 @@ fn snapshot() -> Snapshot<Vec<u8>> {
 fn verdict(origin: &str, path: &str, options: JudgeOptions) -> (Verdict, bool) {
     let snapshot = snapshot();
     let judge = Judge::new(&snapshot, &["a".parse().unwrap()], options).unwrap();
-    let mut scratch = judge.scratch();
     let site = judge.site(&Origin::of(origin.as_bytes()).unwrap()).unwrap();
-    let verdicts = site.judge(path.as_bytes(), &mut scratch).unwrap();
+    let verdicts = site.judge(path.as_bytes()).unwrap();
     let joined = [origin, path].concat();
-    assert_eq!(judge.judge(joined.as_bytes(), &mut judge.scratch()).unwrap().get(0), verdicts.get(0), "{joined}");
+    assert_eq!(judge.judge(joined.as_bytes()).unwrap().get(0), verdicts.get(0), "{joined}");
     (verdicts.get(0), verdicts.via_other_scheme())
 }
 
@@ -38,8 +37,7 @@ fn a_missing_slash_is_put_there() {
     let snapshot = snapshot();
     let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
     let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
-    let mut scratch = judge.scratch();
-    assert_eq!(site.judge(b"x", &mut scratch).unwrap().get(0), Verdict::Disallowed);
+    assert_eq!(site.judge(b"x").unwrap().get(0), Verdict::Disallowed);
 }
 
 #[test]
@@ -47,10 +45,10 @@ fn unknown_origins_and_other_schemes() {
     let unknown = "https://other.example";
     let plain = JudgeOptions::default();
     assert_eq!(verdict(unknown, "/x", plain), (Verdict::Unknown, false));
-    let refused = JudgeOptions { unknown: Some(UnknownOrigin::Disallow), ..plain };
+    let refused = plain.unknown(UnknownOrigin::Disallow);
     assert_eq!(verdict(unknown, "/x", refused), (Verdict::Disallowed, false));
     assert_eq!(verdict("http://e.example", "/x", plain), (Verdict::Unknown, false));
-    let any_scheme = JudgeOptions { any_scheme: true, ..plain };
+    let any_scheme = plain.any_scheme(true);
     assert_eq!(verdict("http://e.example", "/x", any_scheme), (Verdict::Disallowed, true));
 }
 
@@ -60,10 +58,9 @@ fn a_site_does_not_disturb_the_judge() {
     let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
     let known = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
     let unknown = judge.site(&Origin::of(b"https://other.example").unwrap()).unwrap();
-    let mut scratch = judge.scratch();
     for _ in 0..2 {
-        assert_eq!(known.judge(b"/x", &mut scratch).unwrap().get(0), Verdict::Disallowed);
-        assert_eq!(unknown.judge(b"/x", &mut scratch).unwrap().get(0), Verdict::Unknown);
-        assert_eq!(judge.judge(b"https://e.example/y", &mut scratch).unwrap().get(0), Verdict::Allowed);
+        assert_eq!(known.judge(b"/x").unwrap().get(0), Verdict::Disallowed);
+        assert_eq!(unknown.judge(b"/x").unwrap().get(0), Verdict::Unknown);
+        assert_eq!(judge.judge(b"https://e.example/y").unwrap().get(0), Verdict::Allowed);
     }
 }

@@ -164,14 +164,13 @@ fn compile(case: &RulesCase, profile: Profile) -> Compiled {
     compiler.finish().unwrap()
 }
 
-fn judge_all(case: &RulesCase, snapshot: &Snapshot<impl AsRef<[u8]> + Sync>, failures: &mut Failures) {
+fn judge_all(case: &RulesCase, snapshot: &Snapshot, failures: &mut Failures) {
     let profile = snapshot.profile().unwrap();
-    let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+    let options = JudgeOptions::default().agent_match(case.agent_match());
     let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
-    let mut scratch = judge.scratch();
     for (url, allowed) in case.urls() {
         let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
-        let verdict = judge.judge(url.as_bytes(), &mut scratch).unwrap().get(0);
+        let verdict = judge.judge(url.as_bytes()).unwrap().get(0);
         failures.check(what, verdict, if allowed { Verdict::Allowed } else { Verdict::Disallowed });
         // `explain` fails where the stored text explains another verdict.
         let why = judge.explain(url.as_bytes(), 0).unwrap();
@@ -215,7 +214,7 @@ fn rules_by_the_whole_pipeline() {
     for case in RulesCase::all() {
         for profile in case.profiles() {
             let snapshot = Snapshot::new(compile(&case, profile).to_vec().unwrap()).unwrap();
-            let options = JudgeOptions { agent_match: case.agent_match(), ..JudgeOptions::default() };
+            let options = JudgeOptions::default().agent_match(case.agent_match());
             let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
             let list: String = case.urls().map(|(url, _)| format!("{url}\n")).collect();
             let expected: String =
@@ -227,7 +226,7 @@ fn rules_by_the_whole_pipeline() {
     failures.finish("rules by the whole pipeline");
 }
 
-pub(crate) fn annotate(judge: &Judge<'_, impl AsRef<[u8]> + Sync>, list: &str) -> String {
+pub(crate) fn annotate(judge: &Judge, list: &str) -> String {
     let mut out = Vec::new();
     let input = Input::from_reader("list", Cursor::new(list.to_owned()));
     Filter::new(judge).annotate(vec![input], &mut out).unwrap();
@@ -282,14 +281,14 @@ fn outcomes_of_fetching_under_every_policy() {
             })
             .collect();
         failures.check(|| format!("{}: inputs reversed", case.name), snapshots[0] == snapshots[1], true);
-        let snapshot = Snapshot::new(snapshots[0].as_slice()).unwrap();
+        let snapshot = Snapshot::new(snapshots[0].clone()).unwrap();
         snapshot.verify().unwrap();
-        let policy = |policy| JudgeOptions { status_policy: Some(policy), ..JudgeOptions::default() };
+        let policy = |policy| JudgeOptions::default().status_policy(policy);
         let runs: BTreeMap<&str, JudgeOptions> = BTreeMap::from([
             ("google", policy(StatusPolicy::Google)),
             ("rfc9309", policy(StatusPolicy::Rfc9309)),
             ("strict", policy(StatusPolicy::Strict)),
-            ("scheme_any", JudgeOptions { any_scheme: true, ..policy(StatusPolicy::Google) }),
+            ("scheme_any", policy(StatusPolicy::Google).any_scheme(true)),
         ]);
         for (name, options) in runs {
             let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
@@ -320,7 +319,7 @@ fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> boo
     let robots = format!("user-agent: *\ndisallow: {path}$");
     let robots = Robots::parse(robots.as_bytes(), profile);
     let explained = explain(&robots, &"FooBot".parse().unwrap(), AgentMatch::Extended, url.trim().as_bytes());
-    let judged = judge.judge(url.as_bytes(), &mut judge.scratch()).unwrap().get(0);
+    let judged = judge.judge(url.as_bytes()).unwrap().get(0);
     judged == Verdict::Disallowed && explained.verdict == judged
 }
 

@@ -21,7 +21,7 @@ fn captures(web: &Web) -> Vec<Value> {
     text(web.archive()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn snapshot(web: &Web) -> Snapshot<Vec<u8>> {
+fn snapshot(web: &Web) -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_reader("synthetic", web.archive()).unwrap();
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()

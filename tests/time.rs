@@ -25,11 +25,10 @@ fn failure(time: i64) -> String {
 
 /// The letters of a path that the good copy refuses, of one that it does not, and of `/robots.txt`.
 fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
-    let snapshot = Snapshot::new(snapshot).unwrap();
+    let snapshot = Snapshot::new(snapshot.to_vec()).unwrap();
     let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], options).unwrap();
-    let mut scratch = judge.scratch();
     let letter = |url: &&str| {
-        let letter = judge.judge(url.as_bytes(), &mut scratch).unwrap().get(0).letter();
+        let letter = judge.judge(url.as_bytes()).unwrap().get(0).letter();
         assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().verdict.letter(), letter, "{url}");
         letter
     };
@@ -82,7 +81,7 @@ fn thirty_days_count_over_crawls_to_the_newest_failure() {
 fn thirty_days_count_to_the_time_that_is_asked_for() {
     for (profile, days, has_good, expected) in CASES {
         let snapshot = compile_all(profile, until_first_failure(has_good));
-        let at = |days: i64| JudgeOptions { at: Some(FIRST_FAILURE + days * DAY), ..JudgeOptions::default() };
+        let at = |days: i64| JudgeOptions::default().at(FIRST_FAILURE + days * DAY);
         assert_eq!(letters(&snapshot, at(days)), expected, "{profile:?}, {days} days, good copy: {has_good}");
         // Without it no day passes, and before the first failure it has not lasted either.
         let short = letters(&snapshot, at(0));
@@ -96,11 +95,11 @@ fn thirty_days_count_to_the_time_that_is_asked_for() {
 
 #[test]
 fn the_time_asked_for_changes_no_other_verdict() {
-    let late = JudgeOptions { at: Some(i64::MAX), ..JudgeOptions::default() };
+    let late = JudgeOptions::default().at(i64::MAX);
     let undated = compile(Profile::Google, None, "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}");
     assert_eq!(letters(&undated, late), "DDD", "nobody knows since when it fails");
     assert_eq!(letters(&compile(Profile::Google, None, &good(0)), late), "DAA");
-    let strict = JudgeOptions { status_policy: Some(StatusPolicy::Strict), ..late };
+    let strict = late.status_policy(StatusPolicy::Strict);
     assert_eq!(letters(&compile(Profile::Google, None, &failure(0)), strict), "DDD");
 }
 

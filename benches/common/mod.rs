@@ -88,7 +88,7 @@ impl Site {
     }
 
     /// A snapshot of the site alone.
-    pub fn snapshot(&self) -> Snapshot<Vec<u8>> {
+    pub fn snapshot(&self) -> Snapshot {
         snapshot([(ORIGIN.to_owned(), self.robots.as_str())])
     }
 }
@@ -113,7 +113,7 @@ pub fn reference_allows(robots: &str, url: &str) -> bool {
 }
 
 /// A snapshot of the given origins and robots.txt files.
-pub fn snapshot<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Snapshot<Vec<u8>> {
+pub fn snapshot<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Snapshot {
     Snapshot::new(compile(sites)).expect("a snapshot")
 }
 
@@ -127,7 +127,7 @@ pub fn compile<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Vec<u8
 }
 
 /// Many sites with one of a few robots.txt files each, and a list of URLs on them: `run` neighbouring lines an origin.
-pub fn web(origins: usize, lines: usize, run: usize) -> (Snapshot<Vec<u8>>, String) {
+pub fn web(origins: usize, lines: usize, run: usize) -> (Snapshot, String) {
     let files = sites();
     let name = |i: usize| format!("https://site-{i}.example");
     let snapshot = snapshot((0..origins).map(|i| (name(i), files[i % 2].1.robots.as_str())));

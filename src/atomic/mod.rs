@@ -4,6 +4,7 @@
 mod ahead;
 #[cfg(test)]
 mod fault;
+pub(crate) mod output_file;
 mod place;
 #[cfg(test)]
 mod tests;

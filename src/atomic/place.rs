@@ -1,7 +1,7 @@
 //! Where the path of an output leads: to a file that can be replaced, or to a stream that is
 //! written to as it is.
 
-use super::folder_of;
+use crate::atomic::folder_of;
 use crate::error::{ErrorKind, Result};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -110,7 +110,7 @@ fn number_of(path: &Path) -> Option<u32> {
 
 #[cfg(unix)]
 mod descriptor {
-    use super::{File, Path};
+    use crate::atomic::{File, Path};
     use std::io;
     use std::os::fd::{BorrowedFd, RawFd};
 
@@ -132,7 +132,7 @@ mod descriptor {
 
 #[cfg(not(unix))]
 mod descriptor {
-    use super::{File, Path};
+    use crate::atomic::{File, Path};
     use std::io;
 
     pub(super) fn duplicate(path: &Path, _: u32) -> io::Result<File> {

@@ -1,7 +1,7 @@
 //! Outputs appear whole, together or not at all, and only where they may.
 
-use super::fault::fail_each_step;
-use super::*;
+use crate::atomic::fault::fail_each_step;
+use crate::atomic::*;
 use std::fs;
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
 }
 
 /// The robots.txt URLs to fetch again; streamed, for there may be millions.
-fn print_stale(snapshot: &Snapshot<impl AsRef<[u8]>>, at: i64, json: bool) -> anyhow::Result<()> {
+fn print_stale(snapshot: &Snapshot, at: i64, json: bool) -> anyhow::Result<()> {
     let mut out = Output::open(None)?;
     for entry in snapshot.stale_at(at) {
         let entry = entry?;
@@ -76,7 +76,7 @@ fn stale_json(entry: &OriginEntry<'_>) -> serde_json::Value {
     })
 }
 
-fn totals(snapshot: &Snapshot<impl AsRef<[u8]>>, args: &InspectArgs) -> anyhow::Result<String> {
+fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
     let metadata = snapshot.metadata()?;
     if args.json {
         let sections: serde_json::Map<_, _> =
@@ -119,7 +119,7 @@ fn totals(snapshot: &Snapshot<impl AsRef<[u8]>>, args: &InspectArgs) -> anyhow::
     Ok(out)
 }
 
-fn one_origin(snapshot: &Snapshot<impl AsRef<[u8]>>, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {
+fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {
     // A bare host means the site that a browser would open.
     let with_scheme = if origin.contains("://") { origin.to_owned() } else { format!("https://{origin}") };
     let Some(key) = Origin::of(with_scheme.as_bytes()) else {

@@ -27,7 +27,7 @@ impl Written {
 /// once. `progress` is told how many bytes of them were read so far.
 pub(crate) fn write(
     task: &Task,
-    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    judge: &Judge,
     inputs: &[PathBuf],
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),

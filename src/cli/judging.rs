@@ -33,12 +33,11 @@ pub(super) fn agents_needed() -> ArgGroup {
 impl JudgeArgs {
     /// All but the agents.
     pub(crate) fn options(&self) -> JudgeOptions {
-        JudgeOptions {
-            status_policy: self.status_policy.map(PolicyArg::value),
-            unknown: self.unknown.map(UnknownArg::value),
-            any_scheme: self.scheme.value(),
-            agent_match: self.who.agent_match.value(),
-            at: self.at,
-        }
+        JudgeOptions::default()
+            .status_policy(self.status_policy.map(PolicyArg::value))
+            .unknown(self.unknown.map(UnknownArg::value))
+            .any_scheme(self.scheme.value())
+            .agent_match(self.who.agent_match.value())
+            .at(self.at)
     }
 }

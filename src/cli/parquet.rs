@@ -62,7 +62,7 @@ pub(crate) fn open(inputs: &[PathBuf], records: &RecordOptions) -> anyhow::Resul
 /// Writes Parquet files, or annotates them; the outputs appear when they are complete.
 pub(crate) fn write(
     task: &Task,
-    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    judge: &Judge,
     inputs: &[PathBuf],
     places: &Places,
     progress: &(dyn Fn(u64) + Sync),

@@ -53,10 +53,10 @@ impl AgentArgs {
     }
 
     /// [`check_names`](Self::check_names) of these agents against the names in snapshots, each given with its path.
-    pub(crate) fn check_in<'s, D: AsRef<[u8]> + 's>(
+    pub(crate) fn check_in<'s>(
         &self,
         agents: &[Agent],
-        snapshots: impl IntoIterator<Item = (&'s Snapshot<D>, &'s Path)>,
+        snapshots: impl IntoIterator<Item = (&'s Snapshot, &'s Path)>,
     ) -> anyhow::Result<()> {
         let mut check = SpellCheck::new(agents);
         for (snapshot, path) in snapshots {

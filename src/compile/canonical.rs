@@ -1,9 +1,9 @@
 //! Groups to canonical rule sets: merged by agent name, normalised, sorted, without what changes no verdict.
 
+use crate::matcher::build::CanonicalRule;
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Robots, Rule, RuleKind};
-use crate::snapshot::draft::SetRule;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,9 +26,9 @@ pub(super) struct ByAgent<'r> {
 #[derive(Debug)]
 pub(super) enum Merged<'r> {
     /// One canonical rule set.
-    Set(Vec<SetRule<'r>>),
+    Set(Vec<CanonicalRule<'r>>),
     /// The rule sets of several groups, of whose matching rules the longest decides.
-    Union(Vec<Vec<SetRule<'r>>>),
+    Union(Vec<Vec<CanonicalRule<'r>>>),
 }
 
 /// Sorts the groups of a robots.txt by the names they name and merges those of each name (RFC 9309 §2.2.1).
@@ -91,13 +91,13 @@ impl<'r> Merger<'r> {
 }
 
 /// The rules of these groups that can match anything, each pattern once, in the order of their texts: that in which they will be packed.
-fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<SetRule<'r>> {
+fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRule<'r>> {
     let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
     for rule in groups.iter().copied().flatten() {
         let pattern = rule.pattern();
         let folder =
             (profile == Profile::Google && rule.kind() == RuleKind::Allow).then(|| pattern.index_folder()).flatten();
-        let mut add = |text: Cow<'r, [u8]>, anchored| set.push(SetRule { text, anchored, kind: rule.kind() });
+        let mut add = |text: Cow<'r, [u8]>, anchored| set.push(CanonicalRule { text, anchored, kind: rule.kind() });
         if pattern.can_match() {
             add(Cow::Borrowed(&pattern.text), pattern.anchored);
         }
@@ -113,10 +113,10 @@ fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<SetRule<'r>
 
 /// Leaves out rules without which every URL is judged the same. (The set must be judged alone: in a union a rule that
 /// changes nothing here may overrule one of another set.)
-fn reduce(mut set: Vec<SetRule<'_>>) -> Vec<SetRule<'_>> {
+fn reduce(mut set: Vec<CanonicalRule<'_>>) -> Vec<CanonicalRule<'_>> {
     // What no rule matches is allowed, so allows below the last disallow say nothing.
     let disallows = set.iter().filter(|rule| rule.kind == RuleKind::Disallow);
-    let Some(last) = disallows.map(SetRule::priority).min() else { return Vec::new() };
+    let Some(last) = disallows.map(CanonicalRule::priority).min() else { return Vec::new() };
     set.retain(|rule| rule.kind == RuleKind::Disallow || rule.priority() >= last);
     if set.iter().all(|rule| rule.kind == RuleKind::Disallow) {
         drop_covered(&mut set);
@@ -125,7 +125,7 @@ fn reduce(mut set: Vec<SetRule<'_>>) -> Vec<SetRule<'_>> {
 }
 
 /// Where nothing is allowed explicitly, a rule that begins with another's whole literal path says nothing new.
-fn drop_covered(set: &mut Vec<SetRule<'_>>) {
+fn drop_covered(set: &mut Vec<CanonicalRule<'_>>) {
     let mut cover: Option<Cow<'_, [u8]>> = None;
     set.retain(|rule| {
         let is_covered = cover.as_ref().is_some_and(|cover| rule.text.starts_with(cover));

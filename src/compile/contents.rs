@@ -1,12 +1,12 @@
 //! What was compiled, in the order of the snapshot: origins by key, everything else by first use, so that equal inputs give equal bytes.
 
-use super::Compiled;
-use super::files::{File, RuleSetData, SetContent};
-use super::numbering::{NameRef, Numbering, Numbers, Old, SetRef};
-use super::origins::{FileAt, OriginAt, Origins};
-use super::previous::{OldRules, Previous};
-use super::report::CompileReport;
-use super::resolve::FileRef;
+use crate::compile::Compiled;
+use crate::compile::files::{File, RuleSetData, SetContent};
+use crate::compile::numbering::{NameRef, Numbering, Numbers, Old, SetRef};
+use crate::compile::origins::{FileAt, OriginAt, Origins};
+use crate::compile::previous::{OldRules, Previous};
+use crate::compile::report::CompileReport;
+use crate::compile::resolve::FileRef;
 use crate::error::{ErrorKind, Result};
 use crate::snapshot::contents::{Contents, FileContents, OriginContents, Rows, RuleSetContents};
 use crate::snapshot::{Counts, Outcome, OutcomeClass};

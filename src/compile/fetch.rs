@@ -1,11 +1,11 @@
 //! Captures in the form that outcomes are settled from: keyed by canonical URL, sorted, newest first.
 
-use super::files::File;
+use crate::archive::{Answer, Capture, Response};
+use crate::compile::files::File;
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::condense::Delivery;
 use crate::robots::{BodyFacts, LooksLike};
-use crate::source::{Answer, Capture, Response};
 use crate::url;
 use crate::url::escape::normalize_path;
 use ::url::Url;
@@ -119,7 +119,7 @@ impl Fetch {
     }
 
     /// What captures of the same second are ordered by first: how much the answer says, status, `max-age`.
-    pub(super) fn facts(&self) -> (Rank, u16, Option<u32>) {
+    pub(super) fn origin_metadata(&self) -> (Rank, u16, Option<u32>) {
         let rank = match &self.answer {
             FetchAnswer::Rules(..) => Rank::Rules,
             FetchAnswer::Redirect(_) => Rank::Redirect,
@@ -132,7 +132,7 @@ impl Fetch {
     }
 
     /// Whether it is a failure that a site recovers from, after which its last good copy matters. A
-    /// 304 counts as one here: of those that confirm a copy, [`history`](super::history) puts the
+    /// 304 counts as one here: of those that confirm a copy, [`history`](crate::compile::history) puts the
     /// copy in their place.
     pub(super) fn is_failure(&self) -> bool {
         matches!(self.answer, FetchAnswer::ServerError | FetchAnswer::Unreachable(_) | FetchAnswer::NotModified)
@@ -145,7 +145,7 @@ impl Fetch {
     }
 
     fn content_order(&self, other: &Self) -> Ordering {
-        self.facts().cmp(&other.facts()).then_with(|| match (&self.answer, &other.answer) {
+        self.origin_metadata().cmp(&other.origin_metadata()).then_with(|| match (&self.answer, &other.answer) {
             (FetchAnswer::Rules(a, body_a), FetchAnswer::Rules(b, body_b)) => {
                 (a.frame(), body_a).cmp(&(b.frame(), body_b))
             }

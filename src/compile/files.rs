@@ -1,12 +1,12 @@
 //! The distinct robots.txt files, rule sets and names: each stored once, whichever thread meets it first.
 
-use super::canonical::{self, Merged};
+use crate::compile::canonical::{self, Merged};
 use crate::error::Result;
+use crate::matcher::build::FlatRules;
+use crate::matcher::build::stored_count;
 use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::robots::condense::{Delivery, condense};
-use crate::snapshot::draft::FlatRules;
-use crate::snapshot::ruleset::stored_count;
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};

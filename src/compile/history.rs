@@ -4,9 +4,9 @@
 //! may redirect to one URL that was captured many times, and each of them asks: which copy a 304
 //! confirms, and where each run of failures ends.
 
-use super::fetch::{Fetch, FetchAnswer, Rank};
-use super::links::Links;
-use super::previous::Known;
+use crate::compile::fetch::{Fetch, FetchAnswer, Rank};
+use crate::compile::links::Links;
+use crate::compile::previous::Known;
 use crate::error::Result;
 use crate::snapshot::OutcomeClass;
 use std::cmp::Ordering;
@@ -265,7 +265,7 @@ fn content_order(fetch: &Fetch, known: &Known<'_>, links: &Links<'_>) -> Result<
         OutcomeClass::Unreachable => Rank::Unreachable,
         OutcomeClass::Unresolved => Rank::Redirect,
     };
-    let facts = fetch.facts();
+    let facts = fetch.origin_metadata();
     if rank == Rank::Redirect || facts.0 != rank {
         // Of a redirect that was followed the status is not kept.
         return Ok(facts.0.cmp(&rank));

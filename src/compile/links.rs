@@ -1,7 +1,7 @@
 //! What a new compilation knows through the previous snapshot: of any URL, and which of its origins the new captures touch.
 
-use super::fetch::{FetchAnswer, Fetches, ROBOTS_PATH};
-use super::previous::{Known, Previous};
+use crate::compile::fetch::{FetchAnswer, Fetches, ROBOTS_PATH};
+use crate::compile::previous::{Known, Previous};
 use crate::error::Result;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};

@@ -17,13 +17,13 @@ mod twins;
 
 pub use report::CompileReport;
 
+use crate::archive::{self, Answer, Capture, Input, Meter, ReadStats, Response};
 use crate::atomic::AtomicFile;
+use crate::atomic::output_file::OutputFile;
 use crate::error::{ErrorKind, Result};
-use crate::output::OutputFile;
 use crate::profile::Profile;
 use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
-use crate::source::{self, Answer, Capture, Input, Meter, ReadStats, Response};
 use crate::url::Origin;
 use bytes::Bytes;
 use fetch::Fetch;
@@ -143,8 +143,8 @@ impl Compiler {
     /// # Errors
     /// [`ErrorKind::Corrupt`] if a checksum is wrong or the metadata is; [`ErrorKind::BadPrevious`] if it holds captures newer than
     /// [`as_of`](Self::as_of).
-    pub fn previous(&mut self, old: Snapshot<impl AsRef<[u8]> + Send + Sync + 'static>) -> Result<&mut Self> {
-        self.previous = Some(Previous::new(old.shared())?);
+    pub fn previous(&mut self, old: Snapshot) -> Result<&mut Self> {
+        self.previous = Some(Previous::new(old)?);
         self.check_as_of()?;
         Ok(self)
     }
@@ -175,7 +175,7 @@ impl Compiler {
     /// # Errors
     /// As [`add_path`](Self::add_path); of several failures, that of the first input.
     pub fn add_paths(&mut self, paths: &[PathBuf], progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
-        let paths = source::expand(paths)?;
+        let paths = archive::expand(paths)?;
         let names: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let inputs = names.iter().map(|path| Input::Path(path)).collect();
         self.add_inputs(&names, inputs, progress)

@@ -1,9 +1,9 @@
 //! Numbers by first use: of files and rule sets that were read now, and of those that the previous snapshot has.
 
-use super::files::{File, Name, RuleSetData, SetContent};
-use super::origins::FileAt;
-use super::previous::{OldRules, Previous, damaged};
-use super::resolve::FileRef;
+use crate::compile::files::{File, Name, RuleSetData, SetContent};
+use crate::compile::origins::FileAt;
+use crate::compile::previous::{OldRules, Previous, damaged};
+use crate::compile::resolve::FileRef;
 use crate::error::{Error, Result};
 use crate::snapshot::format::{FileRow, NAMED_LEN, NONE, Section};
 use std::collections::HashMap;

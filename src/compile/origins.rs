@@ -1,8 +1,8 @@
 //! The origins of a snapshot in the order of their keys: what was settled now, and rows of the previous snapshot.
 
-use super::files::File;
-use super::previous::{Previous, damaged};
-use super::resolve::{FileRef, Resolved};
+use crate::compile::files::File;
+use crate::compile::previous::{Previous, damaged};
+use crate::compile::resolve::{FileRef, Resolved};
 use crate::error::{Error, Result};
 use crate::snapshot::Outcome;
 use std::sync::Arc;

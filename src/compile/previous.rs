@@ -1,14 +1,13 @@
 //! The snapshot of an earlier compilation: what it knows of a URL, and its parts where they lie.
 
-use super::detail::lacked;
-use super::fetch::ROBOTS_PATH;
+use crate::compile::detail::lacked;
+use crate::compile::fetch::ROBOTS_PATH;
 use crate::error::{Error, ErrorKind, Result};
+use crate::matcher::encoded_set::EncodedSet;
+use crate::matcher::rule_set::Rules;
 use crate::profile::Profile;
-use crate::snapshot::copy::PackedSet;
 use crate::snapshot::format::{FileRow, NONE, NamedRow, Section};
 use crate::snapshot::read::{OriginEntry, Snapshot};
-use crate::snapshot::ruleset::Rules;
-use crate::snapshot::shared::Shared;
 use crate::snapshot::text::DICTIONARY;
 use crate::snapshot::write::TOOL;
 use crate::snapshot::{Metadata, OutcomeClass};
@@ -18,18 +17,18 @@ use jiff::Timestamp;
 /// that was made to deceive, is an error that names it.
 #[derive(Debug)]
 pub(super) struct Previous {
-    snapshot: Snapshot<Shared>,
+    snapshot: Snapshot,
     metadata: Metadata,
 }
 
 /// What a snapshot says to one name: a rule set as it lies, or the places of several.
 pub(super) enum OldRules<'p> {
-    Set(PackedSet<'p>),
+    Set(EncodedSet<'p>),
     Union(Vec<u32>),
 }
 
 impl Previous {
-    pub(super) fn new(snapshot: Snapshot<Shared>) -> Result<Self> {
+    pub(super) fn new(snapshot: Snapshot) -> Result<Self> {
         snapshot.verify_checksums()?;
         let metadata = snapshot.metadata()?;
         Ok(Self { snapshot, metadata })
@@ -108,7 +107,7 @@ impl Previous {
     pub(super) fn rules(&self, place: u32) -> Result<OldRules<'_>> {
         let view = self.snapshot.view();
         match view.rules(place).map_err(damaged)? {
-            Rules::Set(set) => PackedSet::new(&view, place, set).map(OldRules::Set).map_err(damaged),
+            Rules::Set(set) => view.encoded_set(place, set).map(OldRules::Set).map_err(damaged),
             Rules::Union(parts) => {
                 let parts: Vec<u32> = parts.iter().map(|part| u32::from_le_bytes(*part)).collect();
                 // Of sets alone, so that no union leads to itself.
@@ -120,7 +119,7 @@ impl Previous {
 
     /// The places of all rules, in their order.
     pub(super) fn places(&self) -> Result<Vec<u32>> {
-        self.snapshot.rule_places().map_err(damaged)
+        self.snapshot.view().rule_places().map_err(damaged)
     }
 
     /// The number of names; all of them are there.

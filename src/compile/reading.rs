@@ -1,12 +1,12 @@
 //! Reading archives: threads that cut them into entries, and the pool that takes those apart.
 
-use super::fetch::Fetch;
-use super::report::Tally;
-use super::{CompileProgress, Compiler};
+use crate::archive::{self, Capture, Content, Entry, Input, Meter, ReadStats};
+use crate::compile::fetch::Fetch;
+use crate::compile::report::Tally;
+use crate::compile::{CompileProgress, Compiler};
 use crate::decode::{Helpers, Span};
 use crate::error::{Error, Result};
 use crate::snapshot::text::Packer;
-use crate::source::{self, Capture, Content, Entry, Input, Meter, ReadStats};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use rayon::prelude::*;
@@ -126,7 +126,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Starts up to this many readers. Where the system refuses some of the threads, those that
+    /// FirstByteFilter up to this many readers. Where the system refuses some of the threads, those that
     /// started read all inputs.
     fn start_readers<'s>(
         &'s self,
@@ -211,7 +211,7 @@ impl Reading<'_> {
 /// Sends the entries of one input in parcels; ends early, without an error, if the receiver is gone.
 fn read_input(input: Input<'_>, number: usize, skip_damaged: bool, meter: &Meter, pool: &Pool) -> Result<ReadStats> {
     let (mut parcel, mut weight) = (Vec::new(), 0);
-    let stats = source::read(input, skip_damaged, Box::new(pool.clone()), meter, &mut |entry| {
+    let stats = archive::read(input, skip_damaged, Box::new(pool.clone()), meter, &mut |entry| {
         weight += entry.weight();
         parcel.push(entry);
         if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {

@@ -1,8 +1,8 @@
 //! What a compilation read, and what came of it.
 
+use crate::archive::ReadStats;
 use crate::profile::Profile;
 use crate::snapshot::Counts;
-use crate::source::ReadStats;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;

@@ -1,11 +1,11 @@
 //! Each origin's outcome: redirects followed inside the archive, newest capture first, failures and last good copies.
 
-use super::detail::{self, lacking};
-use super::fetch::{Body, Fetch, FetchAnswer, Fetches, ROBOTS_PATH, UrlKey};
-use super::files::File;
-use super::history::{Event, Events, History, Said};
-use super::links::Links;
-use super::previous::Known;
+use crate::compile::detail::{self, lacking};
+use crate::compile::fetch::{Body, Fetch, FetchAnswer, Fetches, ROBOTS_PATH, UrlKey};
+use crate::compile::files::File;
+use crate::compile::history::{Event, Events, History, Said};
+use crate::compile::links::Links;
+use crate::compile::previous::Known;
 use crate::error::Result;
 use crate::snapshot::{Outcome, OutcomeClass};
 use rayon::prelude::*;

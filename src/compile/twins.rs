@@ -1,11 +1,11 @@
 //! Robots.txt files and rule sets that were read now and that the previous snapshot holds too: found, so that each is stored once.
 
-use super::files::{File, RuleSetData, SetContent};
-use super::previous::{OldRules, Previous};
+use crate::compile::files::{File, RuleSetData, SetContent};
+use crate::compile::previous::{OldRules, Previous};
 use crate::error::Result;
-use crate::snapshot::copy::PackedSet;
-use crate::snapshot::draft::FlatRules;
-use crate::snapshot::ruleset;
+use crate::matcher::build;
+use crate::matcher::build::FlatRules;
+use crate::matcher::encoded_set::EncodedSet;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -94,7 +94,7 @@ struct Packed {
 }
 
 impl Packed {
-    fn of_old(set: &PackedSet<'_>) -> Result<Self> {
+    fn of_old(set: &EncodedSet<'_>) -> Result<Self> {
         let mut packed = Self::default();
         set.copy(&mut packed.set, store(&mut packed.patterns))?;
         Ok(packed)
@@ -104,7 +104,7 @@ impl Packed {
         let mut packed = Self::default();
         if let SetContent::Set(rules) = &set.content {
             let rules: Vec<_> = FlatRules::iter(rules).collect();
-            ruleset::encode(&rules, &mut packed.set, store(&mut packed.patterns))?;
+            build::encode(&rules, &mut packed.set, store(&mut packed.patterns))?;
         }
         Ok(packed)
     }

@@ -1,7 +1,7 @@
 //! A gzip file of many members, with the offset of each, that can go on behind a damaged one.
 
-use super::member::{MAGIC, MAX_MEMBER, WholeMembers, header_len};
-use super::span::{Ahead, Helpers};
+use crate::decode::member::{MAGIC, MAX_MEMBER, WholeMembers, header_len};
+use crate::decode::read_ahead::{Ahead, Helpers};
 use crate::error::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::{self, Read};

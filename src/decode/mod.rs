@@ -2,13 +2,13 @@
 
 mod gzip;
 mod member;
-mod span;
+mod read_ahead;
 mod whole_file;
 
 use crate::error::{Error, Result};
 use crate::file_format::FileFormat;
 use gzip::GzipReader;
-pub(crate) use span::{Helpers, Span};
+pub(crate) use read_ahead::{Helpers, Span};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::path::Path;

@@ -1,18 +1,17 @@
 //! What a worker makes of a block to be annotated.
 
-use super::AnnotateForm;
-use super::Stage;
-use super::block::{Block, Part};
-use super::judge::{Judge, Scratch};
-use super::output::{Criterion, judge_records};
-use super::preference_text::PreferenceText;
-use super::preferences::{PreferenceJudge, PreferenceScratch};
-use super::stats::FilterStats;
-use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::file_format::without_mark;
-use crate::matcher::Verdict;
+use crate::filter::AnnotateForm;
+use crate::filter::output::{Criterion, judge_records};
+use crate::filter::preference_text::PreferenceText;
+use crate::judge::LineVerdicts;
+use crate::judge::engine::{Engine, Scratch};
+use crate::judge::{PreferenceJudge, PreferenceScratch};
+use crate::judge::{Stage, Verdict};
+use crate::pipeline::FilterStats;
+use crate::pipeline::blocks::{Block, Part};
 use crate::preferences::Preferences;
 use crate::records::{Records, without_end};
 use serde::de::IgnoredAny;
@@ -40,15 +39,15 @@ impl Form {
     }
 
     /// What is written for the verdicts of a line: before it, or for JSON behind it.
-    fn put_verdicts(&self, verdicts: &Verdicts<'_>, out: &mut Vec<u8>) {
+    fn put_verdicts(&self, verdicts: &LineVerdicts<'_>, out: &mut Vec<u8>) {
         out.clear();
         match self.form {
             AnnotateForm::Letters => {
-                verdicts.put(|verdict| verdict.letter() as u8, out);
+                verdicts.append(|verdict| verdict.letter() as u8, out);
                 out.push(b'\t');
             }
             AnnotateForm::Mask => {
-                verdicts.put(|verdict| if verdict == Verdict::Allowed { b'1' } else { b'0' }, out);
+                verdicts.append(|verdict| if verdict == Verdict::Allowed { b'1' } else { b'0' }, out);
             }
             AnnotateForm::Jsonl => {
                 out.extend_from_slice(b"\"robots\":{");
@@ -133,15 +132,15 @@ fn is_object(text: &[u8]) -> bool {
 }
 
 /// Judges blocks, and writes what is asked for of their lines.
-pub(super) struct Annotator<'a, 's, D> {
-    pub judge: &'a Judge<'s, D>,
+pub(super) struct Annotator<'a, 's> {
+    pub judge: &'a Engine<'s>,
     pub criterion: Criterion,
     pub form: Form,
     /// Where preferences are asked for.
-    pub preferences: Option<PreferenceJudge<'a, 's, D>>,
+    pub preferences: Option<PreferenceJudge<'a>>,
 }
 
-impl<'s, D: AsRef<[u8]>> Annotator<'_, 's, D> {
+impl<'s> Annotator<'_, 's> {
     pub(super) fn annotate(
         &self,
         block: &mut Block,
@@ -206,7 +205,7 @@ impl<'s, D: AsRef<[u8]>> Annotator<'_, 's, D> {
 /// A line too long to be held, in parts: its text is passed on where lines are, and left out of JSON.
 fn put_long(form: &Form, part: Part, data: &[u8], agents: usize, stats: &mut FilterStats, out: &mut Vec<u8>) {
     let mut verdicts = Vec::new();
-    form.put_verdicts(&Verdicts::invalid(agents), &mut verdicts);
+    form.put_verdicts(&LineVerdicts::invalid(agents), &mut verdicts);
     form.put_no_preferences(&mut verdicts);
     form.put_end(&mut verdicts);
     if part == Part::LongStart {

@@ -1,45 +1,18 @@
 //! Lists of URLs through a judge: blocks of lines on all cores, results in the order of the input.
 
 mod annotate;
-mod basis;
-mod batch;
-mod block;
-mod board;
-mod ends;
-mod held;
-mod judge;
-mod lanes;
-mod output;
-mod parquet;
-mod pipeline;
+pub(crate) mod output;
 mod preference_text;
-mod preferences;
-mod ranges;
-mod sample;
-mod site;
-mod standing;
-mod states;
-mod stats;
-mod tally;
-mod turns;
-mod verdicts;
+pub(crate) mod sample;
+pub(crate) mod tally;
 
-pub use basis::Basis;
-pub use block::Input;
-pub(crate) use held::{Held, Obeyed};
-pub use judge::{Judge, JudgeOptions, OriginExplanation, Scratch, UnknownOrigin};
-pub use parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
-pub use preferences::{PreferenceJudge, PreferenceScratch};
 pub(crate) use sample::Sample;
-pub use site::Site;
-pub use stats::{FilterProgress, FilterStats};
 pub(crate) use tally::Tally;
-pub use verdicts::Verdicts;
 
 use crate::error::Result;
-use crate::matcher::Verdict;
+use crate::judge::{Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict};
+use crate::pipeline::{FilterProgress, FilterStats, Input, Part, workers};
 use crate::records::RecordOptions;
-use block::Part;
 use output::{Criterion, LineSink};
 use std::io::Write;
 
@@ -61,18 +34,6 @@ pub enum Require {
     All,
     /// Of one or more.
     Any,
-}
-
-/// The stages of judging, each with all those before it: what a benchmark takes apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// Lines found, and their URLs cut into origin and path.
-    Split,
-    /// The origins looked up, and the agents sorted by the rules they obey.
-    Locate,
-    /// The paths matched: everything.
-    #[default]
-    Match,
 }
 
 /// What [`Filter::annotate`] writes for each line.
@@ -132,8 +93,8 @@ impl std::fmt::Debug for Outputs<'_> {
 /// assert_eq!((stats.lines, stats.allowed, stats.disallowed, stats.invalid), (3, 1, 1, 1));
 /// # Ok::<(), robosieve::Error>(())
 /// ```
-pub struct Filter<'f, 's, D> {
-    judge: &'f Judge<'s, D>,
+pub struct Filter<'f> {
+    judge: &'f Judge,
     criterion: Criterion,
     until: Stage,
     records: RecordOptions,
@@ -142,15 +103,15 @@ pub struct Filter<'f, 's, D> {
     progress: &'f (dyn Fn(FilterProgress) + Sync),
 }
 
-impl<D> std::fmt::Debug for Filter<'_, '_, D> {
+impl std::fmt::Debug for Filter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Filter").field("criterion", &self.criterion).finish_non_exhaustive()
     }
 }
 
-impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
+impl<'f> Filter<'f> {
     /// A filter that keeps the lines all agents may fetch.
-    pub fn new(judge: &'f Judge<'s, D>) -> Self {
+    pub fn new(judge: &'f Judge) -> Self {
         let criterion = Criterion { keep: Keep::default(), require: Require::default() };
         let (until, records, form, preferences) = Default::default();
         Self { judge, criterion, until, records, form, preferences, progress: &|_| {} }
@@ -210,12 +171,14 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
         let mut disallowed = LineSink::new(disallowed);
         let mut unknown = LineSink::new(outputs.unknown);
         let mut invalid = LineSink::new(outputs.invalid);
-        let stats = pipeline::run(
+        let stats = workers::run(
             inputs,
             &self.records,
             self.progress,
-            || self.judge.scratch(),
-            |block, scratch, stats| output::runs(self.judge, self.criterion, self.until, block, scratch, stats),
+            || self.judge.engine().scratch(),
+            |block, scratch, stats| {
+                output::runs(self.judge.engine(), self.criterion, self.until, block, scratch, stats)
+            },
             |block| {
                 if block.part == Part::Header {
                     let mut sinks = [&mut allowed, &mut disallowed, &mut unknown, &mut invalid].into_iter();
@@ -247,17 +210,17 @@ impl<'f, 's, D: AsRef<[u8]> + Sync> Filter<'f, 's, D> {
     /// As [`run`](Self::run).
     pub fn annotate(&self, inputs: Vec<Input>, out: &mut (dyn Write + Send)) -> Result<FilterStats> {
         let annotator = annotate::Annotator {
-            judge: self.judge,
+            judge: self.judge.engine(),
             criterion: self.criterion,
             form: annotate::Form::new(self.form, self.judge.agents(), self.preferences),
             preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
         };
         let mut sink = LineSink::new(Some(out));
-        let stats = pipeline::run(
+        let stats = workers::run(
             inputs,
             &self.records,
             self.progress,
-            || (self.judge.scratch(), PreferenceScratch::default()),
+            || (self.judge.engine().scratch(), PreferenceScratch::default()),
             |block, scratch, stats| annotator.annotate(block, scratch, stats),
             |block| sink.put(&block.annotated, block.part == Part::LongRest),
         )?;

@@ -1,29 +1,29 @@
 //! What a worker makes of a block to be filtered, and how it is written: runs of lines, routed whole.
 
-use super::batch::Lines;
-use super::block::{Block, Part, Run};
-use super::judge::{Judge, Scratch};
-use super::stats::FilterStats;
-use super::verdicts::Verdicts;
-use super::{Keep, Require, Stage};
 use crate::error::Result;
-use crate::matcher::Verdict;
+use crate::filter::{Keep, Require};
+use crate::judge::LineVerdicts;
+use crate::judge::batch::Lines;
+use crate::judge::engine::{Engine, Scratch};
+use crate::judge::{Stage, Verdict};
+use crate::pipeline::FilterStats;
+use crate::pipeline::blocks::{Block, Part, Run};
 use std::io::{self, Write};
 
 /// Which lines count as allowed, where there are several agents.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Criterion {
+pub(crate) struct Criterion {
     pub keep: Keep,
     pub require: Require,
 }
 
 impl Criterion {
     /// A line counts as disallowed if it is refused to one agent or more.
-    pub(super) const REFUSED_TO_ANY: Self = Self { keep: Keep::Disallowed, require: Require::Any };
+    pub(crate) const REFUSED_TO_ANY: Self = Self { keep: Keep::Disallowed, require: Require::Any };
 
     /// One verdict for the line: the kept one if the required agents have it, else the other.
     #[inline]
-    pub(super) fn line_verdict(self, verdicts: &Verdicts<'_>, agents: usize) -> Verdict {
+    pub(crate) fn line_verdict(self, verdicts: &LineVerdicts<'_>, agents: usize) -> Verdict {
         if let Some(verdict) = verdicts.unjudged() {
             return verdict;
         }
@@ -37,7 +37,7 @@ impl Criterion {
 
     /// Counts so many lines with these verdicts, for each agent too.
     #[inline]
-    pub(super) fn count(self, verdicts: &Verdicts<'_>, lines: u64, stats: &mut FilterStats) {
+    pub(crate) fn count(self, verdicts: &LineVerdicts<'_>, lines: u64, stats: &mut FilterStats) {
         stats.count(self.line_verdict(verdicts, verdicts.agents), lines);
         stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
         if stats.agent_allowed.len() < verdicts.agents {
@@ -47,7 +47,7 @@ impl Criterion {
     }
 
     /// Of the places for kept and for other lines, that for allowed and that for disallowed ones.
-    pub(super) fn by_verdict<T>(self, kept: T, other: T) -> (T, T) {
+    pub(crate) fn by_verdict<T>(self, kept: T, other: T) -> (T, T) {
         match self.keep {
             Keep::Allowed => (kept, other),
             Keep::Disallowed => (other, kept),
@@ -85,8 +85,8 @@ impl OpenRun {
 }
 
 /// Judges a block's lines and gathers them into runs.
-pub(super) fn runs<'s, D: AsRef<[u8]>>(
-    judge: &Judge<'s, D>,
+pub(crate) fn runs<'s>(
+    judge: &Engine<'s>,
     criterion: Criterion,
     until: Stage,
     block: &mut Block,
@@ -121,56 +121,52 @@ pub(super) fn runs<'s, D: AsRef<[u8]>>(
 
 /// The URLs of some records.
 #[derive(Clone, Copy)]
-pub(super) struct Urls<'u> {
+pub(crate) struct Urls<'u> {
     text: &'u [u8],
     lines: Lines<'u>,
 }
 
 impl<'u> Urls<'u> {
     /// Each of them, with its line end.
-    pub(super) fn iter(self) -> impl Iterator<Item = &'u [u8]> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'u [u8]> {
         self.lines.ranges().map(move |range| &self.text[range])
     }
 }
 
 /// Calls `each` with the records of a block, their URLs and their verdicts, in order.
-pub(super) fn judge_records<'s, D: AsRef<[u8]>>(
-    judge: &Judge<'s, D>,
+pub(crate) fn judge_records<'s>(
+    judge: &Engine<'s>,
     block: &Block,
     until: Stage,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(Lines<'_>, Urls<'_>, Verdicts<'_>),
+    mut each: impl FnMut(Lines<'_>, Urls<'_>, LineVerdicts<'_>),
 ) -> Result<()> {
-    let Some(records) = &block.records else {
+    let Some(extracted) = block.extracted() else {
         let text = block.data();
         return judge.judge_lines(text, until, scratch, |lines, verdicts| each(lines, Urls { text, lines }, verdicts));
     };
-    let mut extracted = std::mem::take(&mut scratch.extracted);
-    records.extract(block.data(), &mut extracted);
     let (mut start, mut ends) = (0, extracted.ends.as_slice());
-    let result = judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
+    judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
         each(Lines { start, ends: own }, Urls { text: &extracted.urls, lines: urls }, verdicts);
         (start, ends) = (own.last().copied().unwrap_or(start), rest);
-    });
-    scratch.extracted = extracted;
-    result
+    })
 }
 
 /// An output that lines go to. A last line without a line end is given one if anything follows it.
-pub(super) struct LineSink<'w> {
+pub(crate) struct LineSink<'w> {
     out: Option<&'w mut (dyn Write + Send)>,
     open: bool,
 }
 
 impl<'w> LineSink<'w> {
     /// A sink; `None` throws away.
-    pub(super) fn new(out: Option<&'w mut (dyn Write + Send)>) -> Self {
+    pub(crate) fn new(out: Option<&'w mut (dyn Write + Send)>) -> Self {
         Self { out, open: false }
     }
 
     /// Writes lines; `continues` says that they go on a line written before.
-    pub(super) fn put(&mut self, lines: &[u8], continues: bool) -> io::Result<()> {
+    pub(crate) fn put(&mut self, lines: &[u8], continues: bool) -> io::Result<()> {
         let (Some(out), Some(last)) = (&mut self.out, lines.last()) else { return Ok(()) };
         if self.open && !continues {
             out.write_all(b"\n")?;
@@ -179,7 +175,7 @@ impl<'w> LineSink<'w> {
         out.write_all(lines)
     }
 
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.as_mut().map_or(Ok(()), |out| out.flush())
     }
 }

@@ -1,6 +1,6 @@
 //! Preferences as annotating writes them, in each form.
 
-use super::AnnotateForm;
+use crate::filter::AnnotateForm;
 use crate::preferences::Preferences;
 
 /// What preferences are written as, and what of it is the same for all lines.

@@ -1,15 +1,16 @@
 //! Lists of URLs counted instead of written: by agent, by what verdicts rest on, by origin, and a sample of the refused.
 
-use super::basis::Basis;
-use super::block::{Block, Input, Part};
-use super::judge::{Judge, Scratch};
-use super::output::{Criterion, judge_records};
-use super::sample::Sample;
-use super::stats::FilterStats;
-use super::verdicts::Verdicts;
-use super::{Filter, Stage, pipeline};
 use crate::error::Result;
-use crate::matcher::Verdict;
+use crate::filter::Filter;
+use crate::filter::output::{Criterion, judge_records};
+use crate::filter::sample::Sample;
+use crate::judge::LineVerdicts;
+use crate::judge::Reason;
+use crate::judge::engine::{Engine, Scratch};
+use crate::judge::{Stage, Verdict};
+use crate::pipeline::FilterStats;
+use crate::pipeline::blocks::{Block, Input, Part};
+use crate::pipeline::workers;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +25,7 @@ pub(crate) struct Tally {
     agents: usize,
 }
 
-const BASES: usize = Basis::ALL.len();
+const BASES: usize = Reason::ALL.len();
 
 #[derive(Default)]
 struct OriginCount {
@@ -48,7 +49,7 @@ impl Tally {
     }
 
     /// How many URLs have this basis, and how many of them each agent is refused.
-    pub(crate) fn of_basis(&self, basis: Basis) -> (u64, Vec<u64>) {
+    pub(crate) fn of_basis(&self, basis: Reason) -> (u64, Vec<u64>) {
         let refused = self.refused.iter().skip(basis as usize * self.agents).take(self.agents);
         (self.bases[basis as usize].load(LOOSE), refused.map(|count| count.load(LOOSE)).collect())
     }
@@ -61,7 +62,7 @@ const LOOSE: Ordering = Ordering::Relaxed;
 const PENDING: usize = 1024;
 
 /// One worker's counts, from time to time added to those of all.
-pub(super) struct Local {
+pub(crate) struct Local {
     bases: [u64; BASES],
     refused: Vec<u64>,
     /// Row, URLs and refused URLs of some origins, each at the place that its row gives.
@@ -69,17 +70,17 @@ pub(super) struct Local {
 }
 
 impl Local {
-    pub(super) fn new(agents: usize) -> Self {
+    pub(crate) fn new(agents: usize) -> Self {
         Self { bases: [0; BASES], refused: vec![0; BASES * agents], pending: vec![(0, 0, 0); PENDING] }
     }
 
     /// Counts so many URLs with these verdicts; whether they are refused to one agent or more.
     #[inline]
-    pub(super) fn count(&mut self, verdicts: &Verdicts<'_>, urls: u64, tally: &Tally) -> bool {
-        let basis = verdicts.basis() as usize;
-        self.bases[basis] += urls;
-        let refused = &mut self.refused[basis * tally.agents..][..tally.agents];
-        let is_refused = match verdicts.answer.bits() {
+    pub(crate) fn count(&mut self, verdicts: &LineVerdicts<'_>, urls: u64, tally: &Tally) -> bool {
+        let reason = verdicts.reason() as usize;
+        self.bases[reason] += urls;
+        let refused = &mut self.refused[reason * tally.agents..][..tally.agents];
+        let is_refused = match verdicts.bits() {
             Err(Verdict::Disallowed) => {
                 refused.iter_mut().for_each(|count| *count += urls);
                 true
@@ -102,7 +103,7 @@ impl Local {
     }
 
     /// Adds all to the counts of all workers.
-    pub(super) fn hand_over(&mut self, tally: &Tally) {
+    pub(crate) fn hand_over(&mut self, tally: &Tally) {
         let sums = tally.bases.iter().chain(&tally.refused);
         for (sum, count) in sums.zip(self.bases.iter_mut().chain(&mut self.refused)).filter(|(_, count)| **count > 0) {
             sum.fetch_add(std::mem::take(count), LOOSE);
@@ -141,20 +142,20 @@ fn count_refused(allowed: &[u64], urls: u64, counts: &mut [u64]) -> bool {
     any
 }
 
-impl<D: AsRef<[u8]> + Sync> Filter<'_, '_, D> {
+impl Filter<'_> {
     /// Counts every line of the inputs, and takes the sample; a line counts as disallowed if an agent or more may not fetch it.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub(crate) fn tally(&self, inputs: Vec<Input>, tally: &Tally, sample: &mut Sample) -> Result<FilterStats> {
         let criterion = Criterion::REFUSED_TO_ANY;
-        pipeline::run(
+        workers::run(
             inputs,
             &self.records,
             self.progress,
-            || (self.judge.scratch(), Local::new(tally.agents)),
+            || (self.judge.engine().scratch(), Local::new(tally.agents)),
             |block, (scratch, local), stats| {
-                let counted = count_block(self.judge, criterion, block, scratch, stats, |verdicts, lines| {
+                let counted = count_block(self.judge.engine(), criterion, block, scratch, stats, |verdicts, lines| {
                     local.count(verdicts, lines, tally)
                 });
                 local.hand_over(tally);
@@ -169,13 +170,13 @@ impl<D: AsRef<[u8]> + Sync> Filter<'_, '_, D> {
 }
 
 /// Judges a block's lines, counts them, and notes in the block which of them `count` says are refused.
-fn count_block<'s, D: AsRef<[u8]>>(
-    judge: &Judge<'s, D>,
+fn count_block<'s>(
+    judge: &Engine<'s>,
     criterion: Criterion,
     block: &mut Block,
     scratch: &mut Scratch<'s>,
     stats: &mut FilterStats,
-    mut count: impl FnMut(&Verdicts<'_>, u64) -> bool,
+    mut count: impl FnMut(&LineVerdicts<'_>, u64) -> bool,
 ) -> Result<()> {
     let mut refused = std::mem::take(&mut block.refused);
     refused.clear();
@@ -193,7 +194,7 @@ fn count_block<'s, D: AsRef<[u8]>>(
             }
         })?,
         Part::LongStart => {
-            let verdicts = Verdicts::invalid(judge.agents().len());
+            let verdicts = LineVerdicts::invalid(judge.agents().len());
             criterion.count(&verdicts, 1, stats);
             count(&verdicts, 1);
         }

@@ -1,21 +1,24 @@
-//! One path against one robots.txt: the verdict, fast, or the explanation, in full.
+//! One path against one rule set: how rules are encoded, and the search for the one that decides.
+//!
+//! Two engines, over rules as they are stored: the [automaton](prefix_automaton) of literal prefixes,
+//! and the [wildcard-segment matcher](wildcard), which the [buckets](wildcard_buckets) call for the
+//! few rules whose [signature](signature) passes. Rule sets that many paths reach are promoted by
+//! the [cache](rule_cache) to a [bit-parallel table](bit_table) with [Teddy](teddy) fingerprints.
 
-mod explain;
+mod bit_table;
+pub(crate) mod build;
+mod candidate;
+pub(crate) mod encoded_set;
 #[cfg(test)]
 mod generate;
-pub(crate) mod hot;
-mod index;
-mod parts;
-mod pieces;
-mod policy;
-mod reach;
-pub(crate) mod rules;
-mod sieve;
-pub(crate) mod subject;
-mod table;
+pub(crate) mod packed_rule;
+pub(crate) mod prefix_automaton;
+mod rule_cache;
+pub(crate) mod rule_set;
+mod signature;
+mod teddy;
+pub(crate) mod wildcard;
+mod wildcard_buckets;
 
-pub use explain::{Explanation, Loss, RuleLine, explain};
-pub(crate) use policy::{Ruling, ruling};
-pub use policy::{StatusPolicy, Verdict};
-pub use reach::Reach;
-pub(crate) use reach::reach;
+pub(crate) use candidate::{Candidate, PathSignature};
+pub(crate) use rule_cache::RuleCache;

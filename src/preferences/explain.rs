@@ -1,8 +1,8 @@
 //! The preferences of one robots.txt for one agent and URL, and the lines they come from.
 
-use super::usage::{self, Usage};
-use super::{Preferences, Signals};
 use crate::agent::{Agent, AgentMatch};
+use crate::preferences::usage::{self, Usage};
+use crate::preferences::{Preferences, Signals};
 use crate::robots::{OtherField, Robots};
 use crate::url;
 use crate::url::escape::normalize_path;

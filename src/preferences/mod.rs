@@ -4,13 +4,13 @@
 //! lines of one robots.txt for one question, `sheet` answers many of them, [`mod@reference`] is the slow obvious way.
 
 mod explain;
+mod preference_set;
 pub mod reference;
-mod sheet;
 mod signal;
 mod usage;
 
 pub use explain::{PreferenceExplanation, explain_preferences};
-pub(crate) use sheet::{Answers, Sheet, may_hold_any};
+pub(crate) use preference_set::{Answers, PreferenceSet, may_hold_any};
 pub use signal::{SignalUse, Signals};
 
 use usage::Usage;

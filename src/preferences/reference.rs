@@ -3,8 +3,8 @@
 //! It reads the whole robots.txt for every question, by the lines of the slow judge of rules ([`reference`](crate::reference)), keeps no
 //! state and shares no code with the fast path. Dictionaries are read step by step as RFC 9651 §4.2 has it.
 
-use super::{Preference, Preferences, SignalUse, Signals};
 use crate::agent::{Agent, AgentMatch};
+use crate::preferences::{Preference, Preferences, SignalUse, Signals};
 use crate::profile::Profile;
 use crate::robots::reference::{
     Key, KeyValue, is_global, key_values, names, normal_path, path_params_query, priority, strip,

@@ -1,6 +1,6 @@
 //! The value of a `content-usage` line: a path, which may be missing, and a dictionary of preferences.
 
-use super::Preference;
+use crate::preferences::Preference;
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use sfv::visitor::{DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, ItemVisitor, ParameterVisitor};

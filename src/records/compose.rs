@@ -1,7 +1,7 @@
 //! URLs made whole that lack their scheme, or scheme and host.
 
-use super::options::RecordOptions;
 use crate::agent::trim;
+use crate::records::options::RecordOptions;
 
 /// What is put before URLs that are not whole.
 #[derive(Debug, Default)]

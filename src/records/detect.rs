@@ -1,11 +1,11 @@
 //! The form of one input, by what the caller says, its name, and its first line.
 
-use super::csv::{self, End};
-use super::extract::{Place, Records};
-use super::json;
-use super::options::{Field, InputFormat, RecordOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::without_mark;
+use crate::records::csv::{self, End};
+use crate::records::extract::{Place, Records};
+use crate::records::json;
+use crate::records::options::{Field, InputFormat, RecordOptions};
 use std::borrow::Cow;
 use std::path::Path;
 

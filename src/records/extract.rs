@@ -1,10 +1,10 @@
 //! The URLs of a run of records, one a line.
 
-use super::compose::Compose;
-use super::csv::{self, End};
-use super::json;
-use super::options::RecordOptions;
 use crate::file_format::without_mark;
+use crate::records::compose::Compose;
+use crate::records::csv::{self, End};
+use crate::records::json;
+use crate::records::options::RecordOptions;
 use std::borrow::Cow;
 
 /// A line without its line end (LF or CRLF).

@@ -1,8 +1,8 @@
 //! What keeps a body from being read as its author meant it: too many bytes, or another kind of
 //! file.
 
-use super::line::MAX_BODY;
 use crate::file_format::FileFormat;
+use crate::robots::line::MAX_BODY;
 
 /// How much of a body counts, and what else it may be than a robots.txt.
 ///
@@ -92,8 +92,8 @@ fn is_utf16(body: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::Lines;
     use super::*;
+    use crate::robots::line::Lines;
 
     #[test]
     fn other_kinds_of_files_are_told() {

@@ -1,7 +1,7 @@
 //! The condensed text of a robots.txt: the lines that say something, each still on its own line number.
 
-use super::field;
-use super::line::{Lines, MAX_BODY};
+use crate::robots::field;
+use crate::robots::line::{Lines, MAX_BODY};
 
 /// Whether a body was delivered whole, as far as a crawler can know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Lines to groups: who is named, which rules they obey, what else is said.
 
-use super::field::{self, Field};
-use super::line::Lines;
-use super::pattern::Pattern;
 use crate::agent::{Agent, AgentMatch, Named};
 use crate::profile::Profile;
+use crate::robots::field::{self, Field};
+use crate::robots::line::Lines;
+use crate::robots::pattern::Pattern;
 
 /// A parsed robots.txt; it borrows from the bytes it was parsed from.
 ///

@@ -1,18 +1,18 @@
 //! The instructions that are found when running, one machine for all.
 
 #[cfg(target_arch = "x86_64")]
-use super::avx2::Avx2;
-use super::machine::for_each_step;
-use super::{Fingerprints, Found, HostLook, LinesLook, Machine, Nibbles, PairTables, Rows, Signs, Work, plain};
+use crate::simd::avx2::Avx2;
+use crate::simd::backend::for_each_step;
+use crate::simd::{Backend, Characters, Fingerprints, Found, HostScan, Kernel, LineMasks, Nibbles, PairTables, plain};
 
 /// The machine that this program runs on: whatever it is, each step is done by the best that it has.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AnyMachine {
+pub(crate) struct AnyBackend {
     #[cfg(target_arch = "x86_64")]
     avx2: Option<Avx2>,
 }
 
-impl AnyMachine {
+impl AnyBackend {
     /// Looks what it has.
     #[inline]
     pub(crate) fn detect() -> Self {
@@ -22,13 +22,13 @@ impl AnyMachine {
         }
     }
 
-    /// Does work by the best instructions there are. Where it calls functions of its [`Machine`], these are not called but part of it, which
+    /// Does work by the best instructions there are. Where it calls functions of its [`Backend`], these are not called but part of it, which
     /// they cannot be in code for all machines.
     #[inline]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+    pub(crate) fn run<W: Kernel>(self, work: W) -> W::Output {
         #[cfg(target_arch = "x86_64")]
-        if let Some(machine) = self.avx2 {
-            return machine.run(work);
+        if let Some(backend) = self.avx2 {
+            return backend.run(work);
         }
         work.run(self)
     }
@@ -37,18 +37,18 @@ impl AnyMachine {
 /// Passes each step on to the best that can do it.
 macro_rules! pass_on {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
-        impl Machine for AnyMachine {
+        impl Backend for AnyBackend {
             #[inline]
-            fn apart<W: Work>(self, work: W) -> W::Output {
-                work.run(self)
+            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
+                work()
             }
 
             $(
                 #[inline]
                 fn $name(self, $($argument: $type),*) -> $output {
                     #[cfg(target_arch = "x86_64")]
-                    if let Some(machine) = self.avx2 {
-                        return machine.$name($($argument),*);
+                    if let Some(backend) = self.avx2 {
+                        return backend.$name($($argument),*);
                     }
                     plain::$name($($argument),*)
                 }

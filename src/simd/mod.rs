@@ -6,15 +6,15 @@
 mod any;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod machine;
+mod backend;
 mod plain;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use any::AnyMachine;
-pub(crate) use machine::{HostLook, LinesLook, Machine};
+pub(crate) use any::AnyBackend;
+pub(crate) use backend::{Backend, HostScan, LineMasks};
 
 /// Lanes, one bit each.
 pub(crate) type Lanes = u32;
@@ -35,13 +35,13 @@ pub(crate) fn equal_tags(tags: &[u8; TAGS_LEN], tag: u16) -> Lanes {
     plain::equal_tags(tags, tag)
 }
 
-/// Work that is compiled twice: for the vector instructions, and for machines without.
-pub(crate) trait Work {
+/// Kernel that is compiled twice: for the vector instructions, and for machines without.
+pub(crate) trait Kernel {
     /// What it gives.
     type Output;
 
     /// Does it. To be inlined always, and all that is short in it: only then the vector functions it calls become part of it.
-    fn run(self, machine: impl Machine) -> Self::Output;
+    fn run(self, backend: impl Backend) -> Self::Output;
 }
 
 /// Asks the memory for what is looked at soon. Nothing waits for it, unlike for a load, and nothing changes but the time.
@@ -84,15 +84,12 @@ pub(crate) struct PairTables {
 
 /// Which signs a text holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signs {
+pub(crate) struct Characters {
     /// The kinds of all bytes; a byte's kinds are the bits that both its halves have, and those of the byte 0 must be none.
     pub kinds: u8,
     /// How many slashes, up to 255.
     pub slashes: u8,
 }
-
-/// For each four bits of two words, from the lowest, and for each value of these, 256 bits.
-pub(crate) type Rows = [[[[u8; 32]; 16]; 16]; 2];
 
 /// Buckets that [`Fingerprints`] has.
 pub(crate) const BUCKETS: usize = 16;

@@ -2,11 +2,11 @@
 //!
 //! Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
 
-use super::{Fingerprints, Found, HostLook, LinesLook, Nibbles, PairTables, Rows, Signs};
+use crate::simd::{Characters, Fingerprints, Found, HostScan, LineMasks, Nibbles, PairTables};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
-pub(super) fn equal_tags(tags: &[u8; super::TAGS_LEN], tag: u16) -> super::Lanes {
+pub(super) fn equal_tags(tags: &[u8; crate::simd::TAGS_LEN], tag: u16) -> crate::simd::Lanes {
     let tags = tags.as_chunks::<2>().0.iter().enumerate();
     tags.fold(0, |lanes, (lane, other)| lanes | u32::from(*other == tag.to_le_bytes()) << lane)
 }
@@ -39,31 +39,31 @@ pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
 }
 
 #[inline(never)]
-pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
-    text.iter().fold(Signs::default(), |signs, &byte| {
+pub(super) fn characters(text: &[u8], kinds: &Nibbles) -> Characters {
+    text.iter().fold(Characters::default(), |found, &byte| {
         let (low, high) = kinds.of(byte);
-        let slashes = signs.slashes.saturating_add(u8::from(byte == b'/'));
-        Signs { kinds: signs.kinds | low & high, slashes }
+        let slashes = found.slashes.saturating_add(u8::from(byte == b'/'));
+        Characters { kinds: found.kinds | low & high, slashes }
     })
 }
 
 #[inline(never)]
-pub(super) fn look_at_lines(text: &[u8; 64]) -> LinesLook {
+pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
     let bits = |is: fn(u8) -> bool| text.iter().rev().fold(0, |bits, b| bits << 1 | u64::from(is(*b)));
     let ends = bits(|b| b == b'\n');
-    LinesLook { ends, odd: bits(is_odd) & !ends }
+    LineMasks { ends, odd: bits(is_odd) & !ends }
 }
 
 #[inline(never)]
-pub(super) fn look_at_host(window: &[u8; 32]) -> Option<HostLook> {
+pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
     let plain = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-_".contains(b);
     let len = window.iter().position(|b| !plain(b))?;
     let label = window[..len].iter().rposition(|&b| b == b'.').map_or(0, |dot| dot + 1);
-    Some(HostLook { len, label })
+    Some(HostScan { len, label })
 }
 
 #[inline(never)]
-pub(super) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> Found {
     let mut found = Found::default();
     for at in 0..text.len() {
         let byte = |place: usize| text.get(at + place).copied().unwrap_or_default();
@@ -86,42 +86,9 @@ pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
 
 /// Inlined, unlike the others: the vector code leaves the last few to it.
 #[inline]
-pub(super) fn next_within(signatures: &[[u8; 16]], [a, b]: [u64; 2]) -> Option<usize> {
+pub(super) fn next_subset(signatures: &[[u8; 16]], [a, b]: [u64; 2]) -> Option<usize> {
     signatures.iter().position(|other| {
         let [first, second] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|i| other[at + i])));
         first & !a | second & !b == 0
     })
-}
-
-#[inline(never)]
-pub(super) fn common_bits(rows: &Rows, words: [u64; 2]) -> [u64; 4] {
-    let mut common = [u64::MAX; 4];
-    for (rows, word) in rows.iter().zip(words) {
-        for (rows, shift) in rows.iter().zip((0..).step_by(4)) {
-            let (row, _) = rows[(word >> shift) as usize % 16].as_chunks();
-            common.iter_mut().zip(row).for_each(|(common, row)| *common &= u64::from_le_bytes(*row));
-        }
-    }
-    common
-}
-
-#[inline(never)]
-pub(super) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    // A path has many slashes: what follows one is the better byte to look for.
-    let skip = usize::from(needle.len() > 1 && needle[0] == b'/');
-    let Some(&probe) = needle.get(skip) else { return Some(0) };
-    let mut from = skip;
-    while let Some(at) = memchr::memchr(probe, text.get(from..)?) {
-        let start = from + at - skip;
-        if text[start..].starts_with(needle) {
-            return Some(start);
-        }
-        from += at + 1;
-    }
-    None
-}
-
-#[inline(never)]
-pub(super) fn find_byte(text: &[u8], byte: u8) -> Option<usize> {
-    memchr::memchr(byte, text)
 }

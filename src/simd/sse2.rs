@@ -1,6 +1,6 @@
 //! The vector code that every x86-64 machine runs.
 
-use super::{Lanes, TAGS_LEN};
+use crate::simd::{Lanes, TAGS_LEN};
 use std::arch::x86_64::*;
 
 /// Eight tags as a vector.

@@ -1,6 +1,6 @@
 //! The twins against each other.
 
-use super::*;
+use crate::simd::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -27,20 +27,9 @@ fn many_slashes_count_as_255() {
     assert_slashes(&[b'/'; 20_000]);
 }
 
-#[test]
-fn zeros_behind_a_text_are_none_of_it() {
-    for len in 0..70 {
-        let text = vec![b'a'; len];
-        for needle in [&b"a\0"[..], b"\0\0", b"\0", b"a\0\0"] {
-            assert_eq!(AnyMachine::detect().find(&text, needle), None, "{needle:?} in {len} bytes");
-            assert_eq!(plain::find(&text, needle), None);
-        }
-    }
-}
-
 fn assert_slashes(text: &[u8]) {
-    assert_eq!(usize::from(AnyMachine::detect().signs(text, &TABLES.first).slashes), text.len().min(255));
-    assert_eq!(usize::from(plain::signs(text, &TABLES.first).slashes), text.len().min(255));
+    assert_eq!(usize::from(AnyBackend::detect().characters(text, &TABLES.first).slashes), text.len().min(255));
+    assert_eq!(usize::from(plain::characters(text, &TABLES.first).slashes), text.len().min(255));
 }
 
 proptest! {
@@ -57,8 +46,8 @@ proptest! {
     #[test]
     fn the_twins_agree_on_text(text in vec(prop_oneof![any::<u8>(), select(b"\n.#%*/".to_vec()), b'a'..=b'z'], 0..200)) {
         if let Some(piece) = text.first_chunk() {
-            let look = AnyMachine::detect().look_at_lines(piece);
-            prop_assert_eq!(look, plain::look_at_lines(piece));
+            let look = AnyBackend::detect().scan_lines(piece);
+            prop_assert_eq!(look, plain::scan_lines(piece));
             prop_assert_eq!(look.ends.count_ones() as usize, piece.iter().filter(|b| **b == b'\n').count());
             for (at, byte) in piece.iter().enumerate() {
                 let must_be_odd = *byte != b'\n' && (*byte <= b' ' || *byte >= 0x80 || b"%*#".contains(byte));
@@ -67,13 +56,13 @@ proptest! {
             }
         }
         if let Some(window) = text.first_chunk() {
-            prop_assert_eq!(AnyMachine::detect().look_at_host(window), plain::look_at_host(window));
+            prop_assert_eq!(AnyBackend::detect().scan_host(window), plain::scan_host(window));
         }
-        prop_assert_eq!(AnyMachine::detect().pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
+        prop_assert_eq!(AnyBackend::detect().pair_bits(&text, &TABLES), plain::pair_bits(&text, &TABLES));
         for len in [0, 1, 31, 32, 33, text.len() / 2, text.len()].into_iter().filter(|len| *len <= text.len()) {
-            prop_assert_eq!(AnyMachine::detect().is_plain(&text[..len]), plain::is_plain(&text[..len]));
-            prop_assert_eq!(AnyMachine::detect().pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
-            prop_assert_eq!(AnyMachine::detect().signs(&text[..len], &TABLES.first), plain::signs(&text[..len], &TABLES.first));
+            prop_assert_eq!(AnyBackend::detect().is_plain(&text[..len]), plain::is_plain(&text[..len]));
+            prop_assert_eq!(AnyBackend::detect().pair_bits(&text[..len], &TABLES), plain::pair_bits(&text[..len], &TABLES));
+            prop_assert_eq!(AnyBackend::detect().characters(&text[..len], &TABLES.first), plain::characters(&text[..len], &TABLES.first));
         }
     }
 
@@ -81,7 +70,7 @@ proptest! {
     fn the_twins_agree_on_equal_bytes(a in any::<[u8; 32]>(), mask in any::<u32>()) {
         let mut b = a;
         (0..32).filter(|i| mask >> i & 1 == 0).for_each(|i| b[i] = !b[i]);
-        prop_assert_eq!(AnyMachine::detect().equal_bytes(&a, &b), mask);
+        prop_assert_eq!(AnyBackend::detect().equal_bytes(&a, &b), mask);
         prop_assert_eq!(plain::equal_bytes(&a, &b), mask);
     }
 
@@ -89,7 +78,7 @@ proptest! {
     fn one_odd_byte_is_seen(byte in any::<u8>(), len in 1usize..130, at in 0usize..130) {
         let mut text = vec![b'x'; len];
         text[at % len] = byte;
-        prop_assert_eq!(AnyMachine::detect().is_plain(&text), plain::is_plain(&text));
+        prop_assert_eq!(AnyBackend::detect().is_plain(&text), plain::is_plain(&text));
         let must_be_odd = byte <= b' ' || byte >= 0x80 || b"%*#".contains(&byte);
         prop_assert!(!must_be_odd || !plain::is_plain(&text));
     }
@@ -98,7 +87,7 @@ proptest! {
     fn every_byte_is_told_apart(byte in any::<u8>(), at in 0usize..32) {
         let mut window = [b'x'; 32];
         window[at] = byte;
-        prop_assert_eq!(AnyMachine::detect().look_at_host(&window), plain::look_at_host(&window));
+        prop_assert_eq!(AnyBackend::detect().scan_host(&window), plain::scan_host(&window));
     }
 
     #[test]
@@ -108,8 +97,8 @@ proptest! {
             .map(|[a, b]| u128::to_le_bytes(u128::from(*a) | u128::from(*b) << 64))
             .collect();
         let expected = words.iter().position(|[a, b]| a & !signature[0] == 0 && b & !signature[1] == 0);
-        prop_assert_eq!(AnyMachine::detect().next_within(&signatures, signature), expected);
-        prop_assert_eq!(plain::next_within(&signatures, signature), expected);
+        prop_assert_eq!(AnyBackend::detect().next_subset(&signatures, signature), expected);
+        prop_assert_eq!(plain::next_subset(&signatures, signature), expected);
     }
 
     #[test]
@@ -117,20 +106,8 @@ proptest! {
         words.sort_unstable();
         let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
         let expected = words.iter().filter(|other| **other <= word).count();
-        prop_assert_eq!(AnyMachine::detect().count_not_greater(&bytes, word), expected);
+        prop_assert_eq!(AnyBackend::detect().count_not_greater(&bytes, word), expected);
         prop_assert_eq!(plain::count_not_greater(&bytes, word), expected);
-    }
-
-    #[test]
-    fn the_twins_find_the_same_bits_in_common(bytes in vec(any::<u8>(), size_of::<Rows>()), words in any::<[u64; 2]>()) {
-        let mut rows: Box<Rows> = Box::new([[[[0; 32]; 16]; 16]; 2]);
-        // Bits that nearly all rows have, or there would be none in common.
-        rows.as_flattened_mut().as_flattened_mut().as_flattened_mut().iter_mut().zip(&bytes).for_each(|(row, byte)| *row = byte | 0x5a);
-        let common = AnyMachine::detect().common_bits(&rows, words);
-        prop_assert_eq!(common, plain::common_bits(&rows, words));
-        let value = |place: usize| (words[place / 16] >> (4 * (place % 16))) as usize & 15;
-        let has = |bit: usize| (0..32).all(|place| rows[place / 16][place % 16][value(place)][bit / 8] >> (bit % 8) & 1 == 1);
-        prop_assert!((0..256).all(|bit| has(bit) == (common[bit / 64] >> (bit % 64) & 1 == 1)));
     }
 
     #[test]
@@ -139,25 +116,11 @@ proptest! {
     ) {
         let mut fingerprints = Fingerprints::new();
         pieces.iter().for_each(|(bucket, piece)| fingerprints.add(*bucket, piece));
-        let found = AnyMachine::detect().look_for(&fingerprints, &text);
-        prop_assert_eq!(found, plain::look_for(&fingerprints, &text));
+        let found = AnyBackend::detect().scan_fingerprints(&fingerprints, &text);
+        prop_assert_eq!(found, plain::scan_fingerprints(&fingerprints, &text));
         for (bucket, piece) in &pieces {
-            let is_there = AnyMachine::detect().find(&text, piece).is_some();
+            let is_there = memchr::memmem::find(&text, piece).is_some();
             prop_assert!(!is_there || found.buckets >> bucket & 1 == 1, "{:?} in {:?}", piece, text);
         }
-    }
-
-    #[test]
-    fn the_twins_find_the_same_byte(text in vec(select(b"\0a".to_vec()), 0..120), byte in select(b"\0ab".to_vec())) {
-        let expected = text.iter().position(|other| *other == byte);
-        prop_assert_eq!(AnyMachine::detect().find_byte(&text, byte), expected);
-        prop_assert_eq!(plain::find_byte(&text, byte), expected);
-    }
-
-    #[test]
-    fn the_twins_find_the_same(text in vec(select(b"/a\0".to_vec()), 0..120), needle in vec(select(b"/a\0".to_vec()), 0..7)) {
-        let expected = (0..=text.len()).find(|at| text[*at..].starts_with(&needle));
-        prop_assert_eq!(AnyMachine::detect().find(&text, &needle), expected);
-        prop_assert_eq!(plain::find(&text, &needle), expected);
     }
 }

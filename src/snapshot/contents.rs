@@ -1,11 +1,11 @@
 //! What a snapshot is to hold, numbered as it will lie in the file.
 
-use super::copy::PackedSet;
-use super::draft::FlatRules;
-use super::format::Counts;
-use super::outcome::Outcome;
 use crate::error::Result;
+use crate::matcher::build::FlatRules;
+use crate::matcher::encoded_set::EncodedSet;
 use crate::profile::Profile;
+use crate::snapshot::format::Counts;
+use crate::snapshot::outcome::Outcome;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -84,7 +84,7 @@ impl<'a, T> Rows<'a, T> {
 pub(crate) enum RuleSetContents<'a> {
     Set(&'a FlatRules),
     /// One of another snapshot, copied as it is but for the places of its patterns.
-    Packed(PackedSet<'a>),
+    Packed(EncodedSet<'a>),
     /// Rule sets by index, all lower than its own, that are judged together.
     Union(Vec<u32>),
 }

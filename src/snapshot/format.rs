@@ -1,11 +1,11 @@
 //! The layout: header, sections, fixed rows; each encoder stands beside its decoder (see `docs/FORMAT.md`).
 
-use super::outcome::{Outcome, OutcomeClass};
-use super::wire::{Fields, array, bytes, u32_at, u64_at};
+use crate::bytes::wire::{Fields, array, bytes, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{FileFormat, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
 use crate::robots::LooksLike;
+use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -82,7 +82,7 @@ pub(crate) struct Extent {
 }
 
 /// Where all sections lie, in the order of [`Section::ALL`].
-pub(crate) type Table = [Extent; Section::ALL.len()];
+pub(crate) type SectionTable = [Extent; Section::ALL.len()];
 
 /// Where the header checksum stands.
 pub(super) const HEADER_CHECKSUM_AT: usize = 24;
@@ -93,7 +93,7 @@ pub(super) const fn head_len() -> usize {
 }
 
 /// Header and section table as bytes.
-pub(super) fn encode_head(table: &Table, file_len: u64) -> Vec<u8> {
+pub(super) fn encode_head(table: &SectionTable, file_len: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(head_len());
     out.extend_from_slice(SNAPSHOT_MAGIC);
     out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
@@ -113,7 +113,7 @@ pub(super) fn encode_head(table: &Table, file_len: u64) -> Vec<u8> {
 
 /// Reads header and section table. What the bytes are is told first, then whether this build can read them, then
 /// whether they are whole: so each message names the first thing that is wrong.
-pub(super) fn decode_head(data: &[u8]) -> Result<Table> {
+pub(super) fn decode_head(data: &[u8]) -> Result<SectionTable> {
     if !data.starts_with(SNAPSHOT_MAGIC) {
         return Err(not_a_snapshot(data));
     }
@@ -155,8 +155,8 @@ pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
     ErrorKind::NotASnapshot { what }.into()
 }
 
-fn decode_table(head: &[u8], file_len: u64) -> Result<Table> {
-    let mut table = Table::default();
+fn decode_table(head: &[u8], file_len: u64) -> Result<SectionTable> {
+    let mut table = SectionTable::default();
     for (i, (section, extent)) in Section::ALL.iter().zip(&mut table).enumerate() {
         let at = HEADER_LEN + i * TABLE_ROW_LEN;
         let row: [u8; TABLE_ROW_LEN] = array(head, at, "a row of the section table")?;

@@ -1,7 +1,7 @@
 //! The index from an origin's hash to its entry: a hash table of buckets, each one cache line.
 
-use super::format::NONE;
 use crate::simd::{self, TAGS_LEN};
+use crate::snapshot::format::NONE;
 
 /// The length of a bucket: a cache line.
 pub(crate) const BUCKET_LEN: usize = 64;
@@ -69,14 +69,14 @@ fn put(bucket: &mut [u8; BUCKET_LEN], hash: u64, place: u32) -> bool {
 
 /// What the first look at the index tells of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Glance {
+pub(crate) struct Probe {
     /// The place of the first entry that may be the key's; [`NONE`] if its bucket has none.
     pub place: u32,
     /// Other entries may be the key's too.
     pub more: bool,
 }
 
-impl Glance {
+impl Probe {
     /// The snapshot does not hold the key.
     pub(crate) const ABSENT: Self = Self { place: NONE, more: false };
     /// Nothing is known: there was no look.
@@ -86,12 +86,12 @@ impl Glance {
 /// Looks into the first bucket of a hash. Without a branch that depends on what is there: while one look waits for its cache line, the
 /// next ones are under way.
 #[inline]
-pub(super) fn glance(index: &[[u8; BUCKET_LEN]], hash: u64) -> Glance {
-    let Some(bucket) = index.get(start(hash, index.len())) else { return Glance::ABSENT };
+pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
+    let Some(bucket) = index.get(start(hash, index.len())) else { return Probe::ABSENT };
     let lanes = lanes(bucket, hash);
     // Behind the last place of the bucket is the lane of no match, so the place is a choice and not a branch.
     let place = place(bucket, lanes.trailing_zeros() as usize % 32);
-    Glance {
+    Probe {
         place: if lanes == 0 { NONE } else { place },
         more: is_marked(bucket) | (lanes & lanes.wrapping_sub(1) != 0),
     }
@@ -164,15 +164,15 @@ mod tests {
             for &(hash, place) in &keys {
                 let found: Vec<u32> = candidates(&index, hash).collect();
                 prop_assert!(found.contains(&place));
-                let glance = glance(&index, hash);
-                prop_assert!(glance.more || found == [glance.place]);
-                prop_assert!(glance.place == NONE || glance.place == found[0]);
+                let probe = probe(&index, hash);
+                prop_assert!(probe.more || found == [probe.place]);
+                prop_assert!(probe.place == NONE || probe.place == found[0]);
             }
             for hash in others {
                 let found: Vec<u32> = candidates(&index, hash).collect();
-                let glance = glance(&index, hash);
-                prop_assert!(glance.more || found.first().copied().unwrap_or(NONE) == glance.place);
-                prop_assert_eq!(found.is_empty() && !glance.more, glance == Glance::ABSENT);
+                let probe = probe(&index, hash);
+                prop_assert!(probe.more || found.first().copied().unwrap_or(NONE) == probe.place);
+                prop_assert_eq!(found.is_empty() && !probe.more, probe == Probe::ABSENT);
             }
         }
     }
@@ -182,10 +182,10 @@ mod tests {
         for fill in [0, 1, u8::MAX] {
             let index = [[fill; BUCKET_LEN]; 3];
             assert!(candidates(&index, 0x0101).count() <= 3 * KEYS);
-            glance(&index, u64::MAX);
+            probe(&index, u64::MAX);
         }
         assert_eq!(candidates(&[], 5).count(), 0);
-        assert_eq!(glance(&[], 5), Glance::ABSENT);
+        assert_eq!(probe(&[], 5), Probe::ABSENT);
     }
 
     #[test]

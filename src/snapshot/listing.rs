@@ -1,10 +1,10 @@
 //! The rules of a packed set one after the other, for those who report on rules rather than match paths.
 
-use super::packed::PackedRule;
-use super::ruleset::{RuleSet, Rules};
-use super::stems::inline_text;
-use super::view::View;
 use crate::error::Result;
+use crate::matcher::packed_rule::PackedRule;
+use crate::matcher::prefix_automaton::inline_text;
+use crate::matcher::rule_set::{RuleSet, Rules};
+use crate::snapshot::view::View;
 
 /// A rule as a snapshot holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +48,14 @@ impl View<'_> {
 
 /// Whether `each` wants more.
 fn each_of_set(set: &RuleSet<'_>, each: &mut impl FnMut(ListedRule<'_>) -> Result<bool>) -> Result<bool> {
-    let mut buffer = Vec::new();
     for (word, rule) in set.packed_rules() {
+        let text;
         let pattern = match word.filter(|_| rule.is_inline()) {
-            Some(word) => inline_text(word, rule.len, &mut buffer),
-            None => rule.pattern(set.wild.patterns)?,
+            Some(word) => {
+                text = inline_text(word, rule.len);
+                &text
+            }
+            None => set.pattern(&rule)?,
         };
         if !each(ListedRule::new(pattern, &rule))? {
             return Ok(false);

@@ -1,13 +1,14 @@
 //! Maps a snapshot's file into memory: the one place that trusts a file not to change underneath.
 
-use super::format::not_a_snapshot;
-use super::read::Snapshot;
 use crate::error::Result;
+use crate::snapshot::format::not_a_snapshot;
+use crate::snapshot::read::Snapshot;
+use bytes::Bytes;
 use memmap2::{Mmap, MmapOptions};
 use std::fs::File;
 use std::path::Path;
 
-impl Snapshot<Mmap> {
+impl Snapshot {
     /// Opens the snapshot at `path` by mapping it into memory; nothing is read but the header.
     ///
     /// # Errors
@@ -18,7 +19,7 @@ impl Snapshot<Mmap> {
     /// snapshots by renaming. A file cut short by someone else ends the process with SIGBUS.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        map(path).and_then(Self::new).map_err(|err| err.at(path))
+        map(path).and_then(|map| Self::new(Bytes::from_owner(map))).map_err(|err| err.at(path))
     }
 }
 

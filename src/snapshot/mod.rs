@@ -6,26 +6,17 @@
 //! `view` is what judging needs of it, `verify` walks all of it.
 
 pub(crate) mod contents;
-pub(crate) mod copy;
-pub(crate) mod draft;
 pub(crate) mod format;
 pub(crate) mod index;
 pub(crate) mod listing;
 pub(crate) mod map;
 mod outcome;
-pub(crate) mod packed;
 pub(crate) mod read;
-pub(crate) mod ruleset;
 mod sections;
-pub(crate) mod shared;
-pub(crate) mod signature;
-pub(crate) mod stems;
 mod store;
 pub(crate) mod text;
 mod verify;
 pub(crate) mod view;
-pub(crate) mod wild;
-mod wire;
 pub(crate) mod write;
 
 pub use format::{Counts, FORMAT_VERSION, Metadata};

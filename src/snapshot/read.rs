@@ -1,19 +1,23 @@
 //! Looks things up in a snapshot's bytes, wherever they lie; every access is bounds-checked.
 
-use super::format::{
-    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, HEADER_CHECKSUM_AT, Metadata, NONE, Section, Table, decode_head,
-};
-use super::outcome::{Outcome, OutcomeClass};
-use super::text::Unpacker;
-use super::view::View;
-use super::wire::{bytes, u64_at};
 use crate::agent::{Agent, AgentMatch};
+use crate::bytes::wire::{bytes, u64_at};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
+use crate::snapshot::format::{
+    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, HEADER_CHECKSUM_AT, Metadata, NONE, Section, SectionTable, decode_head,
+};
+use crate::snapshot::outcome::{Outcome, OutcomeClass};
+use crate::snapshot::text::Unpacker;
+use crate::snapshot::view::View;
 use crate::url::Origin;
+use ::bytes::Bytes;
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// An opened snapshot over bytes: a memory map ([`Snapshot::open`]), a `Vec<u8>`, a `&[u8]`.
+/// An opened snapshot: a mapped file ([`Snapshot::open`]) or bytes in memory ([`Snapshot::new`]).
+///
+/// Clones share the bytes.
 ///
 /// Opening costs the same whatever the size: the header is checked, nothing is decoded or copied.
 /// Reading damaged bytes gives [`Corrupt`](crate::ErrorKind::Corrupt) or, where only a checksum
@@ -28,10 +32,10 @@ use xxhash_rust::xxh3::xxh3_64;
 /// assert_eq!(snapshot.metadata()?.counts.origins, 1);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
-#[derive(Debug)]
-pub struct Snapshot<D> {
-    data: D,
-    table: Table,
+#[derive(Clone)]
+pub struct Snapshot {
+    data: Bytes,
+    table: SectionTable,
 }
 
 /// A longer dictionary is refused: that of this version has 3 KB.
@@ -103,20 +107,29 @@ impl<'a> OriginEntry<'a> {
     }
 }
 
-impl<D: AsRef<[u8]>> Snapshot<D> {
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").field("len", &self.data.len()).finish_non_exhaustive()
+    }
+}
+
+impl From<&Snapshot> for Arc<Snapshot> {
+    /// A clone, which shares the bytes.
+    fn from(snapshot: &Snapshot) -> Self {
+        Self::new(snapshot.clone())
+    }
+}
+
+impl Snapshot {
     /// Opens a snapshot over its bytes. The cost does not depend on their number.
     ///
     /// # Errors
     /// [`NotASnapshot`](crate::ErrorKind::NotASnapshot), [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and [`Corrupt`](crate::ErrorKind::Corrupt) where header and
     /// section table contradict the bytes.
-    pub fn new(data: D) -> Result<Self> {
-        let table = decode_head(data.as_ref())?;
+    pub fn new(data: impl Into<Bytes>) -> Result<Self> {
+        let data = data.into();
+        let table = decode_head(&data)?;
         Ok(Self { data, table })
-    }
-
-    /// Turns the bytes into `map` of them.
-    pub(super) fn map_data<E>(self, map: impl FnOnce(D) -> E) -> Snapshot<E> {
-        Snapshot { data: map(self.data), table: self.table }
     }
 
     /// The bytes of a section; `new` has checked that they are there.
@@ -124,22 +137,22 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
     pub(crate) fn section(&self, section: Section) -> &[u8] {
         let extent = &self.table[section as usize - 1];
         let (start, end) = (extent.offset as usize, (extent.offset + extent.len) as usize);
-        self.data.as_ref().get(start..end).unwrap_or_default()
+        self.data.get(start..end).unwrap_or_default()
     }
 
     /// The bytes of the file from `start` to `end`.
     pub(super) fn bytes(&self, start: u64, end: u64) -> Result<&[u8]> {
         let range = start as usize..end as usize;
-        self.data.as_ref().get(range).ok_or_else(|| Error::corrupt("the sections overlap"))
+        self.data.get(range).ok_or_else(|| Error::corrupt("the sections overlap"))
     }
 
-    pub(super) fn table(&self) -> &Table {
+    pub(super) fn table(&self) -> &SectionTable {
         &self.table
     }
 
     /// The length of the whole snapshot in bytes.
     pub fn byte_len(&self) -> u64 {
-        self.data.as_ref().len() as u64
+        self.data.len() as u64
     }
 
     /// A number that tells snapshots of different content apart: the header checksum of `docs/FORMAT.md`, which covers the
@@ -159,7 +172,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
     /// ```
     pub fn checksum(&self) -> u64 {
         // `new` has found it there.
-        u64_at(self.data.as_ref(), HEADER_CHECKSUM_AT, "the header checksum").unwrap_or_default()
+        u64_at(&self.data, HEADER_CHECKSUM_AT, "the header checksum").unwrap_or_default()
     }
 
     /// What judging URLs looks at.
@@ -243,7 +256,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
 
     /// The origin in a row of the section `facts`.
     pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
-        let facts = self.facts(row)?;
+        let facts = self.origin_metadata(row)?;
         let entry = Entry::decode(self.section(Section::Origins), facts.entry)?;
         if entry.row != row || entry.class != facts.outcome.class {
             return Err(Error::corrupt("an origin whose facts belong to another"));
@@ -274,7 +287,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         Ok(())
     }
 
-    pub(crate) fn facts(&self, row: u32) -> Result<Facts> {
+    pub(crate) fn origin_metadata(&self, row: u32) -> Result<Facts> {
         Facts::decode(self.section(Section::Facts), row)
     }
 
@@ -336,7 +349,7 @@ impl<D: AsRef<[u8]>> Snapshot<D> {
         }
         let notes = self.section(Section::Notes);
         let at = place as usize * 4;
-        let len = u16::from_le_bytes(super::wire::array(notes, at, "a note's length")?);
+        let len = u16::from_le_bytes(crate::bytes::wire::array(notes, at, "a note's length")?);
         bytes(notes, at + 2, usize::from(len), "a note").map(Some)
     }
 

@@ -1,8 +1,8 @@
 //! Sections on their way into the file: several at a time, in large pieces, checksummed on the way.
 
-use super::format::{Extent, SECTION_ALIGN, Section, Table, encode_head, head_len};
 use crate::error::{Error, Result};
 use crate::file_format::SNAPSHOT_MAGIC;
+use crate::snapshot::format::{Extent, SECTION_ALIGN, Section, SectionTable, encode_head, head_len};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::Xxh3Default;
@@ -20,7 +20,7 @@ pub(super) struct Sections<W> {
 
 struct File<W> {
     out: W,
-    table: Table,
+    table: SectionTable,
 }
 
 /// Room for a section.
@@ -35,7 +35,7 @@ pub(super) struct Room {
 
 impl<W: Write + Seek> Sections<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { file: Mutex::new(File { out, table: Table::default() }), end: head_len() as u64 }
+        Self { file: Mutex::new(File { out, table: SectionTable::default() }), end: head_len() as u64 }
     }
 
     /// Room for the next section, which is so long.

@@ -1,11 +1,11 @@
 //! Rule sets on their way into the file: packed on all threads, then put one behind the other with the patterns that they share.
 
-use super::contents::{Rows, RuleSetContents};
-use super::copy::PackedSet;
-use super::format::NONE;
-use super::packed::PLACE_BITS;
-use super::ruleset;
 use crate::error::{ErrorKind, Result};
+use crate::matcher::build;
+use crate::matcher::encoded_set::EncodedSet;
+use crate::matcher::packed_rule::PLACE_BITS;
+use crate::snapshot::contents::{Rows, RuleSetContents};
+use crate::snapshot::format::NONE;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// So many rule sets are packed on all threads at a time.
@@ -42,7 +42,7 @@ pub(super) fn encode(
 fn most_patterns(contents: &RuleSetContents<'_>) -> usize {
     match contents {
         RuleSetContents::Set(flat) => flat.bytes().len(),
-        RuleSetContents::Packed(set) => set.stored_len(),
+        RuleSetContents::Packed(set) => set.patterns_len(),
         RuleSetContents::Union(_) => 0,
     }
 }
@@ -72,7 +72,7 @@ impl Line {
 enum Ready<'a> {
     /// Packed, with patterns of its own.
     Set(Vec<u8>, Vec<u8>),
-    Packed(PackedSet<'a>),
+    Packed(EncodedSet<'a>),
     /// The rule sets that are judged together.
     Union(Vec<u32>),
 }
@@ -81,7 +81,7 @@ impl<'a> Ready<'a> {
     fn new(contents: RuleSetContents<'a>) -> Result<Self> {
         match contents {
             RuleSetContents::Set(flat) => {
-                let (set, patterns) = ruleset::pack(&flat.iter().collect::<Vec<_>>())?;
+                let (set, patterns) = build::pack(&flat.iter().collect::<Vec<_>>())?;
                 Ok(Self::Set(set, patterns))
             }
             RuleSetContents::Packed(set) => Ok(Self::Packed(set)),
@@ -91,11 +91,11 @@ impl<'a> Ready<'a> {
 
     fn append(&self, places: &[u32], patterns: &mut Patterns, out: &mut Vec<u8>) -> Result<()> {
         match self {
-            Self::Set(set, own) => PackedSet::of_bytes(set, own)?.copy(out, |text| patterns.place(text)),
+            Self::Set(set, own) => EncodedSet::decode(set, own)?.copy(out, |text| patterns.place(text)),
             Self::Packed(set) => set.copy(out, |text| patterns.place(text)),
             Self::Union(parts) => {
                 let parts: Vec<u32> = parts.iter().map(|&part| places[part as usize]).collect();
-                ruleset::encode_union(&parts, out);
+                build::encode_union(&parts, out);
                 Ok(())
             }
         }

@@ -1,12 +1,11 @@
 //! Checks a whole snapshot: every checksum, and every reference from one part to another.
 
-use super::copy::PackedSet;
-use super::format::{NONE, NamedRow, SECTION_ALIGN, Section, head_len};
-use super::outcome::OutcomeClass;
-use super::read::Snapshot;
-use super::ruleset::Rules;
-use super::wire::bytes;
+use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
+use crate::matcher::rule_set::Rules;
+use crate::snapshot::format::{NONE, NamedRow, SECTION_ALIGN, Section, head_len};
+use crate::snapshot::outcome::OutcomeClass;
+use crate::snapshot::read::Snapshot;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -27,7 +26,7 @@ const JUDGING: [Section; 9] = [
 /// others.
 const AT_ONCE: u64 = 1 << 20;
 
-impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
+impl Snapshot {
     /// Checks every section's checksum and walks the whole structure, on all cores.
     ///
     /// Cost: reads the whole file once, decompresses every text and looks every origin up.
@@ -55,10 +54,10 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     /// let mut compiler = Compiler::default();
     /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
     /// let mut bytes = compiler.finish()?.to_vec()?;
-    /// Snapshot::new(bytes.as_slice())?.verify_checksums()?;
+    /// Snapshot::new(bytes.clone())?.verify_checksums()?;
     /// let at = bytes.len() - 100;
     /// bytes[at] ^= 1;
-    /// let err = Snapshot::new(bytes.as_slice())?.verify_checksums().unwrap_err();
+    /// let err = Snapshot::new(bytes)?.verify_checksums().unwrap_err();
     /// assert!(matches!(err.kind(), ErrorKind::Corrupt { .. }));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
@@ -131,7 +130,7 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
             };
             let is_there = |file: u32| file == NONE || file < self.file_count();
             let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
-            if has_rules && is_there(entry.file) && is_there(self.facts(row)?.last_good) {
+            if has_rules && is_there(entry.file) && is_there(self.origin_metadata(row)?.last_good) {
                 Ok(())
             } else {
                 Err(Error::corrupt(format!("{key} refers to a robots.txt that is not there")))
@@ -142,10 +141,10 @@ impl<D: AsRef<[u8]> + Sync> Snapshot<D> {
     /// Walks the rule sets one behind the other; gives their places.
     fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
         let (mut sets, mut unions, mut count) = (HashSet::new(), HashSet::new(), 0);
-        for place in self.rule_places()? {
+        for place in self.view().rule_places()? {
             match self.view().rules(place)? {
                 Rules::Set(set) => {
-                    PackedSet::new(&self.view(), place, set)?.verify()?;
+                    self.view().encoded_set(place, set)?.verify()?;
                     count += set.len() as u64;
                     sets.insert(place);
                 }

@@ -1,11 +1,12 @@
 //! The sections that judging URLs looks at, at hand: from a key to an entry, a robots.txt, rules.
 
-use super::format::{Entry, FACTS_LEN, FileRow, NAMED_LEN, NONE, NamedRow, hash_key};
-use super::index::{self, BUCKET_LEN, Glance};
-use super::ruleset::{RuleSet, Rules};
-use super::wire::bytes;
+use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
+use crate::matcher::encoded_set::EncodedSet;
+use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::simd;
+use crate::snapshot::format::{Entry, FACTS_LEN, FileRow, NAMED_LEN, NONE, NamedRow, hash_key};
+use crate::snapshot::index::{self, BUCKET_LEN, Probe};
 
 /// Sections of a snapshot; every access is bounds-checked.
 #[derive(Clone, Copy)]
@@ -50,8 +51,8 @@ impl<'a> View<'a> {
 
     /// What the first look at the index tells of a key with this hash.
     #[inline]
-    pub(crate) fn glance(&self, hash: u64) -> Glance {
-        index::glance(self.index, hash)
+    pub(crate) fn probe(&self, hash: u64) -> Probe {
+        index::probe(self.index, hash)
     }
 
     /// The entry at a place, if it has this key.
@@ -122,6 +123,22 @@ impl<'a> View<'a> {
     #[inline]
     pub(crate) fn rules(&self, place: u32) -> Result<Rules<'a>> {
         Rules::decode(self.rule_sets, place, self.patterns)
+    }
+
+    /// The places of all rule sets and unions, in the order of the file.
+    pub(crate) fn rule_places(&self) -> Result<Vec<u32>> {
+        let (mut places, mut at) = (Vec::new(), 0);
+        while at < self.rule_sets.len() {
+            let place = u32::try_from(at / 8).map_err(|_| Error::corrupt("the rule sets are too long"))?;
+            at += self.rules(place)?.encoded_len();
+            places.push(place);
+        }
+        Ok(places)
+    }
+
+    /// The rule set at `place`, which is not a union, with its patterns.
+    pub(crate) fn encoded_set(&self, place: u32, set: RuleSet<'a>) -> Result<EncodedSet<'a>> {
+        EncodedSet::new(self.rule_sets, place, set, self.patterns)
     }
 
     /// The rule set at `place`, which is not a union.

@@ -1,14 +1,14 @@
 //! Streams a snapshot out: what each section holds, and which are written beside each other.
 
-use super::contents::{Contents, FileContents, OriginContents, Rows};
-use super::format::{
+use crate::error::{ErrorKind, Result};
+use crate::snapshot::contents::{Contents, FileContents, OriginContents, Rows};
+use crate::snapshot::format::{
     Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, Section, hash_key,
 };
-use super::index::{BUCKET_LEN, IndexBuilder};
-use super::sections::{Room, SectionWriter, Sections};
-use super::store;
-use super::text::DICTIONARY;
-use crate::error::{ErrorKind, Result};
+use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
+use crate::snapshot::sections::{Room, SectionWriter, Sections};
+use crate::snapshot::store;
+use crate::snapshot::text::DICTIONARY;
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
@@ -100,7 +100,7 @@ fn put_origins<W: Write + Seek>(
             entries.put(&bytes)?;
             facts_of_part.clear();
             for (origin, place) in origins.iter().zip(&mut places) {
-                facts(origin, *place, notes)?.encode(&mut facts_of_part);
+                origin_metadata(origin, *place, notes)?.encode(&mut facts_of_part);
             }
             rows.put(&facts_of_part)?;
         }
@@ -184,7 +184,7 @@ fn entry<'a>(row: usize, origin: &OriginContents<'a>) -> Entry<'a> {
     Entry { key: origin.key, file: origin.file.unwrap_or(NONE), row: row as u32, class: origin.outcome.class }
 }
 
-fn facts(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<Facts> {
+fn origin_metadata(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<Facts> {
     Ok(Facts {
         outcome: origin.outcome.clone(),
         entry,

@@ -1,10 +1,10 @@
 //! The archive: one JSON line for each origin, in the form that `compile` documents.
 
-use super::Web;
-use super::kinds::Answer;
-use super::profile::{CACHE_CONTROL, CAPTURE_SECONDS, REDIRECTS};
-use super::random::{Dice, Purpose};
-use super::sites::Sites;
+use crate::synthetic::Web;
+use crate::synthetic::kinds::Answer;
+use crate::synthetic::profile::{CACHE_CONTROL, CAPTURE_SECONDS, REDIRECTS};
+use crate::synthetic::random::{Dice, Purpose};
+use crate::synthetic::sites::Sites;
 use serde::Serialize;
 
 #[derive(Serialize)]

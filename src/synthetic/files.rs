@@ -1,11 +1,11 @@
 //! Which robots.txt a site has: one of the well-known, one that other sites have too, or one of its own.
 
-use super::order::Popularity;
-use super::profile::{
+use crate::synthetic::order::Popularity;
+use crate::synthetic::profile::{
     FAMILIES, FAMILIES_PER_THOUSAND, GLOBAL_RULES, POPULAR_RULES, SHARED, SHARED_BUT_SITEMAP, SHARED_RULES, SITEMAP,
 };
-use super::random::{Dice, Purpose};
-use super::robots::File;
+use crate::synthetic::random::{Dice, Purpose};
+use crate::synthetic::robots::File;
 
 /// What sites choose from.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Who is popular and in which order things come, in closed form: no table, whatever the size.
 
-use super::random::{Purpose, hash};
+use crate::synthetic::random::{Purpose, hash};
 
 /// A shuffle of the numbers below `len`, and back.
 ///

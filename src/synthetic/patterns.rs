@@ -1,11 +1,11 @@
 //! The pattern of one rule, and paths that meet it.
 
-use super::kinds::Form;
-use super::profile::{
+use crate::synthetic::kinds::Form;
+use crate::synthetic::profile::{
     ANCHORED_RULES, CAPITAL_RULES, ESCAPING_RULES, FORMS, PATTERN_LENGTH, PRIVATE_RULES, QUERY_RULES, WILD_RULES,
 };
-use super::random::Dice;
-use super::words::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
+use crate::synthetic::random::Dice;
+use crate::synthetic::words::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
 
 /// What the rules of a file are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! "Measured" figures are of 17,284 distinct robots.txt files of 2024 to 2026 and of 9.6 million real URLs. What could not be
 //! measured is "assumed".
 
-use super::kinds::{Answer, Form, Odd, Single};
-use super::random::Quantiles;
+use crate::synthetic::kinds::{Answer, Form, Odd, Single};
+use crate::synthetic::random::Quantiles;
 
 /// What an origin answers that does not redirect (measured on 15,838 hosts, 2020 to 2025; the failures of 4xx and 5xx assumed).
 /// With the redirects, 56 % of all captures are robots.txt files, as in Common Crawl's archive of 2023.

@@ -1,10 +1,10 @@
 //! One robots.txt: what kind it is, its rules one by one, and its text.
 
-use super::kinds::Single;
-use super::patterns::{Taste, push_path_for, push_pattern};
-use super::profile::*;
-use super::random::{Dice, Purpose, Quantiles};
-use super::words::push_syllables;
+use crate::synthetic::kinds::Single;
+use crate::synthetic::patterns::{Taste, push_path_for, push_pattern};
+use crate::synthetic::profile::*;
+use crate::synthetic::random::{Dice, Purpose, Quantiles};
+use crate::synthetic::words::push_syllables;
 
 /// A robots.txt that is not one of the well-known ones. Its rules follow from its number, so each can be had without the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

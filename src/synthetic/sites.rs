@@ -1,9 +1,9 @@
 //! Sites: their names, their origins, and what each origin answers. All follows from a number.
 
-use super::kinds::Answer;
-use super::profile::{ANSWERS, ENDINGS, IDN_EVERY, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY};
-use super::random::{Dice, Purpose, hash};
-use super::words::{SYLLABLES, WORDS, push_syllables, read_syllables};
+use crate::synthetic::kinds::Answer;
+use crate::synthetic::profile::{ANSWERS, ENDINGS, IDN_EVERY, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY};
+use crate::synthetic::random::{Dice, Purpose, hash};
+use crate::synthetic::words::{SYLLABLES, WORDS, push_syllables, read_syllables};
 
 /// One origin of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

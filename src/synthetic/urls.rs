@@ -1,11 +1,11 @@
 //! The list of URLs: which host is visited when, and what each line says.
 
-use super::kinds::Odd;
-use super::profile::{AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, PATH_LENGTH, QUERY, QUERY_LENGTH};
-use super::random::{Dice, Purpose};
-use super::sites::{Place, Sites};
-use super::words::{push_path, push_query};
-use super::{Order, Web};
+use crate::synthetic::kinds::Odd;
+use crate::synthetic::profile::{AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, PATH_LENGTH, QUERY, QUERY_LENGTH};
+use crate::synthetic::random::{Dice, Purpose};
+use crate::synthetic::sites::{Place, Sites};
+use crate::synthetic::words::{push_path, push_query};
+use crate::synthetic::{Order, Web};
 
 /// One line of the list.
 #[derive(Clone, Copy, Debug)]

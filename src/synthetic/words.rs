@@ -1,6 +1,6 @@
 //! The vocabulary of made-up paths and names.
 
-use super::random::Dice;
+use crate::synthetic::random::Dice;
 
 /// Words of pages: what URLs and most patterns are put together of. A power of two, so that seven bits choose one.
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
 //! The one normal form of percent-escapes, for rule paths and URL paths alike.
 
 use crate::profile::Profile;
-use crate::simd::{AnyMachine, Machine};
+use crate::simd::{AnyBackend, Backend};
 use std::borrow::Cow;
 
 /// A URL's path and query in the normal form that rules are compared with.
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// (RFC 9309 §2.2.2, §2.2.3).
 #[inline]
 pub(crate) fn normalize_path(path: &[u8], profile: Profile) -> Cow<'_, [u8]> {
-    if AnyMachine::detect().is_plain(path) {
+    if AnyBackend::detect().is_plain(path) {
         return Cow::Borrowed(path);
     }
     Cow::Owned(normalize_odd_path(path, profile))

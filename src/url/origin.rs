@@ -20,7 +20,7 @@ impl Origin {
     /// The origin of a URL; `None` if the text is not a URL with an authority. Never panics.
     pub fn of(url: &[u8]) -> Option<Self> {
         let mut key = Vec::new();
-        let parts = super::split(url, crate::profile::Profile::Google, &mut key)?;
+        let parts = crate::url::split(url, crate::profile::Profile::Google, &mut key)?;
         Some(Self(String::from_utf8_lossy(parts.origin).into_owned()))
     }
 

@@ -1,9 +1,9 @@
 //! Cuts a URL into its origin's key and its path, without allocation for a plain one.
 
-use super::authority;
 use crate::agent::trim;
 use crate::profile::Profile;
-use crate::simd::{AnyMachine, HostLook, Machine};
+use crate::simd::{AnyBackend, Backend, HostScan};
+use crate::url::authority;
 
 /// A URL cut in two, as far as robots.txt is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) struct Parts<'a> {
 /// Under [`Profile::Rfc9309`] a `;` in the user information is part of the authority (RFC 3986
 /// §3.2.1) and begins no path.
 pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
-    match split_plain(url, AnyMachine::detect()) {
+    match split_plain(url, AnyBackend::detect()) {
         Some((origin, rest)) => {
             let (path, slash) = path_from(rest);
             Some(Parts { origin, path, slash })
@@ -35,9 +35,9 @@ pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -
 /// Cuts a URL whose origin is canonical as it stands, as nearly all are, into that and what follows it, the fragment too: nothing, or
 /// what begins with `/`. `None` for any other text.
 #[inline(always)]
-pub(crate) fn split_plain(url: &[u8], machine: impl Machine) -> Option<(&[u8], &[u8])> {
+pub(crate) fn split_plain(url: &[u8], backend: impl Backend) -> Option<(&[u8], &[u8])> {
     let url = trim_fast(url);
-    let PlainOrigin { len: end, has_path } = plain_origin(url, machine)?;
+    let PlainOrigin { len: end, has_path } = plain_origin(url, backend)?;
     if !has_path && end < url.len() {
         return None;
     }
@@ -55,10 +55,10 @@ pub(crate) struct PlainOrigin {
 /// The origin that `text` begins with, if it is canonical as it stands and a path follows, a line end, or nothing. Nothing behind that is
 /// looked at, but with 32 bytes there most hosts are seen at once.
 #[inline(always)]
-pub(crate) fn plain_origin(text: &[u8], machine: impl Machine) -> Option<PlainOrigin> {
+pub(crate) fn plain_origin(text: &[u8], backend: impl Backend) -> Option<PlainOrigin> {
     let start = plain_scheme(text)?;
     let rest = text.get(start..)?;
-    let look = rest.first_chunk().and_then(|window| machine.look_at_host(window));
+    let look = rest.first_chunk().and_then(|window| backend.scan_host(window));
     let look = look.unwrap_or_else(|| look_at_long_host(rest));
     let (len, label) = (start + look.len, start + look.label);
     // Spellings of an IPv4 address have a last label that begins with a digit; a dot at the end is left to the slow path.
@@ -87,9 +87,9 @@ fn plain_scheme(text: &[u8]) -> Option<usize> {
 }
 
 #[inline(never)]
-fn look_at_long_host(text: &[u8]) -> HostLook {
+fn look_at_long_host(text: &[u8]) -> HostScan {
     let len = text.iter().position(|&b| !PLAIN[usize::from(b)]).unwrap_or(text.len());
-    HostLook { len, label: memchr::memrchr(b'.', &text[..len]).map_or(0, |dot| dot + 1) }
+    HostScan { len, label: memchr::memrchr(b'.', &text[..len]).map_or(0, |dot| dot + 1) }
 }
 
 /// [`trim`], for text that seldom needs it.

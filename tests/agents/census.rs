@@ -60,7 +60,7 @@ pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Reach {
 }
 
 /// Counts all over again.
-fn slow(snapshot: &Snapshot<Vec<u8>>) -> BTreeMap<String, [u64; 3]> {
+fn slow(snapshot: &Snapshot) -> BTreeMap<String, [u64; 3]> {
     let mut counts: BTreeMap<String, [u64; 3]> = BTreeMap::new();
     let mut known: HashMap<Vec<u8>, Vec<(String, Reach)>> = HashMap::new();
     for entry in snapshot.origins().map(Result::unwrap) {

@@ -221,7 +221,7 @@ fn inspect_tells_what_is_not_there_and_what_is_damaged() {
         place.fails(&["inspect", "good.rsieve", text], &[&format!("{text:?}"), "not an origin"]);
     }
     let good = place.read("good.rsieve");
-    let sections = Snapshot::new(good.as_slice()).unwrap().sections().map(|(_, len)| len).sum::<u64>() as usize;
+    let sections = Snapshot::new(good.clone()).unwrap().sections().map(|(_, len)| len).sum::<u64>() as usize;
     for at in [good.len() - sections / 2, good.len() - sections / 4] {
         let mut bad = good.clone();
         bad[at] ^= 1;

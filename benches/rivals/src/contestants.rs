@@ -83,17 +83,16 @@ fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
     let snapshot = Box::leak(Box::new(common::snapshot([(site.origin.to_string(), site.robots.as_str())])));
     let agents = [common::agent()];
     let judge = Box::leak(Box::new(Judge::new(snapshot, &agents, JudgeOptions::default()).expect("a judge")));
-    let mut scratch = judge.scratch();
     match step {
         Step::Match => {
             let site = judge.site(&site.origin).expect("a sound snapshot");
             contestant("robosieve", false, move |path| {
-                let verdicts = site.judge(path.as_bytes(), &mut scratch).expect("a sound snapshot");
+                let verdicts = site.judge(path.as_bytes()).expect("a sound snapshot");
                 verdicts.get(0) == Verdict::Allowed
             })
         }
         Step::Judge => contestant("robosieve", false, move |url| {
-            let verdicts = judge.judge(url.as_bytes(), &mut scratch).expect("a sound snapshot");
+            let verdicts = judge.judge(url.as_bytes()).expect("a sound snapshot");
             verdicts.get(0) == Verdict::Allowed
         }),
     }

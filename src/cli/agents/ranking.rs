@@ -9,11 +9,7 @@ use std::fmt::Write;
 const DEFAULT_TOP: usize = 50;
 
 /// The most frequent names behind the global groups, or those of the agents that are asked for, each once.
-pub(super) fn rows(
-    census: &Census<'_, impl AsRef<[u8]>>,
-    agents: &[Agent],
-    top: Option<usize>,
-) -> robosieve::Result<Vec<NamedAgent>> {
+pub(super) fn rows(census: &Census<'_>, agents: &[Agent], top: Option<usize>) -> robosieve::Result<Vec<NamedAgent>> {
     if agents.is_empty() {
         return Ok([vec![census.global()], census.top(top.unwrap_or(DEFAULT_TOP))?].concat());
     }
@@ -42,7 +38,7 @@ fn known(row: &NamedAgent) -> (&str, Option<&'static KnownAgent>) {
 /// Longer names are cut: one may have thousands of characters.
 const LONGEST: usize = 40;
 
-pub(super) fn text(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -> String {
+pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent]) -> String {
     let names: Vec<String> = rows.iter().map(|row| escape_cut(known(row).0, LONGEST)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default().max(4);
     let mut out = format!(
@@ -78,7 +74,7 @@ pub(super) fn tsv(rows: &[NamedAgent]) -> String {
     out
 }
 
-pub(super) fn json(census: &Census<'_, impl AsRef<[u8]>>, rows: &[NamedAgent]) -> anyhow::Result<String> {
+pub(super) fn json(census: &Census<'_>, rows: &[NamedAgent]) -> anyhow::Result<String> {
     let object = |row: &NamedAgent| -> Value {
         let (name, known) = known(row);
         json!({

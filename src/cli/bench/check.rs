@@ -20,8 +20,8 @@ pub(super) struct Checked {
 
 /// Compares; a difference is an error that names the URL.
 pub(super) fn compare(
-    snapshot: &Snapshot<impl AsRef<[u8]> + Sync>,
-    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    snapshot: &Snapshot,
+    judge: &Judge,
     how: AgentMatch,
     subject: &Subject,
 ) -> anyhow::Result<Checked> {
@@ -51,7 +51,7 @@ pub(super) fn compare(
 }
 
 /// The robots.txt that a URL's origin obeys, if rules decide there.
-fn robots_of(snapshot: &Snapshot<impl AsRef<[u8]>>, subject: &Subject, url: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
+fn robots_of(snapshot: &Snapshot, subject: &Subject, url: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
     let Some(origin) = Origin::of(url) else { return Ok(None) };
     let Some(entry) = snapshot.origin(&origin)? else { return Ok(None) };
     if entry.outcome().class != OutcomeClass::Rules {

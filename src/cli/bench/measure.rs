@@ -46,7 +46,7 @@ impl Time {
 const TIMED: usize = 8;
 
 pub(super) fn measure(
-    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
+    judge: &Judge,
     urls: &Arc<[u8]>,
     threads: usize,
     runs: u32,

@@ -89,12 +89,7 @@ struct Report<'r> {
     measured: Vec<Measured>,
 }
 
-fn bench(
-    args: &BenchArgs,
-    snapshot: &Snapshot<impl AsRef<[u8]> + Sync>,
-    subject: &Subject,
-    quiet: bool,
-) -> anyhow::Result<()> {
+fn bench(args: &BenchArgs, snapshot: &Snapshot, subject: &Subject, quiet: bool) -> anyhow::Result<()> {
     let mut agents = args.judge.who.agents(quiet)?;
     if agents.is_empty() {
         agents.push("GPTBot".parse()?);

@@ -37,7 +37,7 @@ impl Subject {
     }
 
     /// A made-up web and its snapshot.
-    pub(super) fn synthetic(web: Web, quiet: bool) -> anyhow::Result<(Snapshot<Vec<u8>>, Self)> {
+    pub(super) fn synthetic(web: Web, quiet: bool) -> anyhow::Result<(Snapshot, Self)> {
         let start = Instant::now();
         let mut compiler = Compiler::default();
         compiler.add_reader("synthetic archive", web.archive())?;

@@ -11,7 +11,7 @@ pub(super) fn object(answer: &Answer<'_>, all: bool) -> Value {
     let (basis, origin, robots) = match &answer.robots {
         Source::Snapshot { why } => {
             let origin = why.origin.as_ref().map(|origin| origin.as_str());
-            (why.basis.name(), origin.into(), snapshot_facts(why))
+            (why.reason.name(), origin.into(), snapshot_facts(why))
         }
         Source::File { path, body } => ("rules", Value::Null, file_facts(path, body)),
     };

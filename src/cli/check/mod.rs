@@ -122,11 +122,7 @@ enum Source<'a> {
     File { path: &'a Path, body: BodyFacts },
 }
 
-fn check_snapshot(
-    args: &CheckArgs,
-    snapshot: &Snapshot<impl AsRef<[u8]>>,
-    agents: &[Agent],
-) -> anyhow::Result<Checked> {
+fn check_snapshot(args: &CheckArgs, snapshot: &Snapshot, agents: &[Agent]) -> anyhow::Result<Checked> {
     let judge = Judge::new(snapshot, agents, args.judge.options())?;
     let (mut verdicts, mut text) = Checked::default();
     for url in &args.urls {

@@ -85,7 +85,7 @@ fn refuse_outputs(args: &DiffArgs) -> anyhow::Result<()> {
     refuse_other_format("--svg", svg, Format::Text)
 }
 
-fn side(path: &Path, snapshot: &Snapshot<impl AsRef<[u8]>>) -> anyhow::Result<(String, Option<String>)> {
+fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<String>)> {
     let name = path.display().to_string();
     let metadata = snapshot.metadata().with_context(|| name.clone())?;
     Ok((name, metadata.captured.map(|(_, newest)| time(newest))))

@@ -50,9 +50,9 @@ impl ManyArgs {
 }
 
 /// What all jobs of a run share.
-pub(crate) struct Many<'r, 's, D> {
+pub(crate) struct Many<'r> {
     pub task: Task,
-    pub judge: &'r Judge<'s, D>,
+    pub judge: &'r Judge,
     /// The directories of the outputs.
     pub dirs: Places,
     /// What the outputs follow from, beside the input.
@@ -85,7 +85,7 @@ impl Complete {
     }
 }
 
-impl<D: AsRef<[u8]> + Sync> Many<'_, '_, D> {
+impl Many<'_> {
     /// Does all inputs of this shard, or those that are not complete. A file that fails is told in the end and stops no other.
     pub(crate) fn run(&self, from: &InputArgs, reads: Files, resume: bool) -> anyhow::Result<Summary> {
         // Every shard refuses what does not go together, so that runs side by side do not write over each other.

@@ -20,12 +20,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn new(
-        snapshot: &Snapshot<impl AsRef<[u8]>>,
-        agents: &[Agent],
-        options: &JudgeOptions,
-        task: &Task,
-    ) -> Self {
+    pub(crate) fn new(snapshot: &Snapshot, agents: &[Agent], options: &JudgeOptions, task: &Task) -> Self {
         Self {
             tool: concat!("robosieve ", env!("CARGO_PKG_VERSION")).to_owned(),
             snapshot: format!("{:016x}", snapshot.checksum()),

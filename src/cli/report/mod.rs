@@ -101,12 +101,7 @@ fn refuse_outputs(
 }
 
 /// Gathers the figures, from the lists too if there are any.
-fn make(
-    args: &ReportArgs,
-    judge: &Judge<'_, impl AsRef<[u8]> + Sync>,
-    inputs: Vec<PathBuf>,
-    quiet: bool,
-) -> anyhow::Result<Report> {
+fn make(args: &ReportArgs, judge: &Judge, inputs: Vec<PathBuf>, quiet: bool) -> anyhow::Result<Report> {
     let reporter = Reporter::new(judge).top(args.top as usize).records(args.records.options());
     // An error of the lists names its file.
     let of_snapshot = |err: robosieve::Error| err.at(&args.snapshot);

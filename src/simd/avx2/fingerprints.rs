@@ -1,12 +1,12 @@
 //! All fingerprints looked for in one pass over a text.
 
-use super::vectors::{kinds_of, load_bytes, load_last, or_bytes, slash_lanes, successors};
+use crate::simd::avx2::vectors::{kinds_of, load_bytes, load_last, or_bytes, slash_lanes, successors};
 use crate::simd::{Fingerprints, Found, Nibbles};
 use std::arch::x86_64::*;
 
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn look_for(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> Found {
     if fingerprints.is_wide {
         return look_for_halves(&fingerprints.halves, text);
     }

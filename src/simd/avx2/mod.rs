@@ -6,11 +6,13 @@ mod signature;
 mod text;
 mod vectors;
 
-use super::{Fingerprints, Found, HostLook, LinesLook, Machine, Nibbles, PairTables, Rows, Signs, Work, machine};
-use fingerprints::look_for;
-use rows::{common_bits, count_not_greater, next_within};
-use signature::{pair_bits, signs};
-use text::{equal_bytes, find, find_byte, is_plain, look_at_host, look_at_lines};
+use crate::simd::{
+    Backend, Characters, Fingerprints, Found, HostScan, Kernel, LineMasks, Nibbles, PairTables, backend,
+};
+use fingerprints::scan_fingerprints;
+use rows::{count_not_greater, next_subset};
+use signature::{characters, pair_bits};
+use text::{equal_bytes, is_plain, scan_host, scan_lines};
 
 /// A machine that has all that this module asks for: there is none but by looking.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +32,7 @@ impl Avx2 {
 
     /// Does work, compiled for the instructions there are.
     #[inline(always)]
-    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+    pub(super) fn run<W: Kernel>(self, work: W) -> W::Output {
         // SAFETY: an `Avx2` is only made where the machine has what the function asks for.
         #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
         unsafe {
@@ -40,26 +42,26 @@ impl Avx2 {
 }
 
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-fn run<W: Work>(machine: Avx2, work: W) -> W::Output {
-    work.run(machine)
+fn run<W: Kernel>(backend: Avx2, work: W) -> W::Output {
+    work.run(backend)
 }
 
 #[inline(never)]
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-fn run_apart<W: Work>(machine: Avx2, work: W) -> W::Output {
-    work.run(machine)
+fn outlined<R>(work: impl FnOnce() -> R) -> R {
+    work()
 }
 
 /// Passes each step on to the function of its name.
 macro_rules! pass_on {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
-        impl Machine for Avx2 {
+        impl Backend for Avx2 {
             #[inline(always)]
-            fn apart<W: Work>(self, work: W) -> W::Output {
+            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
                 // SAFETY: an `Avx2` is only made where the machine has what the function asks for.
                 #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
                 unsafe {
-                    run_apart(self, work)
+                    outlined(work)
                 }
             }
 
@@ -77,4 +79,4 @@ macro_rules! pass_on {
     };
 }
 
-machine::for_each_step!(pass_on);
+backend::for_each_step!(pass_on);

@@ -1,7 +1,7 @@
 //! Words and signatures side by side, compared several at once.
 
-use super::vectors::{lanes, load_bytes, store_bytes};
-use crate::simd::{Rows, plain};
+use crate::simd::avx2::vectors::{lanes, load_bytes};
+use crate::simd::plain;
 use std::arch::x86_64::*;
 
 #[inline]
@@ -30,7 +30,7 @@ pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1")]
-pub(super) fn next_within(signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize> {
+pub(super) fn next_subset(signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize> {
     let [a, b] = signature.map(|word| word as i64);
     let both = _mm256_set_epi64x(b, a, b, a);
     let (chunks, rest) = signatures.as_chunks::<8>();
@@ -42,7 +42,7 @@ pub(super) fn next_within(signatures: &[[u8; 16]], signature: [u64; 2]) -> Optio
             return Some(i * 8 + (four_lanes(low) | four_lanes(high) << 4).trailing_zeros() as usize);
         }
     }
-    plain::next_within(rest, signature).map(|i| chunks.len() * 8 + i)
+    plain::next_subset(rest, signature).map(|i| chunks.len() * 8 + i)
 }
 
 /// Of four signatures those that lack none of the bits of two: all ones in the lanes 0, 2, 1 and 3.
@@ -60,21 +60,4 @@ fn within(first: &[u8; 32], second: &[u8; 32], both: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn four_lanes(words: __m256i) -> u32 {
     _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_permute4x64_epi64::<0b11_01_10_00>(words))) as u32
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn common_bits(rows: &Rows, words: [u64; 2]) -> [u64; 4] {
-    let mut common = _mm256_set1_epi8(-1);
-    for (rows, word) in rows.iter().zip(words) {
-        // Eight at a time, which the compiler does without a loop.
-        for (rows, bits) in rows.as_chunks::<8>().0.iter().zip([word, word >> 32]) {
-            let chosen = |place: usize| load_bytes(&rows[place][(bits >> (4 * place)) as usize % 16]);
-            common = (0..8).fold(common, |common, place| _mm256_and_si256(common, chosen(place)));
-        }
-    }
-    let mut bytes = [0; 32];
-    store_bytes(&mut bytes, common);
-    let (words, _) = bytes.as_chunks();
-    std::array::from_fn(|i| u64::from_le_bytes(words[i]))
 }

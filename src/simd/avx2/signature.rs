@@ -1,7 +1,9 @@
 //! What a text is told by: the pairs of its bytes, and its signs.
 
-use super::vectors::{kinds_of, load_bytes, load_last, look_up, or_bytes, slash_lanes, store_bytes, successors};
-use crate::simd::{Nibbles, PairTables, Signs};
+use crate::simd::avx2::vectors::{
+    kinds_of, load_bytes, load_last, look_up, or_bytes, slash_lanes, store_bytes, successors,
+};
+use crate::simd::{Characters, Nibbles, PairTables};
 use std::arch::x86_64::*;
 
 #[inline]
@@ -60,7 +62,7 @@ fn flag_bits(flags: &[u8; 256]) -> [u64; 2] {
 
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
+pub(super) fn characters(text: &[u8], kinds: &Nibbles) -> Characters {
     let (chunks, rest) = text.as_chunks::<32>();
     let (mut all, mut slashes) = (_mm256_setzero_si256(), 0);
     for chunk in chunks {
@@ -72,5 +74,5 @@ pub(super) fn signs(text: &[u8], kinds: &Nibbles) -> Signs {
     let (bytes, before) = load_last(text, rest.len());
     all = _mm256_or_si256(all, kinds_of(bytes, kinds));
     slashes += (u64::from(slash_lanes(bytes)) >> before).count_ones();
-    Signs { kinds: or_bytes(all), slashes: slashes.min(255) as u8 }
+    Characters { kinds: or_bytes(all), slashes: slashes.min(255) as u8 }
 }

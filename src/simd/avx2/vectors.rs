@@ -1,7 +1,7 @@
 //! Vectors of 32 bytes: how texts come into them, and what several steps ask of them.
 
+use crate::bytes::{ends, first_word};
 use crate::simd::Nibbles;
-use crate::words::{ends, first_word};
 use std::arch::x86_64::*;
 
 /// 32 bytes as a vector.

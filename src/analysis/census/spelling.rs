@@ -1,0 +1,429 @@
+//! A spell checker for agent names: finds names that nobody uses and that are a few letters from
+//! one in use.
+//!
+//! An agent that no robots.txt names obeys the global groups. So a misspelled name gives wrong
+//! verdicts without any error. The measure is the restricted Damerau-Levenshtein distance (optimal
+//! string alignment): the least number of letters inserted, deleted or substituted and of
+//! neighbours transposed that turns one name into the other.
+
+use crate::agent::Agent;
+use crate::crawlers::KnownAgent;
+use crate::error::{Error, Result};
+use crate::robots::Robots;
+use crate::snapshot::Snapshot;
+use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, Section};
+use std::cmp::Reverse;
+
+/// A name outside the registry is suggested only if one in this many robots.txt files of a snapshot
+/// names it. Sites misspell names too, and in a large snapshot any short name is close to some
+/// misspelling.
+const RARE: u64 = 10_000;
+
+/// How names of crawlers end that otherwise differ.
+const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
+
+/// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
+///
+/// A name of 4 to 9 letters is close to another if one letter is inserted, deleted, substituted or
+/// transposed with a neighbour, one of 10 to 14 if two are, a longer one if three are; `bot`,
+/// `spider` and `crawler` at the end do not count. In shorter names only a transposition counts. A
+/// name that differs in `-`, `_` or a blank alone is close too. Names that are in use themselves
+/// are never doubted, nor is a chain of which one name is in use.
+///
+/// ```
+/// use robosieve::{Compiler, Snapshot, SpellCheck};
+/// let mut compiler = Compiler::default();
+/// compiler.add_robots("https://e.example", b"user-agent: ExampleBot\ndisallow: /")?;
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let agents = ["GPTBot".parse()?, "GTPBot".parse()?, "exmaplebot".parse()?, "MyBot".parse()?];
+/// let mut check = SpellCheck::new(&agents);
+/// check.add_snapshot(&snapshot)?;
+/// let suggested = |agent: &robosieve::UnnamedAgent| agent.misspelled.first().map(|name| name.suggestion.clone());
+/// let suggestions: Vec<_> = check.finish().iter().map(suggested).collect();
+/// assert_eq!(suggestions, [Some("GPTBot".to_owned()), Some("examplebot".to_owned()), None]);
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct SpellCheck {
+    agents: Vec<Asked>,
+}
+
+/// An agent that neither the registry of crawlers nor any of the robots.txt files names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnnamedAgent {
+    /// The agent as it was given.
+    pub label: String,
+    /// The names of its chain that are close to a name in use; none if it is a name of its own.
+    pub misspelled: Vec<Misspelling>,
+    /// Its words, if it has several and each names an agent: most likely commas are missing.
+    pub joined: Vec<String>,
+}
+
+/// A name that nobody uses, and one in use that was probably meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Misspelling {
+    /// The name as it was given, without a version.
+    pub name: String,
+    /// Of the close names the one that most robots.txt files name, spelled as its operator does if
+    /// it is in the registry, else in lower case. A site may have written it: it may hold any
+    /// characters but line ends.
+    pub suggestion: String,
+}
+
+#[derive(Debug)]
+struct Asked {
+    label: String,
+    names: Vec<Name>,
+    words: Vec<Name>,
+}
+
+/// A name to look for, and the close names found so far.
+#[derive(Debug)]
+struct Name {
+    /// In lower case.
+    text: Vec<u8>,
+    shown: String,
+    letters: u64,
+    is_known: bool,
+    near: Vec<Near>,
+}
+
+#[derive(Debug)]
+struct Near {
+    text: Vec<u8>,
+    distance: usize,
+    /// How many robots.txt files name it.
+    files: u64,
+}
+
+impl Asked {
+    fn new(agent: &Agent) -> Self {
+        let parts = agent.label().split(':').zip(agent.names());
+        let names = parts.map(|(part, name)| Name::new(name, part.split('/').next().unwrap_or(part).trim()));
+        // `GPTBot CCBot`; also `GPTBot/1.0 CCBot`, of which only the first word is a name, and
+        // `GPTBot,CCBot` in a file.
+        let parts = agent.label().split(':').zip(agent.names());
+        let words = parts.flat_map(|(part, _)| part.split([' ', '\t', ','])).map(str::parse::<Agent>);
+        let words = words.filter_map(Result::ok).flat_map(|word| {
+            let shown = word.label().split('/').next().unwrap_or_default().to_owned();
+            word.names().map(|name| Name::new(name, &shown)).collect::<Vec<_>>()
+        });
+        let (names, words): (Vec<Name>, Vec<Name>) = (names.collect(), words.collect());
+        // Of a chain, or of a single word, there is nothing to take apart.
+        let words = if names.len() == 1 && words.len() > 1 { words } else { Vec::new() };
+        Self { label: agent.label().to_owned(), names, words }
+    }
+
+    /// Whether commas are missing: each word names an agent, and the whole does not.
+    fn is_joined(&self) -> bool {
+        let is_whole = |name: &Name| name.is_known && name.text.iter().any(|b| b" ,".contains(b));
+        !self.words.is_empty() && !self.names.iter().any(is_whole) && self.words.iter().all(|word| word.is_known)
+    }
+
+    fn is_known(&self) -> bool {
+        // `*` has no names.
+        !self.is_joined() && (self.names.is_empty() || self.names.iter().any(|name| name.is_known))
+    }
+
+    fn finish(self) -> UnnamedAgent {
+        let joined = if self.is_joined() { self.words.iter().map(|word| word.shown.clone()).collect() } else { vec![] };
+        let misspelled = self.names.into_iter().filter(|name| !name.is_known).filter_map(Name::misspelling).collect();
+        UnnamedAgent { label: self.label, misspelled, joined }
+    }
+}
+
+impl SpellCheck {
+    /// Looks the agents up in the registry of crawlers.
+    pub fn new(agents: &[Agent]) -> Self {
+        let mut check = Self { agents: agents.iter().map(Asked::new).collect() };
+        check.add_names(KnownAgent::all().iter().map(|known| (known.token.to_ascii_lowercase(), 0)));
+        check
+    }
+
+    /// Looks them up among the names in a snapshot. Cost: a binary search for each agent; for those
+    /// that nobody names also a pass over all names, and where one is close a pass over the names
+    /// of each robots.txt.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each
+    /// other.
+    pub fn add_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
+        for asked in &mut self.agents {
+            for name in asked.names.iter_mut().chain(&mut asked.words) {
+                name.is_known |= snapshot.token_number(&name.text)?.is_some();
+            }
+        }
+        let near = self.near_in(snapshot)?;
+        if near.is_empty() {
+            return Ok(());
+        }
+        let counts = count_files(snapshot, &near)?;
+        let least = u64::from(snapshot.file_count()).div_ceil(RARE);
+        let mut frequent = Vec::new();
+        for (number, files) in near.into_iter().zip(counts) {
+            let text = snapshot.token(u64::from(number))?;
+            if files >= least || is_registered(text) {
+                frequent.push((text.to_vec(), files));
+            }
+        }
+        self.add_near(&frequent);
+        Ok(())
+    }
+
+    /// Looks them up among the names in one robots.txt.
+    pub fn add_robots(&mut self, robots: &Robots<'_>) {
+        let lines = robots.groups().iter().flat_map(|group| group.agents()).map(|line| line.named());
+        let names = lines.flat_map(|named| std::iter::once(&named.token).chain(&named.extended));
+        self.add_names(names.map(|name| (name.clone(), 1)));
+    }
+
+    /// The agents that nobody names, in their order.
+    pub fn finish(self) -> Vec<UnnamedAgent> {
+        self.agents.into_iter().filter(|asked| !asked.is_known()).map(Asked::finish).collect()
+    }
+
+    fn add_names(&mut self, names: impl Iterator<Item = (impl Into<Vec<u8>>, u64)>) {
+        let names: Vec<(Vec<u8>, u64)> = names.map(|(name, files)| (name.into(), files)).collect();
+        for name in self.agents.iter_mut().flat_map(|asked| asked.names.iter_mut().chain(&mut asked.words)) {
+            name.is_known |= names.iter().any(|(other, _)| *other == name.text);
+        }
+        self.add_near(&names);
+    }
+
+    /// The names of all agents that nobody names.
+    fn unknown(&mut self) -> impl Iterator<Item = &mut Name> {
+        self.agents.iter_mut().filter(|asked| !asked.is_known()).flat_map(|asked| &mut asked.names)
+    }
+
+    fn add_near(&mut self, names: &[(Vec<u8>, u64)]) {
+        for name in self.unknown() {
+            names.iter().for_each(|(other, files)| name.offer(other, *files));
+        }
+    }
+
+    /// The numbers of the snapshot's names that are close to one that nobody uses.
+    fn near_in(&mut self, snapshot: &Snapshot) -> Result<Vec<u32>> {
+        let unknown: Vec<&mut Name> = self.unknown().collect();
+        let mut near = Vec::new();
+        if unknown.is_empty() {
+            return Ok(near);
+        }
+        for number in 0..snapshot.token_count()? {
+            let other = snapshot.token(number)?;
+            let letters = letters(other);
+            if unknown.iter().any(|name| name.distance(other, letters).is_some()) {
+                near.push(u32::try_from(number).map_err(|_| Error::corrupt("the number of tokens"))?);
+            }
+        }
+        Ok(near)
+    }
+}
+
+/// How many robots.txt files of a snapshot name each of these names.
+fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Result<Vec<u64>> {
+    let mut slots = vec![NONE; snapshot.token_count()? as usize];
+    for (slot, number) in (0..).zip(numbers) {
+        slots[*number as usize] = slot;
+    }
+    let mut counts = vec![0; numbers.len()];
+    for row in snapshot.section(Section::Named).as_chunks::<NAMED_LEN>().0 {
+        let slot = slots.get(NamedRow::decode(row).token as usize).copied().unwrap_or(NONE);
+        if let Some(count) = counts.get_mut(slot as usize) {
+            *count += 1;
+        }
+    }
+    Ok(counts)
+}
+
+fn registered(name: &[u8]) -> Option<&'static KnownAgent> {
+    KnownAgent::find(std::str::from_utf8(name).ok()?)
+}
+
+fn is_registered(name: &[u8]) -> bool {
+    registered(name).is_some()
+}
+
+impl Name {
+    fn new(text: &str, shown: &str) -> Self {
+        let text = text.as_bytes().to_vec();
+        Self { letters: letters(&text), text, shown: shown.to_owned(), is_known: false, near: Vec::new() }
+    }
+
+    /// The letters that tell it from other names: without a usual ending.
+    fn stem(&self) -> usize {
+        let stem = USUAL_ENDINGS.iter().find_map(|ending| self.text.strip_suffix(*ending));
+        let stem = stem.unwrap_or(&self.text);
+        stem.strip_suffix(b"-").unwrap_or(stem).len()
+    }
+
+    /// The greatest distance of a close name. Shorter names have too many neighbours: in a large
+    /// snapshot `mybot` is one letter from four names in use.
+    fn tolerance(&self) -> usize {
+        match self.stem() {
+            0..=3 => 0,
+            4..=9 => 1,
+            10..=14 => 2,
+            _ => 3,
+        }
+    }
+
+    /// The distance to a close name that has these letters.
+    fn distance(&self, other: &[u8], letters: u64) -> Option<usize> {
+        let tolerance = self.tolerance();
+        let most = tolerance.max(1);
+        // An edit adds or removes a letter, or does both: this dismisses nearly all names.
+        let differing = (self.letters ^ letters).count_ones() as usize;
+        if differing > 2 * most || self.text.len().abs_diff(other.len()) > most {
+            return None;
+        }
+        let distance = (0..=most).find(|edits| is_within(&self.text, other, *edits))?;
+        (distance <= tolerance || self.is_same_letters(other)).then_some(distance)
+    }
+
+    /// Whether a name one edit away has the same letters, whatever its length: `GPT-Bot` and
+    /// `GTPBot` for `GPTBot`.
+    fn is_same_letters(&self, other: &[u8]) -> bool {
+        let plain = |name: &[u8]| name.iter().copied().filter(|b| !b"-_ ".contains(b)).collect::<Vec<u8>>();
+        let [mut own, mut other] = [plain(&self.text), plain(other)];
+        if own == other {
+            return true;
+        }
+        own.sort_unstable();
+        other.sort_unstable();
+        self.stem() == 3 && own == other
+    }
+
+    /// Keeps a name if it is close, or counts it where it is kept already.
+    fn offer(&mut self, other: &[u8], files: u64) {
+        let Some(distance) = self.distance(other, letters(other)) else { return };
+        match self.near.iter_mut().find(|near| near.text == other) {
+            Some(near) => near.files += files,
+            None => self.near.push(Near { text: other.to_vec(), distance, files }),
+        }
+    }
+
+    fn misspelling(mut self) -> Option<Misspelling> {
+        self.near.sort_by(|a, b| (Reverse(a.files), a.distance, &a.text).cmp(&(Reverse(b.files), b.distance, &b.text)));
+        let best = self.near.first()?;
+        let suggestion = match registered(&best.text) {
+            Some(known) => known.token.to_owned(),
+            None => String::from_utf8_lossy(&best.text).into_owned(),
+        };
+        Some(Misspelling { name: self.shown, suggestion })
+    }
+}
+
+/// The set of bytes in a name, hashed to 64 bits: those of tokens have bits of their own, but for
+/// digits and some letters.
+fn letters(name: &[u8]) -> u64 {
+    name.iter().fold(0, |set, byte| set | 1 << (byte % 64))
+}
+
+/// Whether at most `edits` edits turn `a` into `b`. The search tries each edit where the two first
+/// differ, so its cost grows with 4 to the power of `edits`, which is at most 3.
+fn is_within(a: &[u8], b: &[u8], edits: usize) -> bool {
+    let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[common..], &b[common..]);
+    if a.is_empty() || b.is_empty() {
+        return a.len().max(b.len()) <= edits;
+    }
+    let Some(left) = edits.checked_sub(1) else { return false };
+    let is_transposed = a.len() > 1 && b.len() > 1 && a[0] == b[1] && a[1] == b[0];
+    is_within(&a[1..], &b[1..], left)
+        || is_within(&a[1..], b, left)
+        || is_within(a, &b[1..], left)
+        || (is_transposed && is_within(&a[2..], &b[2..], left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+
+    #[test]
+    fn edits_are_counted() {
+        for (a, b, distance) in [
+            ("gptbot", "gptbot", 0),
+            ("gtpbot", "gptbot", 1),
+            ("gptbo", "gptbot", 1),
+            ("gptbott", "gptbot", 1),
+            ("gptbat", "gptbot", 1),
+            ("pgtbto", "gptbot", 2),
+            ("", "abc", 3),
+            ("abcd", "badc", 2),
+            ("aab", "aba", 1),
+        ] {
+            let least = |a: &str, b: &str| (0..=3).find(|edits| is_within(a.as_bytes(), b.as_bytes(), *edits));
+            assert_eq!([least(a, b), least(b, a)], [Some(distance); 2], "{a} {b}");
+        }
+        assert!(!is_within(b"abcd", b"efgh", 3));
+    }
+
+    /// What is found wrong with an agent: its suggestions, or its words.
+    fn found(agent: &str, robots: &str) -> Option<String> {
+        let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
+        check.add_robots(&Robots::parse(robots.as_bytes(), Profile::Google));
+        let unnamed = check.finish().pop()?;
+        let suggestions = unnamed.misspelled.iter().map(|name| format!("{}>{}", name.name, name.suggestion));
+        let all: Vec<String> =
+            suggestions.chain((!unnamed.joined.is_empty()).then(|| unnamed.joined.join("+"))).collect();
+        Some(all.join(" "))
+    }
+
+    #[test]
+    fn close_names_are_suggested() {
+        let robots = "user-agent: ExampleBot\nuser-agent: Example2bot\nuser-agent: MlBot\nuser-agent: DotBot\nuser-agent: MySiteBot";
+        for (agent, expected) in [
+            // Known to the registry, or to the robots.txt.
+            ("GPTBot", None),
+            ("gptbot/1.2", None),
+            ("MJ12bot", None),
+            ("Kangaroo Bot", None),
+            ("ExampleBot", None),
+            ("example2bot", None),
+            ("mlbot", None),
+            ("*", None),
+            // Misspelled.
+            ("GTPBot/1.2", Some("GTPBot>GPTBot")),
+            ("ClaudBot", Some("ClaudBot>ClaudeBot")),
+            ("CCBott", Some("CCBott>CCBot")),
+            ("Googlebot-Extended", Some("Googlebot-Extended>Google-Extended")),
+            ("ExmapleBot", Some("ExmapleBot>examplebot")),
+            ("GPT-Bot", Some("GPT-Bot>GPTBot")),
+            ("My-SiteBot", Some("My-SiteBot>mysitebot")),
+            ("Aplebot", Some("Aplebot>Applebot")),
+            ("Perplexity-Bt", Some("Perplexity-Bt>PerplexityBot")),
+            // Names of their own.
+            ("MyBot", Some("")),
+            ("DocBot", Some("")),
+            ("CBot", Some("")),
+            ("OurSiteBot", Some("")),
+            ("FooBot", Some("")),
+            ("BarBot", Some("")),
+            ("bot", Some("")),
+            ("My Bot", Some("")),
+            // A chain has a name in use, or none.
+            ("GTPBot:CCBot", None),
+            ("GTPBot:MyBot:CCBto", Some("GTPBot>GPTBot CCBto>CCBot")),
+            // Missing commas.
+            ("GPTBot CCBot", Some("GPTBot+CCBot")),
+            ("GPTBot/1.0 CCBot/2.0", Some("GPTBot+CCBot")),
+            ("GPTBot, CCBot", Some("GPTBot+CCBot")),
+            ("GPTBot,CCBot", Some("GPTBot+CCBot")),
+            ("GPTBot ExampleBot", Some("GPTBot+ExampleBot")),
+            ("GPTBot MyBot", Some("")),
+            ("GPTBot/1.0 beta", None),
+        ] {
+            assert_eq!(found(agent, robots).as_deref(), expected, "{agent}");
+        }
+    }
+
+    #[test]
+    fn names_of_the_registry_and_names_in_use_are_never_doubted() {
+        for known in KnownAgent::all() {
+            assert_eq!(found(known.token, ""), None, "{}", known.token);
+        }
+    }
+}

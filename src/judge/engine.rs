@@ -1,0 +1,213 @@
+//! One URL to verdicts for all agents: split it, look up its origin, match its path.
+
+use super::line_verdicts::LineVerdicts;
+use super::options::JudgeOptions;
+use super::origin_cache::{OriginCache, OriginState};
+use super::status_policy::{StatusPolicy, UnknownOrigin, Verdict};
+use crate::agent::Agent;
+use crate::error::Result;
+use crate::matcher::RuleCache;
+use crate::profile::Profile;
+use crate::simd::{AnyBackend, Backend, Kernel};
+use crate::snapshot::Snapshot;
+use crate::snapshot::format::hash_key;
+use crate::snapshot::index::Probe;
+use crate::snapshot::view::View;
+use crate::url;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A judge that borrows its snapshot: the agents looked up, the policy chosen.
+///
+/// It is shared between threads; each thread has a [`Scratch`].
+#[derive(Debug)]
+pub(crate) struct Engine<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) view: View<'s>,
+    pub(super) profile: Profile,
+    pub(super) policy: StatusPolicy,
+    pub(super) options: JudgeOptions,
+    pub(super) agents: Vec<Agent>,
+    /// The vector backend of this machine.
+    pub(super) backend: AnyBackend,
+    /// Tells this engine from all others of the process.
+    pub(super) id: u64,
+    /// For each agent the tokens of its chain that any robots.txt names.
+    pub(super) chains: Vec<Vec<u32>>,
+}
+
+/// The number of engines that were made.
+static ENGINES: AtomicU64 = AtomicU64::new(0);
+
+/// One thread's memory: buffers, and the caches of origins and of rule sets.
+#[derive(Debug)]
+pub(crate) struct Scratch<'s> {
+    /// The engine that filled the caches.
+    engine: u64,
+    key: Vec<u8>,
+    pub(super) other_key: Vec<u8>,
+    pub(super) origins: OriginCache<'s>,
+    pub(super) matching: Matching,
+}
+
+/// The part of a scratch that matching paths needs.
+#[derive(Debug)]
+pub(super) struct Matching {
+    pub rules: RuleCache,
+    /// A bit for each agent.
+    pub allowed: Vec<u64>,
+}
+
+impl<'s> Engine<'s> {
+    /// Looks the agents up in the snapshot.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    pub(crate) fn new(snapshot: &'s Snapshot, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
+        let profile = snapshot.profile()?;
+        let policy = options.status_policy.unwrap_or(match profile {
+            Profile::Google => StatusPolicy::Google,
+            Profile::Rfc9309 => StatusPolicy::Rfc9309,
+        });
+        let chains =
+            agents.iter().map(|agent| snapshot.agent_tokens(agent, options.agent_match)).collect::<Result<_>>()?;
+        Ok(Self {
+            snapshot,
+            view: snapshot.view(),
+            profile,
+            policy,
+            options,
+            agents: agents.to_vec(),
+            backend: AnyBackend::detect(),
+            id: ENGINES.fetch_add(1, Ordering::Relaxed),
+            chains,
+        })
+    }
+
+    pub(crate) fn snapshot(&self) -> &'s Snapshot {
+        self.snapshot
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    pub(crate) fn policy(&self) -> StatusPolicy {
+        self.policy
+    }
+
+    pub(crate) fn options(&self) -> &JudgeOptions {
+        &self.options
+    }
+
+    /// The agents, in the order of the verdicts.
+    pub(crate) fn agents(&self) -> &[Agent] {
+        &self.agents
+    }
+
+    /// Memory for one thread.
+    pub(crate) fn scratch(&self) -> Scratch<'s> {
+        Scratch {
+            engine: self.id,
+            key: Vec::new(),
+            other_key: Vec::new(),
+            origins: OriginCache::new(self.verdict_on_unknown(), self.agents.len()),
+            matching: Matching { rules: RuleCache::default(), allowed: vec![0; self.words()] },
+        }
+    }
+
+    /// Clears a scratch that another engine filled.
+    #[inline(always)]
+    pub(super) fn claim(&self, scratch: &mut Scratch<'s>) {
+        if scratch.engine != self.id {
+            self.replace(scratch);
+        }
+    }
+
+    /// Not inlined: otherwise all of it is part of the code before each path.
+    #[cold]
+    #[inline(never)]
+    fn replace(&self, scratch: &mut Scratch<'s>) {
+        *scratch = self.scratch();
+    }
+
+    /// The words of a bit set of agents.
+    pub(super) fn words(&self) -> usize {
+        self.agents.len().div_ceil(64)
+    }
+
+    /// The verdicts on a URL, which may be any bytes: what is not a URL is [`Verdict::Invalid`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    #[inline]
+    pub(crate) fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<LineVerdicts<'a>> {
+        self.claim(scratch);
+        self.backend.run(JudgeUrl { engine: self, url, scratch })
+    }
+
+    /// The verdicts on all URLs of origins that the snapshot does not hold.
+    #[inline(always)]
+    pub(super) fn verdicts_on_unknown(&self) -> LineVerdicts<'static> {
+        LineVerdicts::on_unknown(self.verdict_on_unknown(), self.agents.len())
+    }
+
+    pub(crate) fn verdict_on_unknown(&self) -> Verdict {
+        match self.options.unknown {
+            Some(UnknownOrigin::Allow) => Verdict::Allowed,
+            Some(UnknownOrigin::Disallow) => Verdict::Disallowed,
+            None if self.policy == StatusPolicy::Strict => Verdict::Disallowed,
+            None => Verdict::Unknown,
+        }
+    }
+}
+
+/// [`Engine::judge`], compiled for each vector backend.
+struct JudgeUrl<'w, 'a, 's> {
+    engine: &'w Engine<'s>,
+    url: &'w [u8],
+    scratch: &'a mut Scratch<'s>,
+}
+
+impl<'a> Kernel for JudgeUrl<'_, 'a, '_> {
+    type Output = Result<LineVerdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, backend: impl Backend) -> Result<LineVerdicts<'a>> {
+        let Self { engine, url, scratch } = self;
+        let (origin, rest) = match url::split_plain(url, backend) {
+            Some((origin, rest)) => (origin, rest),
+            None => match url::split(url, engine.profile, &mut scratch.key) {
+                Some(parts) => (parts.origin, parts.path),
+                None => return Ok(LineVerdicts::invalid(engine.agents.len())),
+            },
+        };
+        let hash = hash_key(origin);
+        engine.enter(origin, hash, Probe::NOT_TAKEN, &mut scratch.origins, &mut scratch.other_key)?;
+        let state = scratch.origins.current();
+        if let Some(verdicts) = state.verdicts_of_all() {
+            return Ok(verdicts);
+        }
+        engine.judge_rest(rest, state, &mut scratch.matching, backend)
+    }
+}
+
+/// [`Engine::judge_rest`] for a known origin, compiled for each vector backend.
+pub(super) struct JudgePath<'w, 'a, 'o, 's> {
+    pub engine: &'w Engine<'s>,
+    pub origin: &'a OriginState<'o>,
+    pub path: &'w [u8],
+    pub scratch: &'a mut Scratch<'s>,
+}
+
+impl<'a> Kernel for JudgePath<'_, 'a, '_, '_> {
+    type Output = Result<LineVerdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, backend: impl Backend) -> Result<LineVerdicts<'a>> {
+        let Self { engine, origin, path, scratch } = self;
+        match origin.verdicts_of_all() {
+            Some(verdicts) => Ok(verdicts),
+            None => engine.judge_rest(path, origin, &mut scratch.matching, backend),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The verdicts on one URL or on neighbouring lines, borrowed from the memory of the thread.
+
+use super::reason::Reason;
+use super::status_policy::Verdict;
+use crate::snapshot::format::NONE;
+
+/// What the verdicts on an origin's URLs rest on, for all agents alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OriginContext {
+    pub reason: Reason,
+    /// The row of the entry that decides, in the section of origin metadata; [`NONE`] if the snapshot
+    /// does not hold the origin.
+    pub row: u32,
+    /// The number of the robots.txt whose rules hold; [`NONE`] if none do.
+    pub file: u32,
+    /// The entry is that of the other of http and https.
+    pub via_other_scheme: bool,
+}
+
+impl OriginContext {
+    pub(super) const UNKNOWN: Self =
+        Self { reason: Reason::UnknownOrigin, row: NONE, file: NONE, via_other_scheme: false };
+}
+
+/// The verdicts for the judge's agents in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineVerdicts<'a> {
+    pub(super) answer: Answer<'a>,
+    pub(crate) agents: usize,
+    /// `None` if the snapshot does not hold the origin, or the text is not a URL.
+    pub(super) context: Option<&'a OriginContext>,
+}
+
+/// One verdict for all agents, or a bit for each: whether it may fetch the URL.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer<'a> {
+    Same(Verdict),
+    /// Of up to 64 agents.
+    Word(u64),
+    Words(&'a [u64]),
+}
+
+impl Answer<'_> {
+    /// The bits, or the one verdict.
+    #[inline(always)]
+    pub(super) fn bits(&self) -> Result<&[u64], Verdict> {
+        match self {
+            Self::Same(verdict) => Err(*verdict),
+            Self::Word(word) => Ok(std::slice::from_ref(word)),
+            Self::Words(words) => Ok(words),
+        }
+    }
+}
+
+impl LineVerdicts<'_> {
+    /// On text that is not a URL.
+    pub(crate) fn invalid(agents: usize) -> Self {
+        LineVerdicts { answer: Answer::Same(Verdict::Invalid), agents, context: None }
+    }
+
+    /// On an origin that the snapshot does not hold.
+    pub(crate) fn on_unknown(verdict: Verdict, agents: usize) -> Self {
+        LineVerdicts { answer: Answer::Same(verdict), agents, context: None }
+    }
+
+    /// A bit for each agent, or the one verdict of all.
+    #[inline(always)]
+    pub(crate) fn bits(&self) -> Result<&[u64], Verdict> {
+        self.answer.bits()
+    }
+
+    /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
+    pub(crate) fn get(&self, agent: usize) -> Verdict {
+        let word = match self.answer {
+            _ if agent >= self.agents => return Verdict::Invalid,
+            Answer::Same(verdict) => return verdict,
+            Answer::Word(word) => word,
+            Answer::Words(words) => words[agent / 64],
+        };
+        if word >> (agent % 64) & 1 == 1 { Verdict::Allowed } else { Verdict::Disallowed }
+    }
+
+    /// The verdicts in the order of the agents.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Verdict> + '_ {
+        (0..self.agents).map(|agent| self.get(agent))
+    }
+
+    /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
+    pub(crate) fn unjudged(&self) -> Option<Verdict> {
+        match self.answer {
+            Answer::Same(verdict @ (Verdict::Unknown | Verdict::Invalid)) => Some(verdict),
+            _ => None,
+        }
+    }
+
+    /// How many agents may fetch it.
+    #[inline]
+    pub(crate) fn allowed_count(&self) -> usize {
+        match self.answer {
+            Answer::Same(Verdict::Allowed) => self.agents,
+            Answer::Same(_) => 0,
+            Answer::Word(word) => word.count_ones() as usize,
+            Answer::Words(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
+        }
+    }
+
+    /// Adds `lines` to the counts of the agents that may fetch them.
+    #[inline]
+    pub(crate) fn count_allowed(&self, lines: u64, counts: &mut [u64]) {
+        // Most lines of most lists are allowed to all.
+        if self.allowed_count() == self.agents {
+            counts.iter_mut().for_each(|count| *count += lines);
+        } else if let Ok(words) = self.answer.bits() {
+            let counts = counts.chunks_mut(64).zip(words);
+            counts.for_each(|(counts, word)| {
+                counts.iter_mut().zip(0..).for_each(|(count, agent)| *count += (word >> agent & 1) * lines);
+            });
+        }
+    }
+
+    /// Appends one byte per agent, that of its verdict.
+    #[inline]
+    pub(crate) fn append(&self, byte_of: impl Fn(Verdict) -> u8, out: &mut Vec<u8>) {
+        let end = out.len() + self.agents;
+        match self.answer.bits() {
+            Err(verdict) => out.resize(end, byte_of(verdict)),
+            Ok(words) => {
+                let (allowed, disallowed) = (byte_of(Verdict::Allowed), byte_of(Verdict::Disallowed));
+                for bits in words.iter().flat_map(|word| word.to_le_bytes()).take(self.agents.div_ceil(8)) {
+                    out.extend_from_slice(&spread(bits, allowed, disallowed));
+                }
+                out.truncate(end);
+            }
+        }
+    }
+
+    /// One bit for each of the first 64 agents: whether it may fetch the URL.
+    #[inline]
+    pub(crate) fn mask(&self) -> i64 {
+        match self.answer.bits() {
+            Err(Verdict::Allowed) if self.agents < 64 => (1 << self.agents) - 1,
+            Err(Verdict::Allowed) => -1,
+            Err(_) => 0,
+            Ok(words) => words.first().map_or(0, |word| word.cast_signed()),
+        }
+    }
+
+    /// Whether the agent of this number may fetch the URL.
+    pub(crate) fn may_fetch(&self, agent: usize) -> bool {
+        self.get(agent) == Verdict::Allowed
+    }
+
+    /// The row of the entry that decides, in the section of origin metadata.
+    #[inline]
+    pub(crate) fn row(&self) -> Option<u32> {
+        self.context.map(|context| context.row).filter(|row| *row != NONE)
+    }
+
+    /// The number of the robots.txt whose rules decided; [`NONE`] if there is none.
+    #[inline]
+    pub(crate) fn file(&self) -> u32 {
+        self.context.map_or(NONE, |context| context.file)
+    }
+
+    /// What the verdicts rest on, for all agents alike.
+    #[inline]
+    pub(crate) fn reason(&self) -> Reason {
+        match (self.context, self.answer) {
+            (Some(context), _) => context.reason,
+            (None, Answer::Same(Verdict::Invalid)) => Reason::NotAUrl,
+            (None, _) => Reason::UnknownOrigin,
+        }
+    }
+
+    /// Whether the entry of the other of http and https decided.
+    #[inline]
+    pub(crate) fn via_other_scheme(&self) -> bool {
+        self.context.is_some_and(|context| context.via_other_scheme)
+    }
+}
+
+/// Eight bits as eight bytes: `set` for each bit that is set, `unset` for the others.
+#[inline]
+fn spread(bits: u8, set: u8, unset: u8) -> [u8; 8] {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // In each byte its own bit, carried to the highest by an addition that cannot reach the next byte.
+    let own = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
+    let is_set = ((own + 0x7f * ONES) >> 7) & ONES;
+    (is_set * u64::from(set) + (is_set ^ ONES) * u64::from(unset)).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_spread_in_their_order() {
+        for bits in 0..=u8::MAX {
+            let expected: [u8; 8] = std::array::from_fn(|at| if bits >> at & 1 == 1 { b'A' } else { 0xff });
+            assert_eq!(spread(bits, b'A', 0xff), expected, "{bits:08b}");
+        }
+    }
+
+    #[test]
+    fn appended_and_counted_verdicts_are_those_of_the_agents() {
+        let words = [0x8000_0000_0000_0005, 1 << 8 | 3];
+        let verdicts = |answer, agents| LineVerdicts { answer, agents, context: None };
+        let cases = [
+            verdicts(Answer::Words(&words), 73),
+            verdicts(Answer::Word(0b1011), 4),
+            verdicts(Answer::Word(u64::MAX), 64),
+            verdicts(Answer::Word(0), 1),
+            verdicts(Answer::Same(Verdict::Unknown), 20),
+            verdicts(Answer::Same(Verdict::Allowed), 3),
+        ];
+        for verdicts in cases {
+            let (mut put, mut counts) = (b"x".to_vec(), vec![1; verdicts.agents]);
+            verdicts.append(|verdict| verdict.letter() as u8, &mut put);
+            verdicts.count_allowed(5, &mut counts);
+            let letters: Vec<u8> = verdicts.iter().map(|verdict| verdict.letter() as u8).collect();
+            assert_eq!(put[1..], letters);
+            let expected = letters.iter().map(|letter| if *letter == b'A' { 6 } else { 1 });
+            assert_eq!(counts, expected.collect::<Vec<u64>>());
+            assert_eq!(verdicts.allowed_count(), counts.iter().filter(|count| **count == 6).count());
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! How one URL is judged: split it, look up its origin, apply the policy, match its path.
+//!
+//! [`Judge`] is for programs; [`Filter`](crate::Filter) and its relatives run whole lists.
+
+pub(crate) mod batch;
+pub(crate) mod engine;
+mod explain;
+mod explain_url;
+mod line_scanner;
+mod line_verdicts;
+mod options;
+mod origin_cache;
+mod origin_policy;
+mod owned;
+pub(crate) mod path;
+mod preference_judge;
+mod reason;
+mod rule_source;
+mod site;
+mod status_policy;
+mod verdicts;
+
+pub use explain::{Explanation, Rejection, RuleLine, explain};
+pub use explain_url::UrlExplanation;
+pub(crate) use line_verdicts::LineVerdicts;
+pub use options::{JudgeOptions, Stage};
+pub use owned::Judge;
+pub use preference_judge::PreferenceJudge;
+pub(crate) use preference_judge::PreferenceScratch;
+pub use reason::Reason;
+pub(crate) use rule_source::{AgentRules, RuleSource};
+pub use site::Site;
+pub use status_policy::{StatusPolicy, UnknownOrigin, Verdict};
+pub use verdicts::Verdicts;

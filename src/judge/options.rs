@@ -1,0 +1,73 @@
+//! The options of a judge.
+
+use super::status_policy::{StatusPolicy, UnknownOrigin};
+use crate::agent::AgentMatch;
+
+/// How verdicts are reached, in addition to what the snapshot says.
+///
+/// ```
+/// use robosieve::{JudgeOptions, UnknownOrigin};
+/// let options = JudgeOptions::default().unknown(UnknownOrigin::Disallow).any_scheme(true);
+/// assert!(options.any_scheme);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JudgeOptions {
+    /// What answers other than 2xx mean; `None`: the policy named like the snapshot's profile.
+    pub status_policy: Option<StatusPolicy>,
+    /// The verdict on origins that the snapshot does not hold; `None`: [`Verdict::Unknown`](crate::Verdict::Unknown)
+    /// (with [`StatusPolicy::Strict`]: disallowed).
+    pub unknown: Option<UnknownOrigin>,
+    /// Use the http entry for https URLs, and the reverse, if only one exists.
+    pub any_scheme: bool,
+    /// How agents are compared with user-agent lines.
+    pub agent_match: AgentMatch,
+    /// The time, in seconds since 1970, at which a failing site is judged: whether 30 days have
+    /// passed since its first failure. `None`: the time of its newest capture, so that the verdict
+    /// depends on the snapshot alone. Nothing else depends on it.
+    pub at: Option<i64>,
+}
+
+impl JudgeOptions {
+    /// Sets [`status_policy`](Self::status_policy).
+    pub fn status_policy(mut self, policy: impl Into<Option<StatusPolicy>>) -> Self {
+        self.status_policy = policy.into();
+        self
+    }
+
+    /// Sets [`unknown`](Self::unknown).
+    pub fn unknown(mut self, unknown: impl Into<Option<UnknownOrigin>>) -> Self {
+        self.unknown = unknown.into();
+        self
+    }
+
+    /// Sets [`any_scheme`](Self::any_scheme).
+    pub fn any_scheme(mut self, any_scheme: bool) -> Self {
+        self.any_scheme = any_scheme;
+        self
+    }
+
+    /// Sets [`agent_match`](Self::agent_match).
+    pub fn agent_match(mut self, agent_match: AgentMatch) -> Self {
+        self.agent_match = agent_match;
+        self
+    }
+
+    /// Sets [`at`](Self::at).
+    pub fn at(mut self, time: impl Into<Option<i64>>) -> Self {
+        self.at = time.into();
+        self
+    }
+}
+
+/// The stages of judging, each with all those before it: a benchmark times them one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Lines are found, and their URLs split into origin and path.
+    Split,
+    /// Origins are looked up, and the agents grouped by the rules they obey.
+    Locate,
+    /// Paths are matched: everything.
+    #[default]
+    Match,
+}

@@ -1,0 +1,164 @@
+//! The origin cache: the state of the origins that a thread judged lately.
+
+use super::line_verdicts::{Answer, LineVerdicts, OriginContext};
+use super::status_policy::Verdict;
+use crate::error::Result;
+use crate::matcher::rule_set::{RuleSet, Rules};
+
+/// What holds for all URLs of an origin.
+#[derive(Debug)]
+pub(super) struct OriginState<'s> {
+    /// The canonical key; empty if the state belongs to no origin.
+    key: Vec<u8>,
+    pub policy: OriginPolicy<'s>,
+    /// The number of the judge's agents.
+    pub agents: usize,
+    pub context: OriginContext,
+    /// The rules that agents obey.
+    pub groups: Vec<RuleGroup<'s>>,
+    /// For each group a bit set of the agents that obey it.
+    pub agents_of_groups: Vec<u64>,
+    /// The agents that no group of the robots.txt applies to: they may fetch everything.
+    pub without_group: Vec<u64>,
+}
+
+impl<'s> OriginState<'s> {
+    /// The state of an origin that the snapshot does not hold.
+    pub(super) fn unknown(verdict: Verdict, agents: usize) -> Self {
+        Self {
+            key: Vec::new(),
+            policy: OriginPolicy::Uniform(verdict),
+            agents,
+            context: OriginContext::UNKNOWN,
+            groups: Vec::new(),
+            agents_of_groups: Vec::new(),
+            without_group: Vec::new(),
+        }
+    }
+
+    /// The verdicts on one of its URLs.
+    #[inline(always)]
+    pub(super) fn verdicts<'a>(&'a self, answer: Answer<'a>) -> LineVerdicts<'a> {
+        LineVerdicts { answer, agents: self.agents, context: Some(&self.context) }
+    }
+
+    /// The verdicts on all of its URLs, if they do not depend on the path.
+    #[inline(always)]
+    pub(super) fn verdicts_of_all(&self) -> Option<LineVerdicts<'_>> {
+        match self.policy {
+            OriginPolicy::Uniform(verdict) => Some(self.verdicts(Answer::Same(verdict))),
+            _ => None,
+        }
+    }
+}
+
+/// Rules that some agents obey, and their place in the snapshot.
+#[derive(Debug)]
+pub(super) struct RuleGroup<'s> {
+    pub place: u32,
+    pub rules: Rules<'s>,
+}
+
+/// How an origin's URLs are judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OriginPolicy<'s> {
+    /// One verdict for all URLs and agents.
+    Uniform(Verdict),
+    /// All URLs are refused but `/robots.txt`, which is always allowed (RFC 9309 §2.2.2).
+    AllButRobots,
+    /// By one rule set, as for nearly all origins.
+    OneSet(SingleRuleSet<'s>),
+    /// By the groups of the origin's state.
+    ByGroups,
+}
+
+/// The one rule set that up to 64 agents obey, as far as they obey any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SingleRuleSet<'s> {
+    /// Its place in the snapshot.
+    pub place: u32,
+    pub set: RuleSet<'s>,
+    /// The agents that may fetch what it allows.
+    pub all: u64,
+    /// The agents that may fetch everything.
+    pub without_group: u64,
+}
+
+impl SingleRuleSet<'_> {
+    /// The agents that may fetch what the rule set allows, or does not allow.
+    #[inline(always)]
+    pub(super) fn answer(&self, is_allowed: bool) -> Answer<'static> {
+        Answer::Word(if is_allowed { self.all } else { self.without_group })
+    }
+}
+
+/// Cached origins. Lists in no order return to the same few hosts again and again.
+const SLOTS: usize = 256;
+
+/// A direct-mapped cache of origin states by the hash of the key, and the current one. The slot after
+/// the last is the state of all origins that the snapshot does not hold.
+#[derive(Debug)]
+pub(super) struct OriginCache<'s> {
+    /// The hash of each slot's origin, side by side: most look-ups end here.
+    hashes: [u64; SLOTS],
+    states: Vec<OriginState<'s>>,
+    current: usize,
+}
+
+impl<'s> OriginCache<'s> {
+    /// An empty cache; `unknown` is the verdict on origins that the snapshot does not hold.
+    pub(super) fn new(unknown: Verdict, agents: usize) -> Self {
+        let states = std::iter::repeat_with(|| OriginState::unknown(unknown, agents)).take(SLOTS + 1).collect();
+        Self { hashes: [0; SLOTS], states, current: SLOTS }
+    }
+
+    fn slot(hash: u64) -> usize {
+        (hash >> 48) as usize % SLOTS
+    }
+
+    /// The state of the origin that was entered last.
+    #[inline]
+    pub(super) fn current(&self) -> &OriginState<'s> {
+        &self.states[self.current]
+    }
+
+    /// Whether the origin with this hash is probably cached.
+    #[inline]
+    pub(super) fn may_contain(&self, hash: u64) -> bool {
+        self.hashes[Self::slot(hash)] == hash
+    }
+
+    /// Makes the origin the current one; `false` if it is not cached.
+    #[inline]
+    pub(super) fn select(&mut self, key: &[u8], hash: u64) -> bool {
+        let slot = Self::slot(hash);
+        let found = self.hashes[slot] == hash && self.states[slot].key == key;
+        if found {
+            self.current = slot;
+        }
+        found
+    }
+
+    /// Makes the state of unknown origins the current one.
+    pub(super) fn select_unknown(&mut self) {
+        self.current = SLOTS;
+    }
+
+    /// Inserts an origin, whose state `fill` completes, and makes it the current one.
+    pub(super) fn insert(
+        &mut self,
+        key: &[u8],
+        hash: u64,
+        fill: impl FnOnce(&mut OriginState<'s>) -> Result<()>,
+    ) -> Result<()> {
+        let slot = Self::slot(hash);
+        let state = &mut self.states[slot];
+        // Until the end the state belongs to no origin, so that an error leaves no wrong one.
+        state.key.clear();
+        fill(state)?;
+        state.key.extend_from_slice(key);
+        self.hashes[slot] = hash;
+        self.current = slot;
+        Ok(())
+    }
+}

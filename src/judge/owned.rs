@@ -1,0 +1,133 @@
+//! The judge that programs hold: owned, shared between threads, its memory pooled.
+
+use super::engine::{Engine, Scratch};
+use super::explain_url::UrlExplanation;
+use super::options::JudgeOptions;
+use super::verdicts::Verdicts;
+use crate::agent::Agent;
+use crate::error::Result;
+use crate::snapshot::Snapshot;
+use crossbeam_queue::ArrayQueue;
+use self_cell::self_cell;
+use std::sync::Arc;
+
+self_cell!(
+    /// A snapshot with the engine that borrows it.
+    struct EngineCell {
+        owner: Arc<Snapshot>,
+        #[covariant]
+        dependent: Engine,
+    }
+
+    impl {Debug}
+);
+
+self_cell!(
+    /// One thread's memory, which borrows from the engine.
+    struct ScratchCell {
+        owner: Arc<EngineCell>,
+        #[covariant]
+        dependent: Scratch,
+    }
+);
+
+/// Judges URLs by a snapshot, for any number of agents at once.
+///
+/// A judge owns its snapshot (or shares it, by [`Arc`]). It is `Send + Sync + 'static` and cheap to
+/// clone, so a server keeps one in its state and replaces it when a new snapshot arrives, while
+/// threads still judge by the old one. Each call takes its working memory from a pool.
+///
+/// For lists of URLs, use [`Filter`](crate::Filter): it judges batches on all cores.
+///
+/// ```
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+/// let mut compiler = Compiler::default();
+/// compiler.add_robots("https://e.example", b"user-agent: a\ndisallow: /x\nuser-agent: *\nallow: /")?;
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let judge = Judge::new(snapshot, &["a".parse()?, "b".parse()?], JudgeOptions::default())?;
+/// let verdicts = judge.judge(b"https://e.example/x/1")?;
+/// assert_eq!([verdicts.get(0), verdicts.get(1)], [Verdict::Disallowed, Verdict::Allowed]);
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Judge {
+    engine: Arc<EngineCell>,
+    pool: Arc<Pool>,
+}
+
+/// Scratches that no call uses. Those for which it has no room are dropped, so memory is bounded by
+/// the number of cores.
+struct Pool(ArrayQueue<ScratchCell>);
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("len", &self.0.len()).finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    fn new() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self(ArrayQueue::new(cores * 2))
+    }
+}
+
+impl Judge {
+    /// A judge for these agents; `snapshot` is a [`Snapshot`] or an `Arc` of one. The agents are
+    /// looked up in the snapshot once, here.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    pub fn new(snapshot: impl Into<Arc<Snapshot>>, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
+        let engine = EngineCell::try_new(snapshot.into(), |snapshot| Engine::new(snapshot, agents, options))?;
+        Ok(Self { engine: Arc::new(engine), pool: Arc::new(Pool::new()) })
+    }
+
+    /// The engine, for work in bulk.
+    pub(crate) fn engine(&self) -> &Engine<'_> {
+        self.engine.borrow_dependent()
+    }
+
+    /// The agents, in the order of the verdicts.
+    pub fn agents(&self) -> &[Agent] {
+        self.engine().agents()
+    }
+
+    /// The snapshot.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        self.engine.borrow_owner()
+    }
+
+    /// The verdicts on a URL, which may be any bytes: what is not a URL is
+    /// [`Verdict::Invalid`](crate::Verdict::Invalid).
+    ///
+    /// No allocation for a plain URL and up to 64 agents. If the origin was judged lately, its entry
+    /// is not looked up again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    pub fn judge(&self, url: &[u8]) -> Result<Verdicts> {
+        self.with_scratch(|engine, scratch| engine.judge(url, scratch).map(Verdicts::new))
+    }
+
+    /// Why the agent at this place may fetch the URL or not.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other, also if the stored text of the robots.txt explains another verdict than its rule sets
+    /// give, or if the index does not lead to an origin that is there.
+    pub fn explain(&self, url: &[u8], agent: usize) -> Result<UrlExplanation<'_>> {
+        self.engine().explain(url, agent)
+    }
+
+    /// Calls `work` with memory from the pool.
+    pub(super) fn with_scratch<R>(&self, work: impl for<'s> FnOnce(&Engine<'s>, &mut Scratch<'s>) -> R) -> R {
+        let mut scratch = self.pool.0.pop().unwrap_or_else(|| {
+            ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch())
+        });
+        let result = scratch.with_dependent_mut(|engine, scratch| work(engine.borrow_dependent(), scratch));
+        // A full pool drops it.
+        let _ = self.pool.0.push(scratch);
+        result
+    }
+}

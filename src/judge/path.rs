@@ -1,0 +1,138 @@
+//! A path of a known origin to verdicts: normalise it, and match it with the rules of the agents.
+
+use super::engine::{Engine, Matching};
+use super::line_verdicts::{Answer, LineVerdicts};
+use super::origin_cache::{OriginPolicy, OriginState};
+use super::status_policy::Verdict;
+use crate::error::Result;
+use crate::matcher::packed_rule::PackedRule;
+use crate::matcher::rule_set::Rules;
+use crate::matcher::{Candidate, PathSignature, RuleCache};
+use crate::profile::Profile;
+use crate::simd::Backend;
+use crate::snapshot::view::View;
+use crate::url::escape::normalize_path;
+use std::borrow::Cow;
+
+impl Engine<'_> {
+    /// The verdicts on the rest of a URL after its origin: nothing, a path, or a path that lacks its
+    /// `/`, with or without a fragment.
+    #[inline(always)]
+    pub(super) fn judge_rest<'a>(
+        &self,
+        rest: &[u8],
+        origin: &'a OriginState<'_>,
+        matching: &'a mut Matching,
+        backend: impl Backend,
+    ) -> Result<LineVerdicts<'a>> {
+        // A plain path is its own normal form, as nearly all are.
+        if rest.first() == Some(&b'/') && backend.is_plain(rest) {
+            return self.judge_path(rest, origin, matching, backend);
+        }
+        backend.outlined(|| self.judge_path(&self.normal_path(rest), origin, matching, backend))
+    }
+
+    /// The rest of a URL after its origin as a path in normal form.
+    pub(super) fn normal_path<'p>(&self, rest: &'p [u8]) -> Cow<'p, [u8]> {
+        let path = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
+        match path.first() {
+            None => Cow::Borrowed(b"/"),
+            Some(b'/') => normalize_path(path, self.profile),
+            Some(_) => Cow::Owned(normalize_path(&[b"/", path].concat(), self.profile).into_owned()),
+        }
+    }
+
+    /// The verdicts on a path in normal form.
+    #[inline(always)]
+    pub(super) fn judge_path<'a>(
+        &self,
+        path: &[u8],
+        origin: &'a OriginState<'_>,
+        matching: &'a mut Matching,
+        backend: impl Backend,
+    ) -> Result<LineVerdicts<'a>> {
+        // RFC 9309 §2.2.2: every agent may fetch the robots.txt itself.
+        if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
+            return Ok(origin.verdicts(Answer::Same(Verdict::Allowed)));
+        }
+        let OriginPolicy::OneSet(one) = &origin.policy else {
+            return backend.outlined(|| self.judge_by_groups(path, origin, matching, backend));
+        };
+        let candidate = Candidate::new(path);
+        let rank = match matching.rules.highest_by_ends(one.place, &one.set, candidate) {
+            Some(rank) => rank,
+            None => backend.outlined(|| {
+                matching.rules.highest(one.place, &one.set, candidate, &mut PathSignature::new(), backend)
+            })?,
+        };
+        Ok(origin.verdicts(one.answer(PackedRule::rank_allows(rank))))
+    }
+
+    /// The verdicts on a path if the agents obey several rule sets, or none.
+    #[inline(always)]
+    fn judge_by_groups<'a>(
+        &self,
+        path: &[u8],
+        origin: &'a OriginState<'_>,
+        matching: &'a mut Matching,
+        backend: impl Backend,
+    ) -> Result<LineVerdicts<'a>> {
+        let answer = match &origin.policy {
+            OriginPolicy::Uniform(verdict) => Answer::Same(*verdict),
+            OriginPolicy::AllButRobots => Answer::Same(Verdict::Disallowed),
+            OriginPolicy::OneSet(_) | OriginPolicy::ByGroups => {
+                let Matching { rules, allowed } = matching;
+                let (candidate, mut signature) = (Candidate::new(path), PathSignature::new());
+                allowed.copy_from_slice(&origin.without_group);
+                for (group, agents) in
+                    origin.groups.iter().zip(origin.agents_of_groups.chunks_exact(allowed.len().max(1)))
+                {
+                    if allows(&self.view, group.place, &group.rules, candidate, &mut signature, rules, backend)? {
+                        allowed.iter_mut().zip(agents).for_each(|(word, agents)| *word |= agents);
+                    }
+                }
+                Answer::Words(allowed)
+            }
+        };
+        Ok(origin.verdicts(answer))
+    }
+}
+
+/// Whether the rules at a place of the snapshot let a path be fetched. What no rule matches is
+/// allowed (RFC 9309 §2.2.2).
+///
+/// # Errors
+/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+#[inline(always)]
+pub(crate) fn allows(
+    view: &View<'_>,
+    place: u32,
+    rules: &Rules<'_>,
+    candidate: Candidate<'_>,
+    signature: &mut PathSignature,
+    cache: &mut RuleCache,
+    backend: impl Backend,
+) -> Result<bool> {
+    let rank = match rules {
+        Rules::Set(set) => match cache.highest_by_ends(place, set, candidate) {
+            Some(rank) => rank,
+            None => backend.outlined(|| cache.highest(place, set, candidate, signature, backend))?,
+        },
+        Rules::Union(places) => backend.outlined(|| highest_of_union(view, places, candidate, signature, backend))?,
+    };
+    Ok(PackedRule::rank_allows(rank))
+}
+
+/// The highest rank of several rule sets that are judged together.
+fn highest_of_union(
+    view: &View<'_>,
+    places: &[[u8; 4]],
+    candidate: Candidate<'_>,
+    signature: &mut PathSignature,
+    backend: impl Backend,
+) -> Result<u32> {
+    places.iter().try_fold(0, |rank, place| {
+        let set = view.rule_set(u32::from_le_bytes(*place))?;
+        Ok(rank.max(set.highest(candidate, signature, backend)?))
+    })
+}

@@ -1,0 +1,74 @@
+//! The verdicts on one URL, owned.
+
+use super::line_verdicts::{Answer, LineVerdicts, OriginContext};
+
+use super::reason::Reason;
+use super::status_policy::Verdict;
+
+/// The verdicts on one URL, for the judge's agents in their order.
+#[derive(Clone, Debug)]
+pub struct Verdicts {
+    answer: OwnedAnswer,
+    agents: usize,
+    context: Option<OriginContext>,
+}
+
+#[derive(Clone, Debug)]
+enum OwnedAnswer {
+    Same(Verdict),
+    Word(u64),
+    Words(Box<[u64]>),
+}
+
+impl Verdicts {
+    #[inline]
+    pub(super) fn new(verdicts: LineVerdicts<'_>) -> Self {
+        let answer = match verdicts.answer {
+            Answer::Same(verdict) => OwnedAnswer::Same(verdict),
+            Answer::Word(word) => OwnedAnswer::Word(word),
+            Answer::Words(words) => OwnedAnswer::Words(words.into()),
+        };
+        Self { answer, agents: verdicts.agents, context: verdicts.context.copied() }
+    }
+
+    #[inline]
+    fn borrowed(&self) -> LineVerdicts<'_> {
+        let answer = match &self.answer {
+            OwnedAnswer::Same(verdict) => Answer::Same(*verdict),
+            OwnedAnswer::Word(word) => Answer::Word(*word),
+            OwnedAnswer::Words(words) => Answer::Words(words),
+        };
+        LineVerdicts { answer, agents: self.agents, context: self.context.as_ref() }
+    }
+
+    /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
+    pub fn get(&self, agent: usize) -> Verdict {
+        self.borrowed().get(agent)
+    }
+
+    /// The verdicts in the order of the agents.
+    pub fn iter(&self) -> impl Iterator<Item = Verdict> + '_ {
+        (0..self.agents).map(|agent| self.get(agent))
+    }
+
+    /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
+    pub fn unjudged(&self) -> Option<Verdict> {
+        self.borrowed().unjudged()
+    }
+
+    /// The number of agents that may fetch the URL.
+    pub fn allowed_count(&self) -> usize {
+        self.borrowed().allowed_count()
+    }
+
+    /// What the verdicts rest on, for all agents alike.
+    pub fn reason(&self) -> Reason {
+        self.borrowed().reason()
+    }
+
+    /// Whether the entry of the other of http and https decided
+    /// ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
+    pub fn via_other_scheme(&self) -> bool {
+        self.borrowed().via_other_scheme()
+    }
+}

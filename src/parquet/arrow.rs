@@ -1,0 +1,160 @@
+//! `ARROW:schema`, where writers note the Arrow types of all columns: new columns noted behind the others.
+//!
+//! The entry is an encapsulated message of Arrow's IPC format (Columnar.rst; Message.fbs and Schema.fbs for the tables) in base64. Of it
+//! only the root has to be understood: the notes of the columns that are there stay the bytes they were.
+
+use crate::parquet::flatbuffer::{Member, Reader, Writer, member_of};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use parquet::basic::LogicalType;
+use parquet::schema::types::{Type, TypePtr};
+
+/// The entry's key in the metadata of a file.
+pub(super) const KEY: &str = "ARROW:schema";
+
+/// What an encapsulated message begins with; its length follows.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// `Message`: the kind of header, and the header.
+const HEADER_TYPE: usize = 1;
+const HEADER: usize = 2;
+const IS_SCHEMA: u8 = 1;
+const VERSION_5: u16 = 4;
+
+/// `Schema`: byte order, columns, and what is only referred to: its metadata and the features it needs.
+const BYTE_ORDER: usize = 0;
+const FIELDS: usize = 1;
+const OTHERS: [usize; 2] = [2, 3];
+
+/// `Field`: its name, its type, its children (none, but readers expect the list).
+const NAME: usize = 0;
+const TYPE: usize = 3;
+const CHILDREN: usize = 5;
+const IS_INT: u8 = 2;
+
+/// The entry with these columns, which hold integers, behind the others; `None` for one that is not understood.
+pub(super) fn with_columns(entry: &str, columns: &[TypePtr]) -> Option<String> {
+    let message = STANDARD.decode(entry).ok()?;
+    let bytes = extended(Reader(flatbuffer(&message)?), columns)?;
+    let len = u32::try_from(bytes.len()).ok()?.to_le_bytes();
+    Some(STANDARD.encode([&CONTINUATION, &len, &bytes[..]].concat()))
+}
+
+/// The flatbuffer of an encapsulated message.
+fn flatbuffer(message: &[u8]) -> Option<&[u8]> {
+    let (len, rest) = message.strip_prefix(&CONTINUATION)?.split_first_chunk()?;
+    rest.get(..u32::from_le_bytes(*len) as usize)
+}
+
+fn extended(old: Reader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
+    let root = old.follow(0)?;
+    if old.byte(old.member(root, HEADER_TYPE)?)? != IS_SCHEMA {
+        return None;
+    }
+    let schema = old.follow(old.member(root, HEADER)?)?;
+    let fields = old.vector(old.follow(old.member(schema, FIELDS)?)?)?;
+    let byte_order = match old.optional(schema, BYTE_ORDER)? {
+        Some(place) => old.short(place)?,
+        None => 0,
+    };
+    let [metadata, features] = OTHERS.map(|member| old.optional(schema, member));
+    let others = [metadata?, features?];
+
+    let mut new = Writer::default();
+    let root = new.reference();
+    let message = new.table(root, &[Member::Short(VERSION_5), Member::Byte(IS_SCHEMA), Member::Reference]);
+    let kept = others.map(|place| if place.is_some() { Member::Reference } else { Member::Absent });
+    let members = [Member::Short(byte_order), Member::Reference, kept[0], kept[1]];
+    let schema = new.table(member_of(message, HEADER), &members);
+    for (member, place) in OTHERS.into_iter().zip(others) {
+        if let Some(place) = place {
+            new.point_behind(member_of(schema, member), old.follow(place)?);
+        }
+    }
+    let list = new.vector(member_of(schema, FIELDS), fields.len() + columns.len());
+    let (known, added) = list.split_at(fields.len());
+    known.iter().zip(fields).for_each(|(reference, field)| new.point_behind(*reference, field));
+    added.iter().zip(columns).for_each(|(reference, column)| put_field(&mut new, *reference, column));
+    new.before(old)
+}
+
+/// An integer column that may have nulls.
+fn put_field(new: &mut Writer, reference: usize, column: &Type) {
+    let bits = match column.get_basic_info().logical_type_ref() {
+        Some(LogicalType::Integer(integer)) => integer.bit_width.unsigned_abs().into(),
+        _ => 64,
+    };
+    let nullable = Member::Byte(1);
+    let members =
+        [Member::Reference, nullable, Member::Byte(IS_INT), Member::Reference, Member::Absent, Member::Reference];
+    let field = new.table(reference, &members);
+    new.text(member_of(field, NAME), column.name());
+    new.table(member_of(field, TYPE), &[Member::Long(bits), Member::Byte(1)]);
+    new.vector(member_of(field, CHILDREN), 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::basic::{Repetition, Type as PhysicalType};
+    use std::sync::Arc;
+
+    /// Columns `u` (large_string) and `l` (a dictionary of strings, whose note is that of its values), metadata `a`: `b`.
+    const ENTRY: &str = "/////wABAAAQAAAAAAAKAA4ABgAFAAgACgAAAAABBAAQAAAAAAAKAAwAAAAEAAgACgAAADQAAAAEAAAAAQAAAAwAAAAIAAwABAAI\
+        AAgAAAAQAAAABAAAAAEAAABiAAAAAQAAAGEAAAACAAAAdAAAABQAAAAQABgACAAGAAcADAAQABQAEAAAAAAAAQUUAAAAPAAAABwAAAAEAAAAAAAAAAEAAABs\
+        AAAACAAIAAAABAAIAAAADAAAAAgADAAIAAcACAAAAAAAAAEgAAAAzP///xAAFAAIAAYABwAMAAAAEAAQAAAAAAABFBAAAAAYAAAABAAAAAAAAAABAAAAdQAA\
+        AAQABAAEAAAA";
+
+    fn column(name: &str, kind: PhysicalType, bits: i8) -> TypePtr {
+        let builder = Type::primitive_type_builder(name, kind).with_repetition(Repetition::OPTIONAL);
+        Arc::new(builder.with_logical_type(Some(LogicalType::integer(bits, true))).build().unwrap())
+    }
+
+    /// Name, type and, of an integer, the bits.
+    fn told(entry: &str) -> Option<Vec<(String, u8, Option<u32>)>> {
+        let message = STANDARD.decode(entry).unwrap();
+        let read = Reader(flatbuffer(&message)?);
+        let schema = read.follow(read.member(read.follow(0)?, HEADER)?)?;
+        let field = |field| {
+            let name = read.follow(read.member(field, NAME)?)?;
+            let len = usize::from(read.byte(name)?);
+            let kind = read.byte(read.member(field, TYPE - 1)?)?;
+            let bits = || read.long(read.member(read.follow(read.member(field, TYPE)?)?, 0)?);
+            let name = std::str::from_utf8(&read.0[name + 4..][..len]).ok()?;
+            Some((name.to_owned(), kind, if kind == IS_INT { bits() } else { None }))
+        };
+        read.vector(read.follow(read.member(schema, FIELDS)?)?)?.into_iter().map(field).collect()
+    }
+
+    #[test]
+    fn new_columns_are_noted_behind_the_others() {
+        let (u, l) = (("u".to_owned(), 20, None), ("l".to_owned(), 5, None));
+        assert_eq!(told(ENTRY).unwrap(), [u.clone(), l.clone()]);
+        let mask = column("robots_allowed", PhysicalType::INT64, 64);
+        let entry = with_columns(ENTRY, &[mask]).unwrap();
+        let noted = |name: &str, bits| (name.to_owned(), IS_INT, Some(bits));
+        assert_eq!(told(&entry).unwrap(), [u.clone(), l.clone(), noted("robots_allowed", 64)]);
+        // What was annotated can be annotated again.
+        let flag = column("robots_FooBot", PhysicalType::INT32, 8);
+        let entry = with_columns(&entry, &[flag]).unwrap();
+        assert_eq!(told(&entry).unwrap(), [u, l, noted("robots_allowed", 64), noted("robots_FooBot", 8)]);
+    }
+
+    #[test]
+    fn what_is_damaged_is_survived() {
+        let columns = [column("robots_allowed", PhysicalType::INT64, 64)];
+        let message = STANDARD.decode(ENTRY).unwrap();
+        for len in 0..message.len() {
+            with_columns(&STANDARD.encode(&message[..len]), &columns);
+        }
+        for place in 0..message.len() {
+            for value in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut damaged = message.clone();
+                damaged[place] = value;
+                with_columns(&STANDARD.encode(&damaged), &columns);
+            }
+        }
+        assert_eq!(with_columns("", &columns), None);
+        assert_eq!(with_columns("no base64", &columns), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! One Parquet file, opened and checked: its schema, its row groups, and the column that holds the URLs.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::{ENOUGH, FileFormat, PARQUET_MAGIC};
+use crate::parquet::chunks::Chunks;
+use crate::records::{Compose, RecordOptions};
+use parquet::basic::{CompressionCodec, Type as PhysicalType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+};
+use parquet::file::reader::Length;
+use parquet::schema::types::SchemaDescriptor;
+use std::fs::File;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// A Parquet file with a column of URLs, opened and checked, but not read yet.
+///
+/// ```no_run
+/// let table = robosieve::ParquetInput::open("crawl.parquet", "url")?;
+/// println!("{} rows", table.rows());
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ParquetInput {
+    pub(super) path: PathBuf,
+    pub(super) chunks: Chunks,
+    pub(super) meta: ParquetMetaData,
+    /// The number of the leaf column that holds the URLs.
+    pub(super) column: usize,
+    pub(super) compose: Option<Compose>,
+}
+
+impl ParquetInput {
+    /// Opens a file and finds the column of this name in it (`a.b` for a field of a struct), which
+    /// must be a string or binary column that is not repeated. Where no column has exactly this
+    /// name, the only one that differs from it in the case of ASCII letters is taken. Reads the
+    /// footer and the page indexes.
+    ///
+    /// # Errors
+    /// What the operating system refuses; [`ErrorKind::BadTable`] for a file that is not Parquet, is
+    /// encrypted, damaged, or has no such column. All name the file.
+    pub fn open(path: impl AsRef<Path>, column: &str) -> Result<Self> {
+        let path = path.as_ref();
+        Self::read(path, column).map_err(|err| err.at(path))
+    }
+
+    /// Whether a file is Parquet: its name ends in `.parquet`, or it begins with the format's magic
+    /// number. A pipe or a directory is not, nor is a file of another name that cannot be opened.
+    pub fn is_parquet(path: impl AsRef<Path>) -> bool {
+        let path = path.as_ref();
+        // Where the system fails to tell what it is, the name decides, and opening it says why: its
+        // bytes never become lines.
+        if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+            return false;
+        }
+        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+        named || File::open(path).is_ok_and(begins_with_magic)
+    }
+
+    /// Makes URLs whole that lack scheme or host, as `options` has it; what else they say is for lists.
+    pub fn records(mut self, options: &RecordOptions) -> Self {
+        self.compose = Compose::of(options);
+        self
+    }
+
+    /// The number of rows, as the footer tells it.
+    pub fn rows(&self) -> u64 {
+        self.meta.row_groups().iter().map(|group| group.num_rows().unsigned_abs()).sum()
+    }
+
+    pub(super) fn schema(&self) -> &SchemaDescriptor {
+        self.meta.file_metadata().schema_descr()
+    }
+
+    fn read(path: &Path, column: &str) -> Result<Self> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return bad("not a regular file; Parquet is read from its end, so it must be a file");
+        }
+        let chunks = Chunks::new(file)?;
+        let meta = guard(|| read_footer(&chunks))?;
+        check(&meta, chunks.len())?;
+        let column = find(meta.file_metadata().schema_descr(), column)?;
+        for group in meta.row_groups() {
+            check_codec(group.column(column))?;
+            if group.column(column).num_values() != group.num_rows() {
+                return bad("damaged: the column of URLs has not one value a row");
+            }
+        }
+        Ok(Self { path: path.to_owned(), chunks, meta, column, compose: None })
+    }
+}
+
+fn begins_with_magic(file: File) -> bool {
+    let mut start = Vec::new();
+    file.take(ENOUGH as u64).read_to_end(&mut start).is_ok() && FileFormat::of(&start) == Some(FileFormat::Parquet)
+}
+
+fn read_footer(chunks: &Chunks) -> Result<ParquetMetaData> {
+    let options = ParquetMetaDataOptions::new().with_encoding_stats_as_mask(false);
+    let reader = ParquetMetaDataReader::new()
+        .with_page_index_policy(PageIndexPolicy::Optional)
+        .with_metadata_options(Some(options));
+    reader.parse_and_finish(chunks).map_err(|err| match err {
+        // An encrypted file fails like a damaged one, by what its footer lacks.
+        ParquetError::General(what) => ErrorKind::BadTable(format!("damaged, or encrypted: {what}")).into(),
+        err => table_error(err),
+    })
+}
+
+/// Whether what the footer says can be true, so that nothing behind has to doubt it.
+fn check(meta: &ParquetMetaData, len: u64) -> Result<()> {
+    let columns = meta.file_metadata().schema_descr().num_columns();
+    for (number, group) in meta.row_groups().iter().enumerate() {
+        if group.num_rows() < 0 || group.num_columns() != columns {
+            return bad(format!("damaged: row group {number} contradicts the schema"));
+        }
+        for chunk in group.columns() {
+            if chunk.file_path().is_some_and(|path| !path.is_empty()) {
+                return bad("the data lies in other files; make one file of it first");
+            }
+            if !lies_within(chunk, len) {
+                let column = chunk.column_path().string();
+                return bad(format!(
+                    "damaged: column {column:?} of row group {number} reaches behind the end of the file"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn lies_within(chunk: &ColumnChunkMetaData, len: u64) -> bool {
+    let (data, size) = (chunk.data_page_offset(), chunk.compressed_size());
+    let start = chunk.dictionary_page_offset().unwrap_or(data);
+    if size == 0 && chunk.num_values() == 0 {
+        // Writers set any offsets where there are no rows.
+        return start >= 0 && data >= 0;
+    }
+    // A chunk without values may have a dictionary page, and pyarrow then gives 0 as the offset of
+    // the data pages it lacks.
+    let is_ordered = if chunk.num_values() == 0 { data >= 0 } else { start <= data && chunk.num_values() > 0 };
+    let end = start.checked_add(size);
+    start >= PARQUET_MAGIC.len() as i64 && is_ordered && size >= 0 && end.is_some_and(|end| end as u64 <= len)
+}
+
+/// The number of the leaf column with this path, or with the only one that differs from it in case
+/// alone.
+fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
+    let paths: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let same_letters = |place: &usize| paths[*place].eq_ignore_ascii_case(name);
+    let similar: Vec<usize> = (0..paths.len()).filter(same_letters).collect();
+    let place = match (paths.iter().position(|path| path == name), &*similar) {
+        (Some(place), _) | (None, &[place]) => place,
+        (None, []) => {
+            let names: Vec<&str> = paths.iter().take(100).map(String::as_str).collect();
+            return bad(format!("has no column {name:?}; name one with --field: {}", names.join(", ")));
+        }
+        (None, several) => {
+            let names: Vec<&str> = several.iter().map(|place| paths[*place].as_str()).collect();
+            return bad(format!(
+                "has no column {name:?}, and several that differ in case only; name one with --field: {}",
+                names.join(", ")
+            ));
+        }
+    };
+    let column = schema.column(place);
+    if column.max_rep_level() > 0 {
+        return bad(format!(
+            "column {name:?} is repeated (a list or map); the column of URLs must hold one value a row"
+        ));
+    }
+    if column.physical_type() != PhysicalType::BYTE_ARRAY {
+        return bad(format!(
+            "column {name:?} holds {}, not strings; name the column of URLs with --field",
+            column.physical_type()
+        ));
+    }
+    Ok(place)
+}
+
+/// Whether the values of a column can be read; columns that are only copied may be compressed by anything.
+pub(super) fn check_codec(chunk: &ColumnChunkMetaData) -> Result<()> {
+    match chunk.compression_codec() {
+        codec @ (CompressionCodec::BROTLI | CompressionCodec::LZO) => bad(format!(
+            "column {:?} is compressed with {codec}, which cannot be read here; write the file again with zstd or snappy",
+            chunk.column_path().string()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// An error about a table as such.
+pub(super) fn bad<T>(what: impl Into<String>) -> Result<T> {
+    Err(ErrorKind::BadTable(what.into()).into())
+}
+
+/// What the `parquet` crate says, which carries errors of reading and writing within.
+pub(super) fn table_error(err: ParquetError) -> Error {
+    match err {
+        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+            Ok(err) => Error::from_io(*err),
+            Err(other) => ErrorKind::BadTable(other.to_string()).into(),
+        },
+        ParquetError::General(what) | ParquetError::EOF(what) => ErrorKind::BadTable(format!("damaged: {what}")).into(),
+        other => ErrorKind::BadTable(other.to_string()).into(),
+    }
+}
+
+/// Runs work in the `parquet` crate, which panics on some damaged files: that is an error like any other damage.
+pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What was worked on is thrown away with the error, so nobody sees it half done.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| bad("damaged: the Parquet reader gave up on it"))
+}

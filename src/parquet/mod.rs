@@ -1,0 +1,188 @@
+//! Parquet files: a column of verdicts added, or the rows kept that agents may fetch.
+
+mod annotate;
+mod arrow;
+mod chunks;
+mod columns;
+mod flatbuffer;
+mod input;
+mod levels;
+mod pipeline;
+mod rewrite;
+mod route;
+mod spool;
+mod table;
+mod tally;
+mod urls;
+mod values;
+mod verdicts;
+
+use crate::error::{ErrorKind, Result};
+use crate::filter::output::Criterion;
+use crate::filter::{Keep, Require};
+use crate::judge::Judge;
+use crate::pipeline::{FilterProgress, FilterStats};
+pub use columns::VerdictColumns;
+pub use input::ParquetInput;
+use parquet::file::reader::Length;
+use std::path::Path;
+
+/// Where the rows of a filter go; `None` throws away. Every row goes to exactly one of them, in the order of the input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParquetOutputs<'o> {
+    /// The rows with the verdict that is kept.
+    pub kept: Option<&'o Path>,
+    /// The rows with the other verdict.
+    pub other: Option<&'o Path>,
+    /// The rows of unknown origins.
+    pub unknown: Option<&'o Path>,
+    /// The rows whose value is null or no URL.
+    pub invalid: Option<&'o Path>,
+}
+
+/// Runs Parquet files through a [`Judge`], on all threads of the current rayon pool, at most
+/// [`max_threads`](crate::max_threads).
+///
+/// Outputs have the schema, the metadata and the row groups of the inputs, and appear whole or not at all. Memory is a few pages and
+/// batches for each thread, however large row groups are, beside a byte a row of the row group being filtered and the new columns of the
+/// one being annotated, encoded; one hostile page can take up to 2 GiB, as the format allows.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let (table, out) = (dir.path().join("in.parquet"), dir.path().join("out.parquet"));
+/// # use parquet::{data_type::{ByteArray, ByteArrayType}, file::writer::SerializedFileWriter, schema::parser::parse_message_type};
+/// # let schema = parse_message_type("message m { required binary url; }")?;
+/// # let mut file = SerializedFileWriter::new(std::fs::File::create(&table)?, schema.into(), Default::default())?;
+/// # let mut group = file.next_row_group()?;
+/// # let mut column = group.next_column()?.unwrap();
+/// # let urls = ["https://e.example/a", "https://e.example/x", "?"].map(ByteArray::from);
+/// # column.typed::<ByteArrayType>().write_batch(&urls, None, None)?;
+/// # column.close()?;
+/// # group.close()?;
+/// # file.close()?;
+/// use robosieve::{Compiler, Judge, JudgeOptions, ParquetFilter, ParquetInput, ParquetOutputs, Snapshot};
+/// let mut compiler = Compiler::default();
+/// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+/// let inputs = [ParquetInput::open(&table, "url")?];
+/// let stats = ParquetFilter::new(&judge).run(&inputs, ParquetOutputs { kept: Some(&out), ..Default::default() })?;
+/// assert_eq!((stats.lines, stats.allowed, stats.disallowed, stats.invalid), (3, 1, 1, 1));
+/// assert_eq!(ParquetInput::open(&out, "url")?.rows(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ParquetFilter<'f> {
+    judge: &'f Judge,
+    criterion: Criterion,
+    columns: VerdictColumns,
+    name: Option<&'f str>,
+    require_url: bool,
+    progress: &'f (dyn Fn(FilterProgress) + Sync),
+}
+
+impl std::fmt::Debug for ParquetFilter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ParquetFilter").field("criterion", &self.criterion).finish_non_exhaustive()
+    }
+}
+
+impl<'f> ParquetFilter<'f> {
+    /// A filter that keeps the rows all agents may fetch, and adds masks of bits where it annotates.
+    pub fn new(judge: &'f Judge) -> Self {
+        let criterion = Criterion { keep: Keep::default(), require: Require::default() };
+        let columns = VerdictColumns::default();
+        Self { judge, criterion, columns, name: None, require_url: false, progress: &|_| {} }
+    }
+
+    /// Which rows to keep.
+    pub fn keep(mut self, keep: Keep, require: Require) -> Self {
+        self.criterion = Criterion { keep, require };
+        self
+    }
+
+    /// Which columns annotating adds.
+    pub fn columns(mut self, columns: VerdictColumns) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// What the column of masks is called (`robots_allowed` otherwise), or what the columns of the agents begin with (`robots_`).
+    pub fn name(mut self, name: &'f str) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// Makes it an error, and no output appears, if the column has values and none of them is a
+    /// URL.
+    pub fn require_url(mut self, require: bool) -> Self {
+        self.require_url = require;
+        self
+    }
+
+    /// Is called after every batch; the bytes are those of the files, in proportion to the rows.
+    pub fn progress(mut self, progress: &'f (dyn Fn(FilterProgress) + Sync)) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Routes every row of the inputs, one after the other, to one of the outputs. A row group of which all rows go to one place is
+    /// copied as it is; of others the values are written anew, with the compression of their column and a dictionary where it had one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadTable`] for damaged inputs, inputs of different schemas, and columns compressed by Brotli or LZO; what cannot be
+    /// read or written, naming the file; [`ErrorKind::Corrupt`] of the snapshot. No output appears then.
+    pub fn run(&self, inputs: &[ParquetInput], outputs: ParquetOutputs<'_>) -> Result<FilterStats> {
+        route::run(self, inputs, outputs)
+    }
+
+    /// Writes the inputs, one after the other, to `out`: all columns as they are, byte for byte, and columns of verdicts behind
+    /// them. What is kept beside them: row groups, page indexes, Bloom filters, statistics, the file's key-value metadata (the
+    /// first input's; in `ARROW:schema` the new columns are noted too). The agents are noted under `robosieve.agents`.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); and [`ErrorKind::BadTable`] if a column of that name is there already, or more than 63 agents ask for
+    /// bits.
+    pub fn annotate(&self, inputs: &[ParquetInput], out: impl AsRef<Path>) -> Result<FilterStats> {
+        annotate::run(self, inputs, out.as_ref())
+    }
+
+    /// An error if a URL is required and there is none in these rows of `inputs`.
+    fn check(&self, stats: &FilterStats, inputs: &[ParquetInput]) -> Result<()> {
+        if !self.require_url || !stats.has_no_url() {
+            return Ok(());
+        }
+        let what = format!("none of the {} rows has a URL in the column; name the right one with --field", stats.lines);
+        let err = crate::error::Error::from(ErrorKind::BadTable(what));
+        Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
+    }
+
+    /// Tells how far it has come, given the rows that are done.
+    fn progress_of(&self, inputs: &[ParquetInput]) -> impl FnMut(u64) + Send + use<'f> {
+        let bytes: u64 = inputs.iter().map(|input| input.chunks.len()).sum();
+        let rows: u64 = inputs.iter().map(ParquetInput::rows).sum();
+        let progress = self.progress;
+        move |done| {
+            let share = u128::from(bytes) * u128::from(done) / u128::from(rows.max(1));
+            progress(FilterProgress { bytes_read: share as u64 });
+        }
+    }
+}
+
+/// All row groups of all files, in order.
+fn places(inputs: &[ParquetInput]) -> Vec<pipeline::Place> {
+    let of_file =
+        |(file, input): (usize, &ParquetInput)| (0..input.meta.num_row_groups()).map(move |group| (file, group));
+    inputs.iter().enumerate().flat_map(of_file).collect()
+}
+
+/// The first of the inputs, if all have its schema.
+fn same_schema(inputs: &[ParquetInput]) -> Result<&ParquetInput> {
+    let Some(first) = inputs.first() else { return input::bad("there is no input") };
+    let differs =
+        |input: &&ParquetInput| input.schema().root_schema().get_fields() != first.schema().root_schema().get_fields();
+    if let Some(other) = inputs.iter().find(differs) {
+        let what = format!("its columns differ from those of {}; give each an output of its own", first.path.display());
+        return Err(crate::error::Error::from(ErrorKind::BadTable(what)).at(&other.path));
+    }
+    Ok(first)
+}
