@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every page whose blocks are run, each in a folder of its own in which `datasets` and `scripts` are those of the project.
-const PAGES: &[&str] = &["README.md", "datasets/small/README.md", "docs/COOKBOOK.md", "docs/REPORT.md"];
+const PAGES: &[&str] = &["README.md", "datasets/small/README.md", "docs/GUIDE.md", "docs/REPORT.md"];
 
 struct Step {
     line: usize,
