@@ -1,14 +1,17 @@
-//! The transcripts in the documentation: every `console` block is run, and says what the page says.
+//! Documentation tests for the command line: runs every `console` block of the pages and compares
+//! the output.
 //!
-//! A line `$ COMMAND` is given to the shell, with the lines `> MORE` that follow it at once, and the lines up to the next command are
-//! what it must print on standard output and standard error. A line `...` stands for any number of lines. Times and rates differ from run to run, and runs
-//! of blanks are compared as one. Common Crawl is a server on this machine, of the same layout.
+//! The shell runs each line `$ COMMAND` together with the lines `> MORE` that follow it. The lines
+//! up to the next command are the expected standard output and standard error. A line `...` matches
+//! any number of lines. Times and rates are ignored, and a run of blanks equals one blank.
+//! Downloads come from a local server with the layout of Common Crawl.
 
 use crate::commoncrawl::Server;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every page whose blocks are run, each in a folder of its own in which `datasets` and `scripts` are those of the project.
+/// The pages with transcripts. Each page runs in a directory of its own, with links to `datasets`
+/// and `scripts` of the project.
 const PAGES: &[&str] = &["README.md", "datasets/small/README.md", "docs/GUIDE.md", "docs/REPORT.md"];
 
 struct Step {
@@ -18,7 +21,7 @@ struct Step {
 }
 
 impl Step {
-    /// A line behind the command: more of it, or what it prints.
+    /// Adds a line that follows the command: a continuation, or expected output.
     fn add(&mut self, line: &str) {
         match line.strip_prefix("> ").filter(|_| self.expected.is_empty()) {
             Some(more) => self.command += &format!("\n{more}"),
@@ -27,8 +30,9 @@ impl Step {
     }
 }
 
-/// The commands of all `console` blocks of a page. Behind `scripts/try` all else in its block is what that prints, which looks like
-/// commands.
+/// The commands of all `console` blocks of a page.
+///
+/// `scripts/try` prints lines that look like commands, so the rest of its block is expected output.
 fn steps(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
@@ -51,7 +55,7 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// The words of a line, without those that differ from run to run.
+/// The words of a line, without times and rates.
 fn words(line: &str) -> Vec<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ',');
@@ -59,12 +63,13 @@ fn words(line: &str) -> Vec<&str> {
     (0..words.len()).filter(|&i| !varies(i)).map(|i| words[i]).collect()
 }
 
-fn fits(found: &[&str], expected: &[String]) -> bool {
+/// Whether the output matches the expected lines; `...` matches any number of lines.
+fn matches(found: &[&str], expected: &[String]) -> bool {
     match expected.split_first() {
         None => found.is_empty(),
-        Some((first, rest)) if first == "..." => (0..=found.len()).any(|skip| fits(&found[skip..], rest)),
+        Some((first, rest)) if first == "..." => (0..=found.len()).any(|skip| matches(&found[skip..], rest)),
         Some((first, rest)) => {
-            found.split_first().is_some_and(|(line, found)| words(line) == words(first) && fits(found, rest))
+            found.split_first().is_some_and(|(line, found)| words(line) == words(first) && matches(found, rest))
         }
     }
 }
@@ -86,7 +91,7 @@ fn run(command: &str, dir: &Path, crawl: &Server) -> String {
 
 #[cfg(unix)]
 #[test]
-fn pages_show_what_the_commands_print() {
+fn transcripts_match_the_output() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crawl = Server::start();
     let mut wrong = String::new();
@@ -99,7 +104,7 @@ fn pages_show_what_the_commands_print() {
         assert!(!steps.is_empty(), "{page} shows no commands");
         for step in steps {
             let printed = run(&step.command, dir.path(), &crawl);
-            if !fits(&printed.lines().collect::<Vec<_>>(), &step.expected) {
+            if !matches(&printed.lines().collect::<Vec<_>>(), &step.expected) {
                 wrong += &format!("{page}:{}: $ {}\nprints\n{printed}\n", step.line, step.command);
             }
         }
