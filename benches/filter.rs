@@ -13,7 +13,7 @@ fn filter(c: &mut Criterion) {
     let mut group = c.benchmark_group("filter");
     for (name, run) in [("sorted", 500), ("unsorted", 1)] {
         let (snapshot, list) = common::web(20_000, LINES, run);
-        let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
+        let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
         let list: Arc<[u8]> = list.into_bytes().into();
         let expected = run_once(&judge, &list);
         assert_eq!(expected.allowed + expected.disallowed + expected.unknown, LINES as u64);

@@ -14,7 +14,7 @@ fn judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("judge");
     for (name, site) in common::sites() {
         let snapshot = site.snapshot();
-        let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
+        let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
         let expected = site.allowed();
         group.throughput(Throughput::Elements(site.urls.len() as u64));
         group.bench_function(name, |b| {
@@ -66,7 +66,7 @@ fn match_kinds(c: &mut Criterion) {
 
 fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     let snapshot = site.snapshot();
-    let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
+    let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
     let found = judge.site(&Origin::of(ORIGIN.as_bytes()).expect("a URL")).expect("a sound snapshot");
     let paths = site.paths();
     let mut allows = |path: &str| {

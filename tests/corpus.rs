@@ -57,7 +57,7 @@ fn through_snapshot(robots: &[u8], agent: &Agent, url: &[u8]) -> Option<bool> {
     let mut compiler = Compiler::default();
     compiler.add_robots(origin.as_str(), robots).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(&snapshot, std::slice::from_ref(agent), JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), std::slice::from_ref(agent), JudgeOptions::default()).unwrap();
     Some(judge.judge(url).unwrap().get(0) == Verdict::Allowed)
 }
 
@@ -73,7 +73,7 @@ fn every_url_of_the_archive_has_the_expected_verdicts() {
     snapshot.verify().unwrap();
     let agents: Vec<Agent> =
         ["FooBot", "Googlebot", "GPTBot", "CCBot", "Bingbot"].iter().map(|name| name.parse().unwrap()).collect();
-    let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
     let expected = std::fs::read(urls).unwrap();
     let lines: Vec<&[u8]> = expected.split_inclusive(|&b| b == b'\n').collect();
     let list: Vec<u8> = lines.iter().flat_map(|line| line[6..].to_vec()).collect();

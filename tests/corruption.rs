@@ -536,7 +536,7 @@ fn a_list_is_not_finished_with_damaged_rules() {
     sections[FILES].fill(0xfe);
     let bytes = assemble(&sections);
     let snapshot = Snapshot::new(bytes.clone()).unwrap();
-    let judge = Judge::new(&snapshot, &[AGENTS[0].parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &[AGENTS[0].parse().unwrap()], JudgeOptions::default()).unwrap();
     let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
     let mut out = Vec::new();
     let err = Filter::new(&judge).annotate(vec![list], &mut out).unwrap_err();

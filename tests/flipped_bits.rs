@@ -85,7 +85,7 @@ fn unverified_damage_changes_verdicts() {
     let agents: Vec<_> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
     let letters = |bytes: &[u8]| -> Option<String> {
         let snapshot = Snapshot::new(bytes.to_vec()).ok()?;
-        let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).ok()?;
+        let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).ok()?;
         let mut letters = String::new();
         for url in URLS {
             letters.extend(judge.judge(url.as_bytes()).ok()?.iter().map(Verdict::letter));
@@ -132,7 +132,7 @@ fn texts_survive_no_damage_of_the_dictionary() {
         let snapshot = Snapshot::new(bytes.clone()).unwrap();
         let entry = snapshot.origins().map(Result::unwrap).find(|entry| entry.outcome().status == 200).unwrap();
         assert!(snapshot.robots_text(&entry).is_err(), "bit {bit}");
-        let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+        let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
         assert!(judge.explain(URLS[0].as_bytes(), 0).is_err(), "bit {bit}");
     }
 }
@@ -142,13 +142,13 @@ fn texts_survive_no_damage_of_the_dictionary() {
 fn explanations_survive_a_damaged_index() {
     let agents = [AGENTS[0].parse().unwrap()];
     let intact_snapshot = Snapshot::new(intact()).unwrap();
-    let wanted = Judge::new(&intact_snapshot, &agents, JudgeOptions::default()).unwrap();
+    let wanted = Judge::new(intact_snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
     let index = extents(intact())[1].clone();
     let mut found = 0;
     for bit in (index.start * 8..index.end * 8).step_by(7) {
         let bytes = flipped(bit);
         let snapshot = Snapshot::new(bytes.clone()).unwrap();
-        let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+        let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
         for url in [URLS[0], URLS[8], URLS[14], URLS[21]] {
             match judge.explain(url.as_bytes(), 0) {
                 Ok(why) => {

@@ -13,6 +13,7 @@ mod datasets;
 mod determinism;
 mod diff;
 mod flipped_bits;
+mod help;
 mod hostile_text;
 mod layers;
 mod many;
@@ -29,6 +30,7 @@ mod shell;
 #[cfg(unix)]
 mod signals;
 mod site;
+mod snapshot_option;
 mod spec;
 mod streams;
 mod synthetic;

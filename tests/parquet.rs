@@ -128,7 +128,7 @@ fn snapshot() -> Vec<u8> {
 fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
     let snapshot = Snapshot::new(snapshot()).unwrap();
     let agents = ["one".parse().unwrap(), "two".parse().unwrap()];
-    let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
     let of = |url: &[u8]| {
         let verdicts = judge.judge(url).unwrap();
         [verdicts.get(0), verdicts.get(1)]
@@ -432,7 +432,7 @@ fn what_cannot_be_done_is_told_and_leaves_nothing() {
 #[test]
 fn damaged_files_end_in_an_error_or_in_all_rows() {
     let snapshot = Snapshot::new(snapshot()).unwrap();
-    let judge = Judge::new(&snapshot, &["one".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &["one".parse().unwrap()], JudgeOptions::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let (path, out) = (dir.path().join("in"), dir.path().join("out"));
     let (mut errors, mut done) = (0, 0);

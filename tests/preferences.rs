@@ -145,7 +145,7 @@ fn preferences_by_the_whole_pipeline() {
     every_case("preferences by the whole pipeline", |case, profile, url| {
         let snapshot = Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap();
         let options = JudgeOptions::default().agent_match(case.agent_match());
-        let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+        let judge = Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
         let line = annotated(&judge, AnnotateForm::Letters, RecordOptions::default(), &format!("{url}\n"));
         let fields: Vec<&str> = line.trim_end().split('\t').collect();
         let [_, usage, signals, rest] = fields[..] else { panic!("{line:?}") };
@@ -253,7 +253,7 @@ fn the_robots_txt_that_counts_for_fetching_counts_here() {
 fn memory_of_another_judge_is_not_mixed_up() {
     let snapshot = snapshot_of(SITES);
     let judges = [&["a"], &["b"]]
-        .map(|[name]| Judge::new(&snapshot, &[name.parse().unwrap()], JudgeOptions::default()).unwrap());
+        .map(|[name]| Judge::new(snapshot.clone(), &[name.parse().unwrap()], JudgeOptions::default()).unwrap());
     let preferences = judges.each_ref().map(PreferenceJudge::new);
     for _ in 0..2 {
         for (of, expected) in preferences.iter().zip(["", "search=yes,ai-train=no"]) {
@@ -423,7 +423,7 @@ proptest! {
             let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
             let parsed = Robots::parse(body.as_bytes(), profile);
             for how in [AgentMatch::Extended, AgentMatch::Google] {
-                let judge = Judge::new(&snapshot, &agents, JudgeOptions::default().agent_match(how)).unwrap();
+                let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default().agent_match(how)).unwrap();
                 let bulk = PreferenceJudge::new(&judge);
                 for path in &paths {
                     let url = format!("{ORIGIN}/{}", path.concat());
@@ -498,7 +498,7 @@ fn hostile_files_cost_no_more_than_their_length() {
         let mut compiler = Compiler::default();
         compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
         let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-        let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+        let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
         let bulk = PreferenceJudge::new(&judge);
         let start = Instant::now();
         bulk.of(b"http://example.com/").unwrap();

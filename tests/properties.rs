@@ -118,7 +118,7 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
         let parsed = Robots::parse(body, profile);
         for how in [AgentMatch::Extended, AgentMatch::Google] {
             let options = JudgeOptions::default().agent_match(how);
-            let judge = Judge::new(&snapshot, &agents, options).unwrap();
+            let judge = Judge::new(snapshot.clone(), &agents, options).unwrap();
             let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
             for url in urls {
                 let verdicts = judge.judge(url.as_bytes()).unwrap();
@@ -205,7 +205,7 @@ proptest! {
             compiler.add_robots(origin, b"user-agent: *\ndisallow: /x").unwrap();
         }
         let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-        let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+        let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
         let alone: Vec<String> = list.split_inclusive('\n').map(|line| {
             let url = line.strip_suffix('\n').unwrap_or(line);
             let url = url.strip_suffix('\r').unwrap_or(url);
@@ -223,7 +223,7 @@ proptest! {
         let magic = [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd", b"\x1f\x9d", b"\xff\xfe", b"\xfe\xff", b"\xff\xd8\xff"];
         prop_assume!(!magic.iter().any(|magic| line.starts_with(magic)));
         let snapshot = snapshot_of(b"user-agent: *\ndisallow: /*a", Profile::Rfc9309);
-        let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+        let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
         let mut out = Vec::new();
         Filter::new(&judge).annotate(vec![Input::from_reader("list", Cursor::new(line.clone()))], &mut out).unwrap();
         let unmarked: Vec<u8> = out.split_inclusive(|&b| b == b'\n').flat_map(|line| line[2..].to_vec()).collect();
@@ -243,7 +243,7 @@ fn stars_alone_decide_however_many_urls_a_site_has() {
             (format!("disallow: /\nallow: {stars}\n{}", literal("disallow")), Verdict::Allowed),
         ] {
             let snapshot = snapshot_of(format!("user-agent: *\n{rules}").as_bytes(), Profile::Google);
-            let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+            let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
             for number in 0..5_000 {
                 let verdict = judge.judge(format!("{ORIGIN}/x/{number}").as_bytes()).unwrap().get(0);
                 assert_eq!(verdict, expected, "URL {number} by {stars}");

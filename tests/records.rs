@@ -176,7 +176,7 @@ fn every_form_gives_the_verdicts_of_the_plain_list() {
     let mut compiler = Compiler::default();
     compiler.add_reader("robots.jsonl", web.archive()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(&snapshot, &["GPTBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &["GPTBot".parse().unwrap()], JudgeOptions::default()).unwrap();
     let mut list = String::new();
     web.urls().read_to_string(&mut list).unwrap();
     let pad = "x".repeat(60);
@@ -296,7 +296,7 @@ fn errors_say_what_to_do() {
         robosieve(dir.path(), &["filter", "-s", "s.rsieve", "-a", "FooBot", "--json-key", "page", "objects.jsonl"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("none of the 2 lines") && ran.stderr.contains("--json-key say where"),
+        ran.stderr.contains("none of the 2 lines") && ran.stderr.contains("--field or --json-key"),
         "{}",
         ran.stderr
     );

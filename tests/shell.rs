@@ -1,4 +1,4 @@
-//! Completions and man pages: made of the same words as `--help`, and understood by those who read them.
+//! Shell completion scripts and man pages: generated from `--help`, and accepted by their readers.
 
 use crate::command::robosieve;
 use std::path::Path;
@@ -13,17 +13,52 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(ran.stdout).unwrap()
 }
 
-/// What a program makes of a text; `None` with a notice where it is not installed.
+/// The output and errors of a program that reads a text; `None` with a notice if it is not
+/// installed.
 fn read_by(program: &str, args: &[&str], text: &str) -> Option<(String, String)> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, text).unwrap();
     let Ok(out) = Command::new(program).args(args).arg(file.path()).output() else {
-        eprintln!("passed over: there is no {program}");
+        eprintln!("skipped: there is no {program}");
         return None;
     };
     let [stdout, stderr] = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(out.status.success(), "{program}: {stderr}");
     Some((stdout, stderr))
+}
+
+/// Splits a line into words as readline does: `@` and `=` are words too.
+fn bash_words(line: &str) -> Vec<String> {
+    let separated = line.replace('=', " = ").replace('@', " @ ");
+    let mut words: Vec<String> = separated.split_whitespace().map(str::to_owned).collect();
+    if line.ends_with(' ') {
+        words.push(String::new());
+    }
+    words
+}
+
+/// The part of the last word that readline replaces.
+fn replaced_part(line: &str) -> &str {
+    let word = line.rsplit([' ', '=']).next().unwrap();
+    word.rfind('@').map_or(word, |at| &word[at..])
+}
+
+/// The completions of a line that ends at the cursor, by the function that the script registers.
+#[cfg(unix)]
+fn bash_completes(script: &str, line: &str) -> Vec<String> {
+    let words = bash_words(line);
+    let [previous, _] = words.last_chunk().unwrap();
+    let asked = format!(
+        "{script}\nCOMP_LINE='{line}' COMP_POINT={} COMP_WORDS=({}) COMP_CWORD={}\n\
+         registered=$(complete -p robosieve); registered=${{registered#*-F }}\n\
+         ${{registered%% *}} robosieve '{}' '{previous}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        line.len(),
+        words.iter().map(|word| format!("'{word}' ")).collect::<String>(),
+        words.len() - 1,
+        replaced_part(line),
+    );
+    let (found, _) = read_by("bash", &[], &asked).unwrap();
+    found.lines().map(str::to_owned).collect()
 }
 
 #[cfg(unix)]
@@ -33,24 +68,38 @@ fn bash_completes_verbs_options_and_values() {
     for (line, expected) in [
         ("robosieve ann", "annotate"),
         ("robosieve filter --snap", "--snapshot"),
+        ("robosieve diff --snap", "--snapshot"),
         ("robosieve filter --status-policy str", "strict"),
         ("robosieve completions fi", "fish"),
     ] {
-        let words: Vec<&str> = line.split(' ').collect();
-        let asked = format!(
-            "{script}\\nCOMP_WORDS=({line}); COMP_CWORD={}; _robosieve robosieve {} {}; echo \"${{COMPREPLY[@]}}\"",
-            words.len() - 1,
-            words[words.len() - 1],
-            words[words.len() - 2],
-        );
-        let asked = asked.replace("\\n", "\n");
-        let (found, _) = read_by("bash", &[], &asked).unwrap();
-        assert_eq!(found.trim(), expected, "{line}");
+        assert_eq!(bash_completes(&script, line), [expected], "{line}");
     }
 }
 
+#[cfg(unix)]
 #[test]
-fn other_shells_read_theirs() {
+fn bash_completes_agents_and_sets_in_comma_lists() {
+    let script = printed(&["completions", "bash"]);
+    for (line, expected) in [
+        ("robosieve filter -a GPT", "GPTBot"),
+        ("robosieve filter -a GPTBot,CCB", "GPTBot,CCBot"),
+        ("robosieve check -s web -a @ai-t", "@ai-train"),
+        // readline keeps the text in front of the `@`.
+        ("robosieve agents --agent GPTBot,@sea", "@search"),
+        ("robosieve annotate --agent=PerplexityB", "PerplexityBot"),
+        ("robosieve filter -a MyOwnBot,CCB", "MyOwnBot,CCBot"),
+    ] {
+        assert_eq!(bash_completes(&script, line), [expected], "{line}");
+    }
+    let all = bash_completes(&script, "robosieve filter -a ");
+    assert!(
+        ["@ai", "GPTBot", "CCBot", "Googlebot"].iter().all(|name| all.iter().any(|found| found == name)),
+        "{all:?}"
+    );
+}
+
+#[test]
+fn scripts_of_other_shells_are_valid() {
     for (shell, args) in [("zsh", &["-n"][..]), ("fish", &["--no-execute"])] {
         let script = printed(&["completions", shell]);
         assert!(VERBS.iter().all(|verb| script.contains(verb)), "{shell}");
@@ -60,7 +109,28 @@ fn other_shells_read_theirs() {
 }
 
 #[test]
-fn there_is_a_page_of_the_manual_for_each_verb() {
+fn zsh_and_fish_complete_agents_in_comma_lists() {
+    for (shell, function) in [("zsh", ":AGENT:_sequence compadd - @ai "), ("fish", "(__fish_append , @ai ")] {
+        let script = printed(&["completions", shell]);
+        let lists: Vec<&str> = script.split(function).skip(1).collect();
+        assert!(lists.len() >= 7, "{shell}: {} lists", lists.len());
+        assert!(lists.iter().all(|list| list.contains(" GPTBot ")), "{shell}");
+    }
+    let Some((found, _)) = read_by(
+        "fish",
+        &["--no-config"],
+        &(printed(&["completions", "fish"])
+            + "
+complete -C 'robosieve filter -a GPTBot,@sea'
+"),
+    ) else {
+        return;
+    };
+    assert!(found.starts_with("GPTBot,@search\t"), "{found}");
+}
+
+#[test]
+fn every_verb_has_a_man_page() {
     let dir = tempfile::tempdir().unwrap();
     let ran = robosieve(dir.path(), &["man", "--out-dir", "man/man1"]);
     assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
@@ -79,5 +149,5 @@ fn there_is_a_page_of_the_manual_for_each_verb() {
         }
     }
     let ran = robosieve(dir.path(), &["man", "sieve"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("there are those on compile, filter"), "{}", ran.stderr);
+    assert!(ran.code == Some(2) && ran.stderr.contains("there are pages on compile, filter"), "{}", ran.stderr);
 }

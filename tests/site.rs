@@ -13,7 +13,7 @@ fn snapshot() -> Snapshot {
 /// The verdict on `path` of `origin`, and whether it came by the other scheme.
 fn verdict(origin: &str, path: &str, options: JudgeOptions) -> (Verdict, bool) {
     let snapshot = snapshot();
-    let judge = Judge::new(&snapshot, &["a".parse().unwrap()], options).unwrap();
+    let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], options).unwrap();
     let site = judge.site(&Origin::of(origin.as_bytes()).unwrap()).unwrap();
     let verdicts = site.judge(path.as_bytes()).unwrap();
     let joined = [origin, path].concat();
@@ -35,7 +35,7 @@ fn a_path_is_what_follows_the_origin() {
 #[test]
 fn a_missing_slash_is_put_there() {
     let snapshot = snapshot();
-    let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
     let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
     assert_eq!(site.judge(b"x").unwrap().get(0), Verdict::Disallowed);
 }
@@ -55,7 +55,7 @@ fn unknown_origins_and_other_schemes() {
 #[test]
 fn a_site_does_not_disturb_the_judge() {
     let snapshot = snapshot();
-    let judge = Judge::new(&snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
     let known = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
     let unknown = judge.site(&Origin::of(b"https://other.example").unwrap()).unwrap();
     for _ in 0..2 {

@@ -215,7 +215,7 @@ fn rules_by_the_whole_pipeline() {
         for profile in case.profiles() {
             let snapshot = Snapshot::new(compile(&case, profile).to_vec().unwrap()).unwrap();
             let options = JudgeOptions::default().agent_match(case.agent_match());
-            let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+            let judge = Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
             let list: String = case.urls().map(|(url, _)| format!("{url}\n")).collect();
             let expected: String =
                 case.urls().map(|(url, allowed)| format!("{}\t{url}\n", if allowed { 'A' } else { 'D' })).collect();
@@ -291,7 +291,7 @@ fn outcomes_of_fetching_under_every_policy() {
             ("scheme_any", policy(StatusPolicy::Google).any_scheme(true)),
         ]);
         for (name, options) in runs {
-            let judge = Judge::new(&snapshot, &[case.agent.parse().unwrap()], options).unwrap();
+            let judge = Judge::new(snapshot.clone(), &[case.agent.parse().unwrap()], options).unwrap();
             for expected in &case.expect {
                 let letter = match name {
                     "google" => expected.google,
@@ -315,7 +315,7 @@ fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> boo
     let mut compiler = Compiler::new(profile);
     compiler.add_robots(origin, format!("user-agent: *\ndisallow: {path}$").as_bytes()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
     let robots = format!("user-agent: *\ndisallow: {path}$");
     let robots = Robots::parse(robots.as_bytes(), profile);
     let explained = explain(&robots, &"FooBot".parse().unwrap(), AgentMatch::Extended, url.trim().as_bytes());

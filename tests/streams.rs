@@ -118,7 +118,7 @@ fn a_closed_stdout_ends_a_run_quietly_unless_its_status_is_an_answer() {
         let said: Vec<&str> = found.stderr.lines().filter(|line| line.starts_with("robosieve: ")).collect();
         match code {
             0 => assert!(said.is_empty(), "{args}: {said:?}"),
-            _ => assert!(said.len() == 1 && said[0].contains("reader went away"), "{args}: {said:?}"),
+            _ => assert!(said.len() == 1 && said[0].contains("its reader closed it"), "{args}: {said:?}"),
         }
     }
 }

@@ -319,7 +319,7 @@ fn urls_are_like_those_of_the_real_web() {
         );
     }
     for (agent, measured) in [("FooBot", 0.035), ("GPTBot", 0.045)] {
-        let judge = Judge::new(&snapshot, &[agent.parse().unwrap()], JudgeOptions::default()).unwrap();
+        let judge = Judge::new(snapshot.clone(), &[agent.parse().unwrap()], JudgeOptions::default()).unwrap();
         let input = vec![Input::from_reader("synthetic", web.urls())];
         let stats = Filter::new(&judge).run(input, Outputs::default()).unwrap();
         let judged = (stats.allowed + stats.disallowed) as f64;

@@ -26,7 +26,7 @@ fn failure(time: i64) -> String {
 /// The letters of a path that the good copy refuses, of one that it does not, and of `/robots.txt`.
 fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
     let snapshot = Snapshot::new(snapshot.to_vec()).unwrap();
-    let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], options).unwrap();
+    let judge = Judge::new(snapshot.clone(), &["FooBot".parse().unwrap()], options).unwrap();
     let letter = |url: &&str| {
         let letter = judge.judge(url.as_bytes()).unwrap().get(0).letter();
         assert_eq!(judge.explain(url.as_bytes(), 0).unwrap().verdict.letter(), letter, "{url}");

@@ -1,67 +1,70 @@
-//! `robosieve annotate`: every line with its verdicts.
+//! `robosieve annotate`: adds verdicts to every line.
 
-use super::choices::AnnotateArg;
-use super::examples::ANNOTATE_EXAMPLES;
+use super::help_text::{ANNOTATE_EXAMPLES, ANNOTATE_SHORT, COMMON};
 use super::inputs::InputArgs;
-use super::judging::{JudgeArgs, agents_needed};
-use super::many::ManyArgs;
-use super::parquet::NameArgs;
-use super::records::RecordArgs;
-use super::run::Run;
-use super::snapshot::VerifyArgs;
+use super::judge_args::{JudgeArgs, agent_required};
+use super::judge_run::JudgeRun;
+use super::judge_task::{Action, Annotation, JudgeTask, OutputPaths};
+use super::out_dir::OutDirArgs;
+use super::record_args::RecordArgs;
+use super::snapshot_args::VerifyArgs;
 use super::summary::print_agents;
-use super::task::{Annotation, Places, Task, What};
+use super::value_enums::AnnotateArg;
 use anyhow::bail;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-#[command(after_help = ANNOTATE_EXAMPLES, group = agents_needed())]
+#[command(after_help = ANNOTATE_SHORT, after_long_help = ANNOTATE_EXAMPLES, group = agent_required())]
 pub(crate) struct AnnotateArgs {
     /// The snapshot
-    #[arg(short, long, value_name = "SNAP")]
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub snapshot: PathBuf,
     #[command(flatten)]
     pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
+    /// Form of verdicts
+    ///
+    /// The default is letters, and bits for Parquet files.
+    #[arg(long = "as", value_enum, value_name = "FORM", help_heading = COMMON)]
+    pub form: Option<AnnotateArg>,
+    /// Write the lines here (default: standard output)
+    ///
+    /// The extensions .gz and .zst compress.
+    #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
+    pub output: Option<PathBuf>,
+    /// Add what the site states about the use of its content
+    ///
+    /// The statements are the fields content-usage and content-signal of its robots.txt.
+    #[arg(long, help_heading = COMMON)]
+    pub preferences: bool,
+    /// Name of the Parquet column of bits, or name prefix of the columns per agent
+    ///
+    /// The defaults are robots_allowed and robots_.
+    #[arg(long, value_name = "NAME", help_heading = COMMON, hide_short_help = true)]
+    pub as_name: Option<String>,
     #[command(flatten)]
     pub records: RecordArgs,
-    /// What to write for each line (default: letters), or add to each row of a Parquet file (default: bits)
-    #[arg(long = "as", value_enum, value_name = "FORM")]
-    pub form: Option<AnnotateArg>,
-    /// Add what each site prefers about the use of the URL's content, by the fields content-usage and content-signal of its robots.txt
-    #[arg(long)]
-    pub preferences: bool,
-    /// Write the lines here (default: standard output); .gz and .zst compress
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
     #[command(flatten)]
-    pub many: ManyArgs,
+    pub out_dir: OutDirArgs,
     #[command(flatten)]
-    pub name: NameArgs,
-    #[command(flatten)]
-    pub from: InputArgs,
+    pub inputs: InputArgs,
 }
 
 pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
     if args.preferences && args.form == Some(AnnotateArg::Mask) {
-        bail!("--as mask has no place for --preferences; take letters or jsonl");
+        bail!("--as mask cannot hold --preferences; use --as letters or jsonl");
     }
-    let dir = args.many.dir(args.output.as_deref())?;
+    let dir = args.out_dir.dir(args.output.as_deref())?;
     let main = dir.map(Path::to_owned).or_else(|| args.output.clone());
-    let task = Task {
-        what: What::Annotate(Annotation {
-            form: args.form,
-            name: args.name.as_name.clone(),
-            preferences: args.preferences,
-        }),
-        records: args.records.options(),
-    };
-    let places = Places { main, of_directory: dir.is_some(), ..Places::default() };
-    let (snapshot, verify, judge, many, from) = (&args.snapshot, &args.verify, &args.judge, &args.many, &args.from);
-    Run { snapshot, verify, judge, many, from, task, places, quiet }.perform(|stats, agents| {
-        // The counts of one agent are those of the lines.
+    let action =
+        Action::Annotate(Annotation { form: args.form, name: args.as_name.clone(), preferences: args.preferences });
+    let task = JudgeTask { action, records: args.records.options() };
+    let paths = OutputPaths { main, of_directory: dir.is_some(), ..OutputPaths::default() };
+    let AnnotateArgs { snapshot, verify, judge, out_dir, inputs, .. } = args;
+    JudgeRun { snapshot, verify, judge, out_dir, inputs, task, paths, quiet }.perform(|stats, agents| {
+        // The counts of a single agent equal those of the lines.
         if agents.len() > 1 {
             print_agents(stats, agents);
         }

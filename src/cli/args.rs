@@ -1,4 +1,4 @@
-//! The command line as a whole: its verbs, each with the arguments that stand beside it.
+//! The command line: the verbs with their arguments, and the options of all verbs.
 
 use super::agents::AgentsArgs;
 use super::annotate::AnnotateArgs;
@@ -6,33 +6,45 @@ use super::bench::BenchArgs;
 use super::check::CheckArgs;
 use super::compile::CompileArgs;
 use super::diff::DiffArgs;
-use super::examples::{COMPLETIONS_EXAMPLES, EXAMPLES, MAN_EXAMPLES};
 use super::filter::FilterArgs;
+use super::help_text::{COMMON, COMPLETIONS_EXAMPLES, EXAMPLES, MAN_EXAMPLES, SHORT_EXAMPLES, TEMPLATE};
 use super::inputs::refuse_remote;
 use super::inspect::InspectArgs;
 use super::numbers::parse_threads;
 use super::report::ReportArgs;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Compile robots.txt archives into a snapshot, and judge any number of URLs by it.
+/// Compile robots.txt archives into a snapshot, and judge any number of URLs with it.
 #[derive(Debug, Parser)]
-#[command(name = "robosieve", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(
+    name = "robosieve",
+    version,
+    arg_required_else_help = true,
+    disable_help_flag = true,
+    help_template = TEMPLATE,
+    after_help = SHORT_EXAMPLES,
+    after_long_help = EXAMPLES
+)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Worker threads (default: one for each core; at most four for each core, or 512 if that is
-    /// more).
-    #[arg(short, long, global = true, value_name = "N", value_parser = parse_threads)]
+    /// Worker threads (default: one per core)
+    ///
+    /// At most four per core, or 512 if that is more.
+    #[arg(short, long, global = true, value_name = "N", value_parser = parse_threads, help_heading = COMMON, display_order = 900)]
     pub jobs: Option<usize>,
-    /// Print no summary and no progress.
-    #[arg(short, long, global = true)]
+    /// Print no summary and no progress
+    #[arg(short, long, global = true, help_heading = COMMON, display_order = 901)]
     pub quiet: bool,
+    /// Print a summary (-h) or the whole help (--help)
+    #[arg(short, long, global = true, action = ArgAction::Help, help_heading = COMMON, display_order = 902)]
+    help: Option<bool>,
 }
 
 impl Cli {
-    /// Reads the command line, and refuses the URLs of files elsewhere wherever a path is expected.
+    /// Parses the command line, and refuses URLs in place of paths.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let mut command = Self::command();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -45,15 +57,17 @@ impl Cli {
 
 fn refuse_remote_paths(matches: &ArgMatches) -> anyhow::Result<()> {
     for id in matches.ids() {
-        // All other types of arguments are none of its business.
+        // Arguments of other types are no paths.
         let paths = matches.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
         paths.into_iter().flatten().try_for_each(|path| refuse_remote(path))?;
     }
     matches.subcommand().map_or(Ok(()), |(_, matches)| refuse_remote_paths(matches))
 }
 
-/// The verbs. Only the arguments of the one that is called are made: that takes an eighth off the time of `check` on one URL.
-// A doc comment on arguments would take the place of the verb's description, so they have plain ones.
+/// The verbs. Deferring builds only the arguments of the called verb, which saves an eighth of the
+/// time of `check` on one URL.
+// A doc comment on the arguments would replace the description of the verb, so they have plain
+// ones.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Verb {
@@ -61,28 +75,28 @@ pub(crate) enum Verb {
     Compile(CompileArgs),
     /// Keep the URLs that agents may fetch
     Filter(FilterArgs),
-    /// Give every line its verdicts, one letter an agent: A allowed, D disallowed, U unknown origin, I not a URL
+    /// Add to every line its verdicts, one letter per agent
     Annotate(AnnotateArgs),
-    /// Tell how much agents are refused, and why: by a snapshot, or for lists of URLs
+    /// Report how much robots.txt files refuse to agents, and why
     Report(ReportArgs),
-    /// Judge single URLs, and say why
+    /// Judge single URLs, and explain the verdicts
     Check(CheckArgs),
-    /// Show what a snapshot holds, in all or of one origin
+    /// Show the contents of a snapshot, or its entry for one origin
     Inspect(InspectArgs),
-    /// Tell what changed from one snapshot to another: origins, rules, agents newly refused or allowed
+    /// Show what changed between two snapshots
     Diff(DiffArgs),
-    /// List the crawlers that are known, or rank the names in a snapshot's robots.txt files
+    /// List known crawlers, or rank the names in a snapshot's robots.txt files
     Agents(AgentsArgs),
-    /// Time the judging stage by stage, of your URLs by your snapshot or of a synthetic web
+    /// Time the stages of judging, on your data or on a synthetic web
     Bench(BenchArgs),
-    /// Print what makes a shell complete verbs, options and their values
+    /// Print a shell completion script
     Completions(CompletionsArgs),
-    /// Print the manual as man pages, or write them
+    /// Print the man pages, or write them
     Man(ManArgs),
 }
 
 impl Verb {
-    /// Whether the exit status is an answer, which a run that was cut short must not give.
+    /// Whether the exit status is an answer, which an incomplete run must not give.
     pub(crate) fn has_answer(&self) -> bool {
         matches!(self, Self::Check(_) | Self::Diff(DiffArgs { exit_code: true, .. }))
     }
@@ -91,7 +105,7 @@ impl Verb {
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
@@ -99,10 +113,27 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub(crate) struct ManArgs {
-    /// The verb to print the page of (default: the page on the whole)
+    /// Print the page of this verb (default: the page of the program)
     #[arg(value_name = "VERB", conflicts_with = "out_dir")]
     pub verb: Option<String>,
-    /// Write all pages into this directory, as robosieve.1, robosieve-filter.1 and so on; made if it is not there
+    /// Write all pages into this directory, as robosieve.1, robosieve-filter.1 and so on
+    ///
+    /// The directory is created if needed.
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn top_level_help_lists_every_verb() {
+        let command = Cli::command();
+        for verb in command.get_subcommands() {
+            let (name, about) = (verb.get_name(), verb.get_about().map(ToString::to_string).unwrap_or_default());
+            let line = format!("\n  {name:<12} {about}\n");
+            assert!(TEMPLATE.contains(&line), "{line}");
+        }
+    }
 }

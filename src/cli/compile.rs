@@ -1,16 +1,16 @@
-//! `robosieve compile`: archives to a snapshot, with a report.
+//! `robosieve compile`: compiles archives into a snapshot, with a report.
 
-use super::choices::ProfileArg;
-use super::endings::{Format, refuse_other_format};
 use super::escape::{escape, to_json_pretty};
-use super::examples::COMPILE_EXAMPLES;
+use super::file_extension::{OutputFormat, refuse_other_format};
+use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, INPUT, OUTPUT, POLICY};
 use super::inputs::expand_globs;
-use super::output::Output;
-use super::overlap::Files;
+use super::output::OutputTarget;
+use super::overwrite_guard::OverwriteGuard;
 use super::progress::Progress;
 use super::stderr::print_line;
 use super::summary::{grouped, print_compile};
 use super::time::parse_through;
+use super::value_enums::ProfileArg;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{CompileReport, Compiler, OutputFile, Snapshot};
@@ -19,29 +19,36 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-#[command(after_help = COMPILE_EXAMPLES)]
+#[command(after_help = COMPILE_SHORT, after_long_help = COMPILE_EXAMPLES)]
 pub(crate) struct CompileArgs {
     /// The snapshot to write; an existing one is replaced
-    #[arg(short, long, value_name = "SNAP")]
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub output: PathBuf,
-    /// Whose reading of the rules to compile for (default: that of --previous, else google)
-    #[arg(long, value_enum)]
+    /// Parser to reproduce
+    ///
+    /// The default is the profile of --previous, else google.
+    #[arg(long, value_enum, help_heading = POLICY)]
     pub profile: Option<ProfileArg>,
-    /// Take over what this snapshot knows, wherever the inputs tell nothing newer; it may be the output too
-    #[arg(long, value_name = "OLD")]
+    /// Keep the entries of this snapshot that the inputs do not replace
+    ///
+    /// The output may replace it.
+    #[arg(long, value_name = "OLD", help_heading = COMMON)]
     pub previous: Option<PathBuf>,
-    /// Leave out captures newer than this time, and count them; a date is its last second in UTC. Captures of unknown time stay
-    #[arg(long, value_name = "TIME", value_parser = parse_through)]
+    /// Skip, and count, captures newer than this time
+    ///
+    /// A date is its last second in UTC. Captures of unknown time stay.
+    #[arg(long, value_name = "TIME", value_parser = parse_through, help_heading = POLICY)]
     pub as_of: Option<i64>,
-    /// Read on behind damaged places, counting them, instead of failing at the first
-    #[arg(long)]
+    /// Skip, and count, damaged places of the inputs instead of failing
+    #[arg(long, help_heading = INPUT)]
     pub skip_damaged: bool,
-    /// Write what was read and what came of it as JSON (`-`: standard output)
-    #[arg(long, value_name = "FILE")]
+    /// Write the counts as JSON (`-`: standard output)
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub stats_json: Option<PathBuf>,
-    /// WARC or JSONL files (plain, gzip or zstd), directories of them or of robots.txt files;
-    /// quoted globs ('crawl/**/*.warc.gz') stand for the files that they match; `-` is standard
-    /// input
+    /// WARC or JSONL archives, or directories (`-`: standard input)
+    ///
+    /// An archive is plain, gzip or zstd. A directory holds archives or robots.txt files. A quoted
+    /// glob ('crawl/**/*.warc.gz') stands for the files that it matches.
     #[arg(required_unless_present = "previous", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -49,41 +56,41 @@ pub(crate) struct CompileArgs {
 pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = expand_globs(&args.inputs)?;
     refuse_outputs(args, &inputs)?;
-    // The work is long: an output that cannot be written is told now, by beginning it.
+    // Compiling takes long: outputs are created first, so that an unwritable one fails at once.
     let mut output = OutputFile::create(&args.output)?;
-    let mut stats = args.stats_json.as_deref().map(|path| Output::open(Some(path))).transpose()?;
-    stats.iter_mut().for_each(Output::outlive_reader);
+    let mut stats = args.stats_json.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
+    stats.iter_mut().for_each(OutputTarget::outlive_reader);
     let progress = Progress::of_archives(&inputs, quiet);
-    let mut compiler = begin(args)?;
+    let mut compiler = new_compiler(args)?;
     compiler.skip_damaged(args.skip_damaged);
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("making the snapshot");
     let mut compiled = compiler.finish()?;
-    report_skipped(compiled.report());
-    report_unread(compiled.report());
-    refuse_nothing(args, compiled.report())?;
+    warn_of_skipped_files(compiled.report());
+    warn_of_unread_keys(compiled.report());
+    refuse_empty_snapshot(args, compiled.report())?;
     compiled.write_into(&mut output)?;
     if let Some(stats) = &mut stats {
         stats.write_whole(&to_json_pretty(compiled.report())?)?;
     }
-    Output::commit_all([Some(Output::File(Box::new(output))), stats].into_iter().flatten())?;
+    OutputTarget::commit_all([Some(OutputTarget::File(Box::new(output))), stats].into_iter().flatten())?;
     progress.finish();
     if !quiet {
         print_compile(compiled.report(), [args.previous.is_some(), args.as_of.is_some()], progress.elapsed());
     }
-    // The process ends, and all its memory with it: freeing millions of parts one by one takes time.
+    // The process ends here; freeing millions of small allocations one by one would take time.
     std::mem::forget(compiled);
     Ok(())
 }
 
-/// A compiler for the profile that is asked for, or that of the previous snapshot.
-fn begin(args: &CompileArgs) -> anyhow::Result<Compiler> {
-    let asked = args.profile.map(ProfileArg::value);
+/// A compiler for the given profile, or that of the previous snapshot.
+fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
+    let profile = args.profile.map(ProfileArg::value);
     let Some(path) = &args.previous else {
-        return Ok(with_time(Compiler::new(asked.unwrap_or_default()), args));
+        return Ok(with_time(Compiler::new(profile.unwrap_or_default()), args));
     };
     let old = Snapshot::open(path)?;
-    let profile = asked.map_or_else(|| old.profile(), Ok).map_err(|err| err.at(path))?;
+    let profile = profile.map_or_else(|| old.profile(), Ok).map_err(|err| err.at(path))?;
     let mut compiler = with_time(Compiler::new(profile), args);
     compiler.previous(old).map_err(|err| err.at(path))?;
     Ok(compiler)
@@ -96,25 +103,25 @@ fn with_time(mut compiler: Compiler, args: &CompileArgs) -> Compiler {
     compiler
 }
 
-/// Refuses outputs that would overwrite what is read, or each other, or whose names say another
-/// format. The previous snapshot may be replaced by the new one.
+/// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
+/// another format. The new snapshot may replace the previous one.
 fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
     refuse_archive(&args.output)?;
-    let mut files = Files::default().reads("an input", inputs);
+    let mut guard = OverwriteGuard::default().add_inputs("an input", inputs);
     for dir in inputs.iter().filter(|input| input.is_dir()) {
         let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
-        files = files.reads("a file of an input directory", entries.flatten().map(|entry| entry.path()));
+        guard = guard.add_inputs("a file of an input directory", entries.flatten().map(|entry| entry.path()));
     }
-    files.writes("-o", &args.output)?;
-    let mut files = files.reads("--previous", &args.previous);
+    guard.add_output("-o", &args.output)?;
+    let mut guard = guard.add_inputs("--previous", &args.previous);
     if let Some(path) = &args.stats_json {
-        files.writes("--stats-json", path)?;
-        refuse_other_format("--stats-json", path, Format::Text)?;
+        guard.add_output("--stats-json", path)?;
+        refuse_other_format("--stats-json", path, OutputFormat::Text)?;
     }
-    refuse_other_format("-o", &args.output, Format::Snapshot)
+    refuse_other_format("-o", &args.output, OutputFormat::Snapshot)
 }
 
-/// An output that is an archive was most likely meant as an input (`-o *.warc.gz`).
+/// Refuses to replace an archive: it was probably meant as an input (`-o *.warc.gz`).
 fn refuse_archive(output: &Path) -> anyhow::Result<()> {
     if output.as_os_str() == "-" {
         bail!("a snapshot cannot be written to standard output: name a file");
@@ -130,8 +137,8 @@ fn refuse_archive(output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Files that are left out are lost input, so this is said under `-q` too.
-fn report_skipped(report: &CompileReport) {
+/// Warns of skipped files, also with `-q`: their data is missing in the snapshot.
+fn warn_of_skipped_files(report: &CompileReport) {
     let names = &report.skipped_examples;
     if report.skipped_files > 0 {
         let more = if report.skipped_files > names.len() as u64 { ", ..." } else { "" };
@@ -144,8 +151,8 @@ fn report_skipped(report: &CompileReport) {
     }
 }
 
-/// Bodies under unknown keys are lost input too.
-fn report_unread(report: &CompileReport) {
+/// Warns of bodies under unknown keys, also with `-q`.
+fn warn_of_unread_keys(report: &CompileReport) {
     for (key, lines) in &report.unread_keys {
         let have = if *lines == 1 { "line with a 2xx status has" } else { "lines with a 2xx status have" };
         print_line(format_args!(
@@ -157,14 +164,15 @@ fn report_unread(report: &CompileReport) {
     }
 }
 
-/// A snapshot of nothing would replace a good one where an archive came out empty.
-fn refuse_nothing(args: &CompileArgs, report: &CompileReport) -> anyhow::Result<()> {
+/// Refuses an empty snapshot: it would replace a good one if an archive turned out empty.
+fn refuse_empty_snapshot(args: &CompileArgs, report: &CompileReport) -> anyhow::Result<()> {
     if report.counts.origins > 0 {
         return Ok(());
     }
     let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
     bail!(
-        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer than --as-of, {} damaged places skipped, {} files left out); nothing is written",
+        "{}: no capture of any /robots.txt ({} captures of other URLs, {} without a URL, {} newer than --as-of, \
+         {} damaged places skipped, {} files left out); nothing is written",
         inputs.join(", "),
         report.other_urls,
         report.not_urls,

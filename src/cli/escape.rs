@@ -1,15 +1,15 @@
-//! Escapes text from sites, archives and file names, so that printing it does nothing but show it.
+//! Escapes text from sites, archives and file names, so that printing it only shows it.
 //!
 //! Control characters can move the cursor, recolour or retitle a terminal and even type into it.
-//! Bidirectional controls reorder what a line shows, and invisible characters hide a difference.
-//! All are shown as `\u{1b}`; bytes that are not UTF-8 have become U+FFFD before.
+//! Bidirectional controls reorder a line, and invisible characters hide a difference. All are shown
+//! as `\u{1b}`; invalid UTF-8 is already U+FFFD.
 
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether printing this character does something other than show it: controls (C0, DEL, C1), line
-/// separators, bidirectional controls and invisible characters.
+/// Whether printing this character has an effect other than showing it: controls (C0, DEL, C1),
+/// line separators, bidirectional controls and invisible characters.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -17,12 +17,12 @@ fn is_unsafe(c: char) -> bool {
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A text that stands within a line: line ends and tabs are escaped too.
+/// Escapes a text within a line, including line ends and tabs.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     escape_if(text, is_unsafe)
 }
 
-/// A text of several lines, or with columns: line ends and tabs stay.
+/// Escapes a text with lines or columns; line ends and tabs stay.
 pub(crate) fn escape_lines(text: &str) -> Cow<'_, str> {
     escape_if(text, |c| is_unsafe(c) && c != '\n' && c != '\t')
 }
@@ -38,7 +38,7 @@ fn escape_if(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A text within a line, of which at most `max` characters are shown.
+/// Escapes a text within a line, cut to at most `max` characters.
 pub(crate) fn escape_cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => escape(text).into_owned(),
@@ -46,18 +46,18 @@ pub(crate) fn escape_cut(text: &str, max: usize) -> String {
     }
 }
 
-/// JSON in which unsafe characters are written as `\u202e`: a parser reads the same text, and
-/// printing it is harmless.
+/// Serialises to JSON with unsafe characters as `\u202e`: parsers read the same text, and printing
+/// it is harmless.
 pub(crate) fn to_json(value: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string(value).map(|json| escape_json(&json))
 }
 
-/// The same over several lines, with an end of line.
+/// [`to_json`] on several lines, with a line end.
 pub(crate) fn to_json_pretty(value: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(value).map(|json| escape_json(&json) + "\n")
 }
 
-/// Escapes within the strings of a JSON text: elsewhere it has no unsafe characters but line ends.
+/// Escapes the strings of a JSON text; outside strings, its only unsafe characters are line ends.
 fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -79,7 +79,7 @@ mod tests {
     const UNSAFE: &str = "a\u{1b}[2J\u{7}\u{7f}\u{9b}\u{202e}\u{2066}\u{200e}\u{61c}\u{e0041}\r";
 
     #[test]
-    fn unsafe_characters_are_shown_and_others_stay() {
+    fn only_unsafe_characters_are_escaped() {
         let shown = "a\\u{1b}[2J\\u{7}\\u{7f}\\u{9b}\\u{202e}\\u{2066}\\u{200e}\\u{61c}\\u{e0041}\\r";
         assert_eq!(escape(UNSAFE), shown);
         assert_eq!(escape_lines(UNSAFE), shown);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_harmless_and_means_the_same() {
+    fn escaped_json_keeps_its_value() {
         let value = serde_json::json!({ UNSAFE: [UNSAFE, "\n\t\"\\"] });
         for json in [to_json(&value).unwrap(), to_json_pretty(&value).unwrap()] {
             assert!(!json.contains(|c| is_unsafe(c) && c != '\n'), "{json:?}");

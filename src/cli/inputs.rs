@@ -1,37 +1,45 @@
-//! Which lists a command reads: named, listed in a file, in directories or by a glob, and of these the part of one shard.
+//! The inputs of a command: named, listed in a file, found in directories or by a glob; and the
+//! part of them that one shard processes.
 
 use super::escape::escape;
+use super::help_text::MANY_FILES;
 use super::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-// Where the lists of URLs come from.
+// The lists of URLs.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// More inputs, one a line of this file (`-`: standard input); blank lines are passed over
-    #[arg(long, value_name = "FILE")]
+    /// Read more input names from a file, one per line
+    ///
+    /// `-` is standard input. Blank lines are skipped.
+    #[arg(long, value_name = "FILE", help_heading = MANY_FILES)]
     pub files_from: Option<PathBuf>,
-    /// Take only the I-th of N parts of the inputs (1/N to N/N), for N runs that share the work
-    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    /// Process only part I of N of the inputs, so that N runs share the work
+    ///
+    /// The first of four parts is 1/4, the last is 4/4.
+    #[arg(long, hide_short_help = true, value_name = "I/N", value_parser = parse_shard, help_heading = MANY_FILES)]
     pub shard: Option<Shard>,
-    /// Lists of URLs: text, TSV, CSV, JSONL, CDXJ, CDX, each plain, gzip or zstd; or Parquet files. Directories stand for the files
-    /// in them, and quoted globs ('crawl/*.gz') for what they match (default: standard input)
+    /// Lists of URLs, or Parquet files (default: standard input)
+    ///
+    /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. A directory stands for
+    /// its files, and a quoted glob ('crawl/*.gz') for its matches.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
 
-/// An input, and the tree that it was found in.
+/// An input, and the directory tree that contains it.
 pub(crate) struct LocatedInput {
     pub path: PathBuf,
-    /// The directory that a glob begins with; `None` for a file that was named, or found in a
-    /// directory that was.
+    /// The directory in front of the first wildcard of a glob; `None` for a named file, and for a
+    /// file of a named directory.
     pub root: Option<PathBuf>,
 }
 
 impl LocatedInput {
-    /// What its output is called: its path below the tree's root, or just its name.
+    /// The name of its output: its path below the root of the tree, or its file name.
     pub(crate) fn name(&self) -> anyhow::Result<PathBuf> {
         let shown = self.path.display();
         if self.path.as_os_str() == "-" {
@@ -45,7 +53,7 @@ impl LocatedInput {
     }
 }
 
-/// One of several parts of a list, counted from 1.
+/// Part `number` of `of` parts of the inputs, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
     number: usize,
@@ -62,29 +70,30 @@ fn parse_shard(text: &str) -> Result<Shard, String> {
 }
 
 impl Shard {
-    /// Its share of the items: every N-th, so that neighbours, which are often of one size, are spread.
+    /// Every N-th item, so that neighbours, which often have similar sizes, go to different shards.
     fn part<T>(self, items: Vec<T>) -> Vec<T> {
         items.into_iter().skip(self.number - 1).step_by(self.of).collect()
     }
 }
 
 impl InputArgs {
-    /// Whether any input is named, or meant to be.
+    /// Whether any option or argument names inputs.
     pub(crate) fn are_named(&self) -> bool {
         !self.inputs.is_empty() || self.files_from.is_some() || self.shard.is_some()
     }
 
-    /// All inputs in order, of all shards; those of directories and globs sorted. `-`, standard input, where none is named.
+    /// The inputs of all shards, in order; those of directories and globs are sorted. Without any,
+    /// standard input (`-`).
     pub(crate) fn all(&self, quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
         Ok(self.all_located(quiet)?.into_iter().map(|input| input.path).collect())
     }
 
-    /// [`all`](Self::all), each with the tree that it was found in.
+    /// [`all`](Self::all), each with the tree that contains it.
     pub(crate) fn all_located(&self, quiet: bool) -> anyhow::Result<Vec<LocatedInput>> {
         if self.inputs.is_empty() && self.files_from.is_none() {
             if self.shard.is_some() {
                 bail!(
-                    "--shard divides inputs, and none is named; name files, a directory, a quoted glob, or --files-from"
+                    "--shard divides inputs, but none is named; name files, a directory, a quoted glob, or --files-from"
                 );
             }
             return Ok(vec![LocatedInput { path: PathBuf::from("-"), root: None }]);
@@ -105,12 +114,12 @@ impl InputArgs {
             all.extend(found.into_iter().map(|path| LocatedInput { path, root: root.clone() }));
         }
         if all.is_empty() {
-            bail!("there are no inputs: --files-from lists none; write one a line");
+            bail!("there are no inputs: --files-from lists none; write one per line");
         }
         Ok(all)
     }
 
-    /// Of items that stand for all inputs, those of this shard, which may be none.
+    /// The items of this shard, of one item per input; there may be none.
     pub(crate) fn part<T>(&self, items: Vec<T>) -> Vec<T> {
         match self.shard {
             Some(shard) => shard.part(items),
@@ -119,8 +128,7 @@ impl InputArgs {
     }
 }
 
-/// Refuses the URL of a file elsewhere, which `path` may be by mistake; a file that has this name
-/// is taken.
+/// Refuses a URL in place of a path, unless a file has this name.
 pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
     let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else { return Ok(()) };
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -128,7 +136,7 @@ pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
     if !is_scheme || path.exists() {
         return Ok(());
     }
-    let way_out = match scheme.to_ascii_lowercase().as_str() {
+    let advice = match scheme.to_ascii_lowercase().as_str() {
         "file" => format!("write the path alone: {rest}"),
         "s3" | "s3a" | "s3n" => {
             "download it first (aws s3 cp), or pipe it: aws s3 cp URL - | robosieve ... -".to_owned()
@@ -140,10 +148,10 @@ pub(crate) fn refuse_remote(path: &Path) -> anyhow::Result<()> {
         "http" | "https" => "download it first (curl -O), or pipe it: curl -s URL | robosieve ... -".to_owned(),
         _ => "download it first, or pipe it to standard input (-)".to_owned(),
     };
-    bail!("{}: robosieve reads and writes local files only; {way_out}", path.display())
+    bail!("{}: robosieve reads and writes local files only; {advice}", path.display())
 }
 
-/// The names that a file lists.
+/// Reads the names that a file lists.
 fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
     if list.as_os_str() == "-" {
@@ -156,7 +164,7 @@ fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     lines.filter(|line| !line.trim_ascii().is_empty()).map(|line| to_path(line, list)).collect()
 }
 
-/// A name may hold any bytes where the system lets it.
+/// A file name may hold any bytes on Unix.
 #[cfg(unix)]
 fn to_path(name: &[u8], _: &Path) -> anyhow::Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
@@ -168,22 +176,21 @@ fn to_path(name: &[u8], list: &Path) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(std::str::from_utf8(name).with_context(|| list.display().to_string())?))
 }
 
-/// Appends what a name stands for.
+/// Appends the files that a name stands for.
 fn expand(path: PathBuf, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     refuse_remote(&path)?;
     if path.is_dir() { expand_directory(&path, quiet, all) } else { expand_name(path, all) }
 }
 
-/// Names and globs as files: a glob stands for the files that it matches, any other name, also that
-/// of a directory, for itself.
+/// Expands globs to the files that they match; other names, also of directories, stay.
 pub(crate) fn expand_globs(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     paths.iter().try_for_each(|path| expand_name(path.clone(), &mut all))?;
     Ok(all)
 }
 
-/// Appends what a name stands for that is not the name of a directory. A file is taken as it is,
-/// whatever characters its name has.
+/// Appends the matches of a glob, or the name itself. An existing file is never a glob, whatever
+/// characters its name has.
 fn expand_name(path: PathBuf, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     match as_glob(&path) {
         Some(pattern) => expand_glob(pattern, all)?,
@@ -192,7 +199,7 @@ fn expand_name(path: PathBuf, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A pattern, unless there is a file of this name.
+/// The path as a glob pattern; `None` if it has no wildcard, or if a file has this name.
 fn as_glob(path: &Path) -> Option<&str> {
     path.to_str().filter(|text| has_wildcard(text) && !path.exists())
 }
@@ -201,40 +208,39 @@ fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// The directory that a pattern begins with, spelled as in the paths that it matches: without a
-/// leading `./`.
+/// The directory in front of the first wildcard, spelled as in the matches: without a leading `./`.
 fn glob_root(path: &Path) -> Option<PathBuf> {
-    let parts = Path::new(as_glob(path)?).components();
-    let fixed = parts.take_while(|part| !part.as_os_str().to_str().is_some_and(has_wildcard));
+    let components = Path::new(as_glob(path)?).components();
+    let fixed = components.take_while(|part| !part.as_os_str().to_str().is_some_and(has_wildcard));
     Some(fixed.filter(|part| *part != Component::CurDir).collect())
 }
 
-/// The files in a directory, but neither hidden ones nor those further down: what they would become in one directory of
-/// outputs could collide, and a glob says which are meant.
+/// Appends the files of a directory, without hidden files and subdirectories. The names of files in
+/// subdirectories could collide in the output directory; a glob selects them explicitly.
 fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let name = || dir.display().to_string();
-    let (mut files, mut folders) = (Vec::new(), 0_u64);
+    let (mut files, mut directories) = (Vec::new(), 0_u64);
     for entry in std::fs::read_dir(dir).with_context(name)? {
         let entry = entry.with_context(name)?;
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
         match entry.path().is_dir() {
-            true => folders += 1,
+            true => directories += 1,
             false => files.push(entry.path()),
         }
     }
     if files.is_empty() {
         bail!(
-            "{}: a directory without files; a quoted glob like '{0}/**/*.gz' takes those further down",
+            "{}: a directory without files; a quoted glob like '{0}/**/*.gz' includes those in subdirectories",
             dir.display()
         );
     }
-    if folders > 0 && !quiet {
+    if directories > 0 && !quiet {
         let shown = name();
         print_line(format_args!(
-            "robosieve: note: {0}: takes the {1} files in it and passes over {folders} directories; a quoted glob like \
-             '{0}/**/*.gz' takes the files further down too",
+            "robosieve: note: {0}: reads the {1} files in it and skips {directories} directories; a quoted glob like \
+             '{0}/**/*.gz' includes the files in subdirectories",
             escape(&shown),
             files.len(),
         ));
@@ -244,13 +250,14 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
     Ok(())
 }
 
-/// The files that a pattern matches; as in a shell, hidden ones only where the pattern has the dot. (The library's own option
-/// for that panics at a name that is not UTF-8; without it, it passes over such names.)
+/// Appends the files that a pattern matches. As in a shell, a hidden file matches only an explicit
+/// dot. (The option of the `glob` crate for this panics at names that are not UTF-8; without the
+/// option, the crate skips such names.)
 fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let matches =
         glob::glob_with(pattern, glob::MatchOptions::new()).with_context(|| format!("{pattern}: not a glob"))?;
     let mut files = matches.collect::<Result<Vec<PathBuf>, _>>().with_context(|| pattern.to_owned())?;
-    files.retain(|path| hidden_parts(path) <= hidden_parts(Path::new(pattern)) && !path.is_dir());
+    files.retain(|path| hidden_components(path) <= hidden_components(Path::new(pattern)) && !path.is_dir());
     if files.is_empty() {
         bail!("{pattern}: no file has this name, and as a glob it matches none; look at it with `ls`");
     }
@@ -259,10 +266,9 @@ fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many parts of a path begin with a dot.
-fn hidden_parts(path: &Path) -> usize {
-    let is_hidden =
-        |part: &Component<'_>| matches!(part, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."));
+/// The number of components of a path that begin with a dot.
+fn hidden_components(path: &Path) -> usize {
+    let is_hidden = |component: &Component<'_>| matches!(component, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."));
     path.components().filter(is_hidden).count()
 }
 
@@ -284,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_shards() {
+    fn malformed_shards_are_refused() {
         for text in ["0/4", "5/4", "0/0", "x/y", "4", "1/", "/4", "-1/4", "1/4/2", "1 /4", ""] {
             assert!(parse_shard(text).is_err(), "{text}");
         }

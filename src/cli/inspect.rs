@@ -1,60 +1,96 @@
-//! `robosieve inspect`: what a snapshot holds, in all or of one origin.
+//! `robosieve inspect`: shows the contents of a snapshot, or its entry for one origin.
 
 use super::escape::{escape, to_json, to_json_pretty};
-use super::examples::INSPECT_EXAMPLES;
-use super::output::{Output, print};
-use super::overlap::Files;
+use super::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
+use super::inputs::refuse_remote;
+use super::output::{OutputTarget, print};
+use super::overwrite_guard::OverwriteGuard;
 use super::summary::{grouped, outcomes};
 use super::time::{parse_instant, time};
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{FORMAT_VERSION, LooksLike, Origin, OriginEntry, Snapshot};
 use serde_json::json;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-#[command(after_help = INSPECT_EXAMPLES)]
+#[command(
+    after_help = INSPECT_SHORT,
+    after_long_help = INSPECT_EXAMPLES,
+    override_usage = "robosieve inspect [OPTIONS] SNAP [ORIGIN]\n       \
+                      robosieve inspect [OPTIONS] -s SNAP [ORIGIN]"
+)]
 pub(crate) struct InspectArgs {
     /// The snapshot
-    #[arg(value_name = "SNAP")]
-    pub snapshot: PathBuf,
-    /// Show this origin's facts and rules; any URL on it will do
+    // Not a path to clap: after `-s SNAP` this is the origin.
+    #[arg(value_name = "SNAP", value_parser = clap::value_parser!(OsString))]
+    pub first: Option<OsString>,
+    /// Show the entry and the rules of this origin, given as any URL on it
     #[arg(value_name = "ORIGIN")]
-    pub origin: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Check every checksum and the whole structure first
-    #[arg(long)]
+    pub origin: Option<OsString>,
+    /// The snapshot, instead of SNAP
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
+    pub snapshot: Option<PathBuf>,
+    /// Verify every checksum and the whole structure first
+    #[arg(long, help_heading = COMMON)]
     pub verify: bool,
-    /// List the robots.txt URLs that are due at this time, one a line: fetched 24 hours before or, where the answer gave a
-    /// Cache-Control max-age, so long before, or at an unknown time; a date is its first second in UTC. With --json, a JSON object a line
-    #[arg(long, value_name = "TIME", value_parser = parse_instant, conflicts_with = "origin")]
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+    /// List the robots.txt URLs that are due at this time, one per line
+    ///
+    /// A URL is due 24 hours after its fetch, or after the Cache-Control max-age of the answer. A
+    /// URL with an unknown time is always due. A date is its first second in UTC. With --json, each
+    /// line is a JSON object.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant, help_heading = OUTPUT)]
     pub stale_at: Option<i64>,
 }
 
+/// The snapshot and the origin: `SNAP [ORIGIN]` or `-s SNAP [ORIGIN]`.
+fn snapshot_and_origin(args: &InspectArgs) -> anyhow::Result<(&Path, Option<&OsStr>)> {
+    let (first, origin) = (args.first.as_deref(), args.origin.as_deref());
+    match (args.snapshot.as_deref(), first) {
+        (None, None) => bail!("no snapshot is named; give it as SNAP or as -s SNAP"),
+        (None, Some(first)) => {
+            let path = Path::new(first);
+            refuse_remote(path)?;
+            Ok((path, origin))
+        }
+        (Some(snapshot), Some(first)) if origin.is_some() || Path::new(first).is_file() => {
+            let first = Path::new(first).display();
+            bail!("the snapshot is named twice, as {first} and as -s {}; name it once", snapshot.display())
+        }
+        (Some(snapshot), first) => Ok((snapshot, first)),
+    }
+}
+
 pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
-    Files::default().reads("the snapshot", [&args.snapshot]).and_stdout()?;
-    let snapshot = Snapshot::open(&args.snapshot)?;
-    let file = || args.snapshot.display().to_string();
+    let (path, origin) = snapshot_and_origin(args)?;
+    OverwriteGuard::default().add_inputs("the snapshot", [path]).add_stdout()?;
+    if args.stale_at.is_some() && origin.is_some() {
+        bail!("--stale-at lists the URLs of all origins; leave ORIGIN out");
+    }
+    let snapshot = Snapshot::open(path)?;
+    let file = || path.display().to_string();
     if args.verify {
         snapshot.verify().with_context(file)?;
     }
     if let Some(time) = args.stale_at {
         return print_stale(&snapshot, time, args.json).with_context(file);
     }
-    let text = match &args.origin {
+    let text = match origin {
         None => totals(&snapshot, args).with_context(file)?,
-        Some(origin) => one_origin(&snapshot, origin, args).with_context(file)?,
+        Some(origin) => one_origin(&snapshot, &origin.to_string_lossy(), args).with_context(file)?,
     };
     print(&text)
 }
 
-/// The robots.txt URLs to fetch again; streamed, for there may be millions.
+/// Prints the robots.txt URLs to fetch again; streamed, as there may be millions.
 fn print_stale(snapshot: &Snapshot, at: i64, json: bool) -> anyhow::Result<()> {
-    let mut out = Output::open(None)?;
+    let mut out = OutputTarget::open(None)?;
     for entry in snapshot.stale_at(at) {
         let entry = entry?;
         if json {
@@ -120,16 +156,16 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
 }
 
 fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {
-    // A bare host means the site that a browser would open.
+    // A host alone is its https site, as in a browser.
     let with_scheme = if origin.contains("://") { origin.to_owned() } else { format!("https://{origin}") };
     let Some(key) = Origin::of(with_scheme.as_bytes()) else {
         bail!("{origin:?} is not an origin; write it like https://example.com");
     };
     let Some(entry) = snapshot.origin(&key)? else {
-        bail!("{key} is not in the snapshot; each of http, https, www and every port is an origin of its own");
+        bail!("{key} is not in the snapshot; http, https, www and every port are separate origins");
     };
     let robots = snapshot.robots_text(&entry)?;
-    let robots = robots.map(|text| squeeze(&String::from_utf8_lossy(&text)));
+    let robots = robots.map(|text| collapse_blank_lines(&String::from_utf8_lossy(&text)));
     if args.json {
         return Ok(to_json_pretty(&origin_json(&entry, robots))?);
     }
@@ -152,7 +188,7 @@ fn origin_json(entry: &OriginEntry<'_>, robots: Option<String>) -> serde_json::V
     })
 }
 
-/// One line on where an origin's robots.txt came from.
+/// One line about the source of an origin's robots.txt.
 pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
     let outcome = entry.outcome();
     let mut out = outcome.class.name().to_owned();
@@ -189,8 +225,8 @@ pub(crate) fn describe(entry: &OriginEntry<'_>) -> String {
     out
 }
 
-/// Runs of blank lines as one.
-fn squeeze(text: &str) -> String {
+/// Collapses runs of blank lines into one.
+fn collapse_blank_lines(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         if !line.is_empty() || !(out.is_empty() || out.ends_with("\n\n")) {

@@ -1,8 +1,8 @@
-//! `robosieve man`: the manual, a page for the whole and one for each verb, made of what `--help` says.
+//! `robosieve man`: man pages of the program and of each verb, generated from `--help`.
 
 use super::args::{Cli, ManArgs};
-use super::output::{Output, print};
-use super::overlap::{Files, place_of};
+use super::output::{OutputTarget, print};
+use super::overwrite_guard::{OverwriteGuard, resolve_path};
 use anyhow::{Context, bail};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -22,29 +22,30 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
         Some(page) => print(&page.text),
         None => {
             let verbs = pages.iter().filter_map(|page| page.name.strip_prefix("robosieve-"));
-            bail!("there is no page on {name:?}; there are those on {}", verbs.collect::<Vec<_>>().join(", "))
+            bail!("there is no page on {name:?}; there are pages on {}", verbs.collect::<Vec<_>>().join(", "))
         }
     }
 }
 
-/// A page of the manual, in troff.
-struct Page {
+/// A man page in troff.
+struct ManPage {
     name: String,
     text: String,
 }
 
-/// The page on the whole, and those on the verbs.
-fn pages() -> anyhow::Result<Vec<Page>> {
+/// The page of the program, and those of the verbs.
+fn pages() -> anyhow::Result<Vec<ManPage>> {
     let mut whole = Cli::command().disable_help_subcommand(true);
-    // From here on each verb knows the options of all verbs.
+    // Adds the global options to each verb.
     whole.build();
     let verbs: Vec<Command> = whole.get_subcommands().cloned().collect();
     std::iter::once(whole).chain(verbs).map(page).collect()
 }
 
-fn page(command: Command) -> anyhow::Result<Page> {
+fn page(command: Command) -> anyhow::Result<ManPage> {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
-    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let examples =
+        command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
     let has_verbs = command.has_subcommands();
     let source = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
     let man = Man::new(command).title(name.to_uppercase()).source(source).manual("robosieve manual");
@@ -57,12 +58,13 @@ fn page(command: Command) -> anyhow::Result<Page> {
     if has_verbs {
         man.render_subcommands_section(&mut text)?;
     }
-    put_examples(&examples, &mut text)?;
-    Ok(Page { name, text: String::from_utf8_lossy(&text).into_owned() })
+    write_examples(&examples, &mut text)?;
+    Ok(ManPage { name, text: String::from_utf8_lossy(&text).into_owned() })
 }
 
-/// What stands at the end of `--help`: indented lines, the commands, are kept as they are, and between blank lines are paragraphs.
-fn put_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
+/// Writes the end of `--help`: indented lines are commands and stay unchanged; blank lines separate
+/// paragraphs.
+fn write_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
     let mut is_command = false;
     for line in help.lines() {
         if is_command != line.starts_with("  ") {
@@ -72,24 +74,24 @@ fn put_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
         match line {
             "Examples:" => writeln!(out, ".SH EXAMPLES")?,
             "" => writeln!(out, ".PP")?,
-            // At the beginning of a line a dot or a quote would be a request.
+            // A dot or a quote at the beginning of a line would be a request.
             _ => writeln!(out, "\\&{}", line.replace('\\', "\\e").replace('-', "\\-"))?,
         }
     }
     if is_command { writeln!(out, ".fi") } else { Ok(()) }
 }
 
-fn write_all(dir: &Path, pages: &[Page]) -> anyhow::Result<()> {
+fn write_all(dir: &Path, pages: &[ManPage]) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
-    let (mut files, mut outputs) = (Files::default(), Vec::new());
-    let place = place_of(dir);
+    let (mut guard, mut outputs) = (OverwriteGuard::default(), Vec::new());
+    let resolved = resolve_path(dir);
     for page in pages {
         let name = format!("{}.1", page.name);
         let path = dir.join(&name);
-        files.writes_in_directory("--out-dir", &path, place.join(name))?;
-        let mut out = Output::open(Some(&path))?;
+        guard.add_output_in_directory("--out-dir", &path, resolved.join(name))?;
+        let mut out = OutputTarget::open(Some(&path))?;
         out.write_all(page.text.as_bytes())?;
         outputs.push(out);
     }
-    Output::commit_all(outputs)
+    OutputTarget::commit_all(outputs)
 }

@@ -1,40 +1,40 @@
-//! The command line: one verb a file. Data goes to stdout, all else to stderr.
+//! The command line: one file or folder per verb. Data goes to stdout, everything else to stderr.
 
+mod agent_args;
 mod agents;
 mod annotate;
 mod args;
 mod bench;
 mod check;
-mod choices;
 mod compile;
 mod completions;
 mod diff;
-mod endings;
 mod escape;
-mod examples;
+mod file_extension;
 mod filter;
+mod help_text;
 mod inputs;
 mod inspect;
-mod job;
-mod judging;
+mod judge_args;
+mod judge_job;
+mod judge_run;
+mod judge_task;
 mod man;
-mod many;
 mod numbers;
+mod out_dir;
 mod output;
-mod overlap;
+mod overwrite_guard;
 mod parquet;
-mod pool;
 mod progress;
-mod records;
+mod record_args;
 mod report;
-mod run;
 mod signals;
-mod snapshot;
+mod snapshot_args;
 mod stderr;
 mod summary;
-mod task;
+mod thread_pool;
 mod time;
-mod who;
+mod value_enums;
 
 use args::{Cli, Verb};
 use escape::{escape, escape_lines};
@@ -44,7 +44,8 @@ use std::io;
 use std::process::ExitCode;
 use stderr::print_line;
 
-/// Runs the command: exit code 0 for done, 1 for `check`'s "disallowed" and `diff --exit-code`'s "they differ", 2 for any error.
+/// Runs the command. The exit code is 0 for success, 1 if `check` finds a URL disallowed or
+/// `diff --exit-code` finds a difference, and 2 for an error.
 pub(crate) fn run() -> ExitCode {
     let code = match Cli::read() {
         Ok(cli) => run_verb(cli),
@@ -54,15 +55,15 @@ pub(crate) fn run() -> ExitCode {
     code
 }
 
-/// Prints what clap has to say: help, the version, or what is wrong with the arguments. These may
-/// come from file names (`robosieve check *`), so what is unsafe is escaped, at the cost of the
-/// colours.
+/// Prints help, the version, or a usage error of clap. Arguments may be file names (`robosieve
+/// check
+/// *`), so unsafe characters in them are escaped, at the cost of the colours.
 fn print_usage(err: &clap::Error) -> ExitCode {
     if err.use_stderr() {
         let text = err.render().to_string();
         match escape_lines(&text) {
             Cow::Owned(escaped) => print_line(format_args!("{}", escaped.trim_end())),
-            // Printing fails only where there is nobody to tell.
+            // A failure to print on stderr cannot be reported anywhere.
             Cow::Borrowed(_) => drop(err.print()),
         }
         return ExitCode::from(2);
@@ -80,24 +81,24 @@ fn run_verb(cli: Cli) -> ExitCode {
     let is_answer = cli.verb.has_answer();
     match dispatch(cli) {
         Ok(code) => code,
-        // The reader of standard output has what it wanted (`robosieve … | head`). An exit status
-        // that is an answer is another thing.
+        // The reader of standard output has read enough (`robosieve … | head`). An exit status that
+        // is an answer must still fail.
         Err(err) if is_stdout_closed(&err) && !is_answer => ExitCode::SUCCESS,
         Err(err) => {
-            // Every error passes here, so names and texts in messages are escaped once.
+            // Every error message is printed here, so its names and texts are escaped once.
             print_line(format_args!("robosieve: {}", escape(&format!("{err:#}"))));
             ExitCode::from(2)
         }
     }
 }
 
-fn dispatch(Cli { verb, jobs, quiet }: Cli) -> anyhow::Result<ExitCode> {
+fn dispatch(Cli { verb, jobs, quiet, .. }: Cli) -> anyhow::Result<ExitCode> {
     if matches!(verb, Verb::Check(_)) {
-        // Single URLs are answered before threads would have begun, and nothing is written.
+        // `check` finishes sooner than threads start, and it writes no files.
         return perform(verb, quiet);
     }
     signals::handle();
-    pool::start(jobs, quiet)?.install(|| perform(verb, quiet))
+    thread_pool::start(jobs, quiet)?.install(|| perform(verb, quiet))
 }
 
 fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {

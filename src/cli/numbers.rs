@@ -1,8 +1,8 @@
-//! Numbers as options give them.
+//! Parsers of numeric options.
 
 use robosieve::synthetic::WebOptions;
 
-/// A number of threads, such as 4.
+/// Parses a number of threads, such as 4.
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("give a number of threads of at least 1".to_owned()),
@@ -10,7 +10,7 @@ pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A number, such as 20000, 20k or 100M.
+/// Parses a count, such as 20000, 20k or 100M.
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.strip_suffix(['k', 'M', 'G']) {
         None => (text, 1),

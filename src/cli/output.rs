@@ -1,4 +1,5 @@
-//! Where data goes: stdout, or a file that appears whole, compressed by its name.
+//! Output targets: stdout, or a file that appears when it is complete, compressed according to its
+//! extension.
 
 use super::escape::escape_lines;
 use super::signals;
@@ -8,28 +9,28 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// An output of `filter` or `annotate`.
-pub(crate) enum Output {
+pub(crate) enum OutputTarget {
     Stdout(Stdout),
     File(Box<OutputFile>),
 }
 
-/// Standard output, whose reader may go away (`robosieve … | head`).
+/// Standard output, whose reader may close the pipe early (`robosieve … | head`).
 pub(crate) struct Stdout {
     out: BufWriter<io::Stdout>,
     when_closed: WhenClosed,
 }
 
-/// What to do once nobody reads standard output any more.
+/// The behaviour after the reader of standard output has closed the pipe.
 enum WhenClosed {
-    /// Fail, which ends the run.
+    /// Fail, and end the run.
     Fail,
-    /// Drop what is written, for the sake of the other outputs.
+    /// Drop further bytes, and continue for the other outputs.
     Drop,
-    /// It has happened, and all is dropped.
+    /// The pipe is closed; all bytes are dropped.
     Dropping,
 }
 
-impl Output {
+impl OutputTarget {
     pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         match path {
             None => {
@@ -41,20 +42,19 @@ impl Output {
         }
     }
 
-    /// Goes on without standard output once its reader has gone, because other outputs want the
-    /// rest of the run.
+    /// Continues the run for the other outputs after the reader of standard output has closed the
+    /// pipe.
     pub(crate) fn outlive_reader(&mut self) {
         if let Self::Stdout(stdout) = self {
             stdout.when_closed = WhenClosed::Drop;
         }
     }
 
-    /// Writes all that this output will hold. That the reader of standard output went away is an
-    /// error of
+    /// Writes the whole content. A closed standard output is an error only in
     /// [`commit_all`](Self::commit_all), when the files are safe.
     pub(crate) fn write_whole(&mut self, text: &str) -> io::Result<()> {
         match self {
-            // All of it is buffered, so nothing is written before the commit.
+            // The buffer holds everything, so nothing is written until the commit.
             Self::Stdout(stdout) => {
                 let bytes = text.as_bytes();
                 stdout.out = BufWriter::with_capacity(bytes.len() + 1, io::stdout());
@@ -64,20 +64,19 @@ impl Output {
         }
     }
 
-    /// Makes what was written safe and visible.
+    /// Makes the output durable and visible.
     pub(crate) fn commit(self) -> anyhow::Result<()> {
         Self::commit_all([self])
     }
 
     /// Makes several outputs visible together. If one cannot be completed, none of the files
-    /// appears; a reader of standard output that went away is no reason to lose them, and is an
-    /// error afterwards.
+    /// appears. A closed standard output does not stop the files; it is an error afterwards.
     pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Self>) -> anyhow::Result<()> {
-        let (mut files, mut gone) = (Vec::new(), Ok(()));
+        let (mut files, mut closed) = (Vec::new(), Ok(()));
         for output in outputs {
             match output {
                 Self::Stdout(mut out) => match out.flush() {
-                    Err(err) if err.kind() == io::ErrorKind::BrokenPipe => gone = Err(err),
+                    Err(err) if err.kind() == io::ErrorKind::BrokenPipe => closed = Err(err),
                     flushed => flushed?,
                 },
                 Self::File(file) => files.push(*file),
@@ -87,17 +86,16 @@ impl Output {
             signals::committing();
             OutputFile::commit_all(files)?;
         }
-        Ok(gone?)
+        Ok(closed?)
     }
 }
 
-/// Whether a path means standard output. Opened by its name, a file that it leads to would be
-/// started again.
+/// Whether a path means standard output. Opening it by name would truncate a redirected file.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path.as_os_str() == *name)
 }
 
-impl Write for Output {
+impl Write for OutputTarget {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(buf),
@@ -114,7 +112,7 @@ impl Write for Output {
 }
 
 impl Stdout {
-    /// Writes something, unless nobody reads it; `dropped` stands for the result then.
+    /// Writes, unless the reader has closed the pipe; the result is then `dropped`.
     fn attempt<T>(
         &mut self,
         dropped: T,
@@ -146,20 +144,20 @@ impl Write for Stdout {
     }
 }
 
-/// The error of standard output whose reader has gone. A pipe that is named as an output file gives
-/// another.
+/// The error of a closed standard output. A closed pipe that is named as an output file gives
+/// another error.
 #[derive(Debug)]
 struct StdoutClosed;
 
 impl fmt::Display for StdoutClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("standard output: its reader went away before all was written")
+        f.write_str("standard output: its reader closed it before everything was written")
     }
 }
 
 impl std::error::Error for StdoutClosed {}
 
-/// Whether a run ended because nobody read standard output any more.
+/// Whether a run ended because the reader closed standard output.
 pub(crate) fn is_stdout_closed(err: &anyhow::Error) -> bool {
     let is_closed = |err: &io::Error| err.get_ref().is_some_and(|inner| inner.is::<StdoutClosed>());
     err.chain().any(|cause| match cause.downcast_ref::<robosieve::Error>().map(robosieve::Error::kind) {
@@ -169,16 +167,15 @@ pub(crate) fn is_stdout_closed(err: &anyhow::Error) -> bool {
     })
 }
 
-/// Writes a text for people, or JSON, to standard output. Whatever stands in it, printing it is
-/// harmless.
+/// Writes a text or JSON to standard output, with unsafe characters escaped.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_with(text, [])
 }
 
-/// Writes `text` to standard output, and makes files appear that belong to it. They do not if the
-/// text cannot be written.
-pub(crate) fn print_with(text: &str, files: impl IntoIterator<Item = Output>) -> anyhow::Result<()> {
-    let mut out = Output::open(None)?;
+/// Writes `text` to standard output, and commits the files that belong to it, unless the text
+/// cannot be written.
+pub(crate) fn print_with(text: &str, files: impl IntoIterator<Item = OutputTarget>) -> anyhow::Result<()> {
+    let mut out = OutputTarget::open(None)?;
     out.write_whole(&escape_lines(text))?;
-    Output::commit_all(std::iter::once(out).chain(files))
+    OutputTarget::commit_all(std::iter::once(out).chain(files))
 }

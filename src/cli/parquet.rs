@@ -1,9 +1,8 @@
-//! `filter` and `annotate` of Parquet files, and how these are told from lists.
+//! `filter` and `annotate` for Parquet files.
 
-use super::choices::AnnotateArg;
-use super::task::{Places, Task, What};
+use super::judge_task::{Action, JudgeTask, OutputPaths};
+use super::value_enums::AnnotateArg;
 use anyhow::{Context, bail};
-use clap::Args;
 use robosieve::{
     Field, FilterProgress, FilterStats, Judge, ParquetFilter, ParquetInput, ParquetOutputs, RecordOptions,
     VerdictColumns,
@@ -11,38 +10,33 @@ use robosieve::{
 use std::path::PathBuf;
 use std::sync::Once;
 
-// What the columns that annotating adds are called.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Parquet files")]
-pub(crate) struct NameArgs {
-    /// What the column of bits is called, or the columns of agents begin with (default: robots_allowed, robots_)
-    #[arg(long, value_name = "NAME")]
-    pub as_name: Option<String>,
-}
-
-/// The library makes errors of panics in the code that reads Parquet; nobody needs to see these told twice.
-fn silence_foreign_panics() {
+/// Suppresses the messages of panics in the code that reads Parquet: the library returns them as
+/// errors.
+fn silence_parquet_panics() {
     static SILENCED: Once = Once::new();
     SILENCED.call_once(|| {
-        let usual = std::panic::take_hook();
+        let default = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if info.location().is_some_and(|place| place.file().starts_with("src")) {
-                usual(info);
+                default(info);
             }
         }));
     });
 }
 
-/// Whether the inputs are Parquet files: all or none of them.
+/// Whether the inputs are Parquet files.
+///
+/// # Errors
+/// If only some are.
 pub(crate) fn are_parquet(inputs: &[PathBuf]) -> anyhow::Result<bool> {
     let tables = inputs.iter().filter(|path| ParquetInput::is_parquet(path)).count();
     if tables > 0 && tables < inputs.len() {
-        bail!("some inputs are Parquet files and some are not; give them a run of their own each");
+        bail!("some inputs are Parquet files and some are not; give each kind to a run of its own");
     }
     Ok(tables > 0)
 }
 
-/// Opens Parquet files, whose URLs stand where `records` says.
+/// Opens Parquet files; `records` names the column of the URLs.
 pub(crate) fn open(inputs: &[PathBuf], records: &RecordOptions) -> anyhow::Result<Vec<ParquetInput>> {
     if records.json_key.is_some() {
         bail!("--json-key is for lists; --field names the column of a Parquet file");
@@ -54,43 +48,43 @@ pub(crate) fn open(inputs: &[PathBuf], records: &RecordOptions) -> anyhow::Resul
             bail!("--field {number}: the columns of a Parquet file have names; give one of them")
         }
     };
-    silence_foreign_panics();
+    silence_parquet_panics();
     let open = |path: &PathBuf| Ok(ParquetInput::open(path, column)?.records(records));
     Ok(inputs.iter().map(open).collect::<robosieve::Result<_>>()?)
 }
 
-/// Writes Parquet files, or annotates them; the outputs appear when they are complete.
+/// Filters or annotates Parquet files; the outputs appear when they are complete.
 pub(crate) fn write(
-    task: &Task,
+    task: &JudgeTask,
     judge: &Judge,
     inputs: &[PathBuf],
-    places: &Places,
+    paths: &OutputPaths,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<FilterStats> {
-    if matches!(&task.what, What::Annotate(annotation) if annotation.preferences) {
+    if matches!(&task.action, Action::Annotate(annotation) if annotation.preferences) {
         bail!("--preferences is for lists; a Parquet file takes verdicts only");
     }
-    let main = places.main.as_deref().context(NEEDS_FILE)?;
-    if places.named().any(|(_, path)| path.as_os_str() == "-") {
+    let main = paths.main.as_deref().context(NEEDS_FILE)?;
+    if paths.named().any(|(_, path)| path.as_os_str() == "-") {
         bail!(NEEDS_FILE);
     }
     let inputs = open(inputs, &task.records)?;
     let show = |at: FilterProgress| progress(at.bytes_read);
     let filter = ParquetFilter::new(judge).require_url(true).progress(&show);
-    Ok(match &task.what {
-        What::Annotate(annotation) => {
+    Ok(match &task.action {
+        Action::Annotate(annotation) => {
             let filter = filter.columns(columns(annotation.form)?);
             match &annotation.name {
                 Some(name) => filter.name(name).annotate(&inputs, main)?,
                 None => filter.annotate(&inputs, main)?,
             }
         }
-        What::Filter(keep, require) => {
+        Action::Filter(keep, require) => {
             let outputs = ParquetOutputs {
                 kept: Some(main),
-                other: places.disallowed.as_deref(),
-                unknown: places.unknown.as_deref(),
-                invalid: places.invalid.as_deref(),
+                other: paths.disallowed.as_deref(),
+                unknown: paths.unknown.as_deref(),
+                invalid: paths.invalid.as_deref(),
             };
             filter.keep(*keep, *require).run(&inputs, outputs)?
         }

@@ -1,4 +1,4 @@
-//! Progress of long work on stderr: a bar on a terminal, a plain line now and then otherwise.
+//! Progress of long work on stderr: a bar on a terminal, otherwise a plain line every 30 seconds.
 
 use super::stderr::{print_line, set_bar};
 use indicatif::{BinaryBytes, ProgressBar, ProgressStyle};
@@ -9,36 +9,36 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a plain line is printed where stderr is no terminal.
+/// The interval between plain lines if stderr is no terminal.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
 
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
-    /// When the last plain line was printed; `None` where none are.
+    /// The time of the last plain line; `None` if none are printed.
     plain: Option<Mutex<Instant>>,
     start: Instant,
-    /// How many bytes there are, if that is known.
+    /// The number of bytes, if known.
     total: Option<u64>,
-    /// How many files there are, where they are counted.
+    /// The number of files, if they are counted.
     files: Option<u64>,
     files_done: AtomicU64,
     position: AtomicU64,
 }
 
 impl Progress {
-    /// Bytes read of all inputs, whose total is known if all are regular files.
+    /// Counts the bytes of all inputs; the total is known if all are regular files.
     pub(crate) fn of_inputs(paths: &[PathBuf], quiet: bool) -> Self {
         Self::new(paths.iter().map(|path| file_length(path)).sum(), quiet)
     }
 
-    /// Bytes read of all archives, whose total is known if all are regular files or directories of
-    /// them.
+    /// Counts the bytes of all archives; the total is known if all are regular files or directories
+    /// of them.
     pub(crate) fn of_archives(paths: &[PathBuf], quiet: bool) -> Self {
         let length = |path: &PathBuf| if path.is_dir() { directory_length(path) } else { file_length(path) };
         Self::new(paths.iter().map(length).sum(), quiet)
     }
 
-    /// Bytes read of files that are done side by side.
+    /// Counts the bytes of files that are processed concurrently.
     pub(crate) fn of_files(bytes: u64, files: u64, quiet: bool) -> Self {
         let mut progress = Self::new(Some(bytes), quiet);
         progress.files = Some(files);
@@ -55,7 +55,7 @@ impl Progress {
         Self { bar, plain, start: Instant::now(), total, files: None, files_done, position }
     }
 
-    /// Shows how far it has come.
+    /// Sets the position.
     pub(crate) fn set(&self, position: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(position);
@@ -75,18 +75,18 @@ impl Progress {
         format!("robosieve: {}{total}{files} after {seconds:.0} s, {rate}/s", BinaryBytes(position))
     }
 
-    /// Shows that it has come so much further; for several threads.
+    /// Advances the position; several threads may call it.
     pub(crate) fn add(&self, more: u64) {
         self.set(self.position.fetch_add(more, Ordering::Relaxed) + more);
     }
 
-    /// Shows that one more file is done.
+    /// Counts a finished file.
     pub(crate) fn file_done(&self) {
         self.files_done.fetch_add(1, Ordering::Relaxed);
         self.show_files();
     }
 
-    /// Shows that all is read, and what follows.
+    /// Shows that the input is read, and the next step.
     pub(crate) fn end_of_input(&self, next: &'static str) {
         if let Some(bar) = &self.bar {
             bar.set_position(self.total.unwrap_or(bar.position()));
@@ -105,7 +105,7 @@ impl Progress {
         self.files.map_or_else(String::new, |files| format!(", {done} of {files} files"))
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -118,7 +118,7 @@ impl Progress {
     }
 }
 
-/// Where the work fails, no half bar stays.
+/// Removes the bar if the work fails.
 impl Drop for Progress {
     fn drop(&mut self) {
         self.finish();
@@ -138,12 +138,12 @@ fn new_bar(total: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// The length of a regular file; anything else has none.
+/// The length of a regular file; `None` for anything else.
 fn file_length(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().filter(Metadata::is_file).map(|meta| meta.len())
 }
 
-/// The length of all files in a directory, hidden ones left out.
+/// The length of all files in a directory, without hidden ones.
 fn directory_length(dir: &Path) -> Option<u64> {
     let entries = std::fs::read_dir(dir).ok()?.flatten();
     let visible = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));

@@ -1,4 +1,4 @@
-//! Summaries for people, on stderr.
+//! Summaries on stderr.
 
 use super::escape::escape;
 use super::stderr::print_line;
@@ -7,7 +7,7 @@ use robosieve::{Agent, CompileReport, Counts, FilterStats};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A number with thousands separated.
+/// A number with thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -20,7 +20,7 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
-/// Names and numbers of the origins by outcome.
+/// The number of origins per outcome, with names.
 pub(crate) fn outcomes(counts: &Counts) -> [(&'static str, u64); 5] {
     [
         ("rules (2xx)", counts.outcome_rules),
@@ -31,7 +31,7 @@ pub(crate) fn outcomes(counts: &Counts) -> [(&'static str, u64); 5] {
     ]
 }
 
-/// Prints aligned rows of a name and a number.
+/// Prints aligned rows with a name and a number.
 fn rows(rows: &[(&str, u64)]) {
     for (name, number) in rows {
         print_line(format_args!("  {name:<26}{:>14}", grouped(*number)));
@@ -80,7 +80,7 @@ fn line_counts(stats: &FilterStats) -> Vec<String> {
     counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect()
 }
 
-/// The counts of lines and their bytes, after a title.
+/// The counts of lines and bytes, after a title.
 pub(crate) fn counts(title: &str, stats: &FilterStats) -> String {
     let mut items = line_counts(stats);
     items[0].insert_str(0, title);
@@ -88,7 +88,7 @@ pub(crate) fn counts(title: &str, stats: &FilterStats) -> String {
     wrap(&items)
 }
 
-/// The columns that a summary may take.
+/// The most columns of a summary.
 const WIDTH: usize = 100;
 
 /// Joins items into lines of at most `WIDTH` columns.
@@ -111,7 +111,7 @@ fn wrap(items: &[String]) -> String {
     out
 }
 
-/// How long so many lines took, and how many that is a second.
+/// The elapsed time, and the lines per second.
 fn rate(lines: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     format!("{seconds:.2} s  {} URL/s", grouped((lines as f64 / seconds) as u64))
@@ -125,8 +125,7 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     }
 }
 
-/// The error that none of the lines of these inputs has a URL: the run was of no use, whatever its
-/// outputs hold.
+/// The error of a run whose inputs have lines but no URL.
 pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
     let first = match inputs.first() {
         Some(path) if path.as_os_str() != "-" => path.display().to_string(),
@@ -134,24 +133,24 @@ pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
     };
     let others = if inputs.len() > 1 { " and the other inputs" } else { "" };
     anyhow::anyhow!(
-        "{first}{others}: none of the {} lines has a URL where it was looked for: --input-format, --field and --json-key say where URLs \
-         stand, --default-scheme and --host make whole ones of those without",
+        "{first}{others}: none of the {} lines has a URL in the expected column or key; set it with --input-format, \
+         --field or --json-key. For URLs without scheme or host, add --default-scheme or --host",
         grouped(lines)
     )
 }
 
-/// What was read for a report.
+/// Prints the size of the lists of a report.
 pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
     let (lines, bytes) = (grouped(lists.lines), grouped(lists.bytes));
     print_line(format_args!("lines {lines}  bytes {bytes}  {}", rate(lists.lines, elapsed)));
 }
 
-/// Prints the counts of each agent, under the number of its letter, digit or column.
+/// Prints the counts of each agent, with the number of its letter, digit or column.
 pub(crate) fn print_agents(stats: &FilterStats, agents: &[Agent]) {
     agent_table(stats, agents).iter().for_each(|row| print_line(format_args!("{row}")));
 }
 
-/// A row for each agent; columns are as wide as the longest name.
+/// One row per agent, aligned to the longest name.
 fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
     let judged = stats.allowed + stats.disallowed;
     let names: Vec<String> = agents.iter().map(|agent| escape(agent.label()).into_owned()).collect();
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_agents_are_aligned_however_long_a_name_is() {
+    fn agent_columns_align_for_long_names() {
         let names = ["A", "Googlebot-Image:Googlebot", "A-crawler-whose-name-is-longer-than-any-other:Googlebot"];
         let agents: Vec<Agent> = names.iter().map(|name| name.parse().unwrap()).collect();
         let stats = FilterStats { allowed: 1_000_000, agent_allowed: vec![7, 1_000_000, 0], ..FilterStats::default() };

@@ -1,25 +1,25 @@
-//! Times on the command line: RFC 3339, or a date; and back.
+//! Parses times (RFC 3339, or a date), and formats them.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-/// In seconds.
+/// Seconds per day.
 const DAY: i64 = 24 * 60 * 60;
 
 const FORMS: &str = "give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31";
 
-/// A time, in seconds since 1970; a date stands for its first second in UTC.
+/// Parses a time to seconds since 1970; a date is its first second in UTC.
 pub(crate) fn parse_instant(text: &str) -> Result<i64, String> {
     if is_date(text) { first_second(parse_date(text)?) } else { parse_time(text) }
 }
 
-/// A time, in seconds since 1970; a date stands for its last second in UTC.
+/// Parses a time to seconds since 1970; a date is its last second in UTC.
 pub(crate) fn parse_through(text: &str) -> Result<i64, String> {
     if is_date(text) { Ok(first_second(parse_date(text)?)? + DAY - 1) } else { parse_time(text) }
 }
 
-/// `2026-01-31`, and no longer: a time that lacks its offset must not pass for a date.
+/// Whether the text has exactly the form `2026-01-31`: a time without an offset is not a date.
 fn is_date(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(i, b)| if matches!(i, 4 | 7) { b == b'-' } else { b.is_ascii_digit() })
@@ -37,7 +37,7 @@ fn first_second(date: Date) -> Result<i64, String> {
 fn parse_time(text: &str) -> Result<i64, String> {
     match (text.parse::<Timestamp>(), text.parse::<DateTime>()) {
         (Ok(time), _) => Ok(time.as_second()),
-        (Err(_), Ok(time)) => Err(format!("it does not say in which time zone; in UTC that is {time}Z")),
+        (Err(_), Ok(time)) => Err(format!("the time zone is missing; in UTC that is {time}Z")),
         (Err(_), Err(_)) => Err(format!("not a time; {FORMS}")),
     }
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_dates() {
+    fn times_and_dates_parse() {
         assert_eq!(parse_instant("1970-01-02"), Ok(86_400));
         assert_eq!(parse_instant("1970-01-01T00:00:01Z"), Ok(1));
         assert_eq!(parse_instant("1970-01-01T01:00:00+01:00"), Ok(0));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_time_is_told() {
+    fn time_errors_name_the_cause() {
         for (text, cause) in [
             ("2024-13-01", "no such date"),
             ("2023-02-29", "no such date"),

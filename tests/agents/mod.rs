@@ -98,7 +98,7 @@ const NOTES: &[(&str, &str, &[&str])] = &[
     ("@ai", "extended", &[]),
     ("@ai-train", "google", &["agents AI2Bot, Ai2Bot-Dolma, ", "no group can name it"]),
     ("a,A/2", "extended", &[]),
-    ("@ai,gptbot", "extended", &["a set has them already: gptbot"]),
+    ("@ai,gptbot", "extended", &["a set contains them already: gptbot"]),
 ];
 
 #[test]

@@ -199,7 +199,7 @@ fn check_tells_by_its_exit_code() {
             assert!(ran.stdout.starts_with(stdout.as_bytes()), "{way:?} {urls:?}");
         }
     }
-    place.fails(&[&by_snapshot[..], &["https://q.example/"]].concat(), &["does not know", "--unknown"]);
+    place.fails(&[&by_snapshot[..], &["https://q.example/"]].concat(), &["does not have the origin", "--unknown"]);
     place.fails(&[&by_snapshot[..], &["foo"]].concat(), &["not a URL"]);
     place.fails(&["check", "--robots", "missing", "-a", "FooBot", "/"], &["missing", "No such file"]);
     place.fails(&["check", "--robots", "folder", "-a", "FooBot", "/"], &["folder", "irectory"]);

@@ -37,7 +37,7 @@ fn names_directories_globs_and_lists_are_taken_in_order() {
         assert_eq!(place.taken(args, stdin), expected, "{args:?}");
     }
     let ran = place.done(&["filter", "-s", "web.rsieve", "-a", "FooBot", "crawl"]);
-    assert!(ran.stderr.contains("crawl: takes the 2 files in it and passes over 1 directories"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("crawl: reads the 2 files in it and skips 1 directories"), "{}", ran.stderr);
 }
 
 #[test]

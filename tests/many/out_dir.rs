@@ -126,7 +126,7 @@ fn what_would_overwrite_or_has_no_name_is_refused() {
         (&["--out-dir", "out", "--unknown-to", "./out", "in"], &["out: named for two outputs"]),
         (&["--out-dir", "out", "-o", "file", "in"], &["leave one of them out"]),
         (&["--out-dir", "out"], &["standard input has no name", "-o"]),
-        (&["--out-dir", "out", "in", "/dev/null"], &["/dev/null: --out-dir takes files", "-o"]),
+        (&["--out-dir", "out", "in", "/dev/null"], &["/dev/null: --out-dir takes regular files", "-o"]),
         (&["--resume", "in"], &["--resume needs --out-dir"]),
     ];
     for (more, words) in cases {

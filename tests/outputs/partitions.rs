@@ -68,10 +68,10 @@ fn a_rerun_finds_what_is_complete() {
 fn what_would_still_meet_is_refused() {
     let place = place();
     for (command, words) in [
-        ("$R filter -s s -a a --out-dir out lists/a/1.txt lists/a/1.txt", &["named twice", "name it once"][..]),
-        ("$R filter -s s -a a --out-dir out lists/a lists/b/../a/1.txt", &["named twice"]),
+        ("$R filter -s s -a a --out-dir out lists/a/1.txt lists/a/1.txt", &["the same file twice", "name it once"][..]),
+        ("$R filter -s s -a a --out-dir out lists/a lists/b/../a/1.txt", &["the same file twice"]),
         ("$R filter -s s -a a --out-dir lists 'lists/**/*.txt'", &["would be written over", "another directory"]),
-        ("$R filter -s s -a a --out-dir o --unknown-to o/y=1 p2/y=1/x p2/x 'p2/**/*'", &["named twice"]),
+        ("$R filter -s s -a a --out-dir o --unknown-to o/y=1 p2/y=1/x p2/x 'p2/**/*'", &["the same file twice"]),
         ("$R filter -s s -a a --out-dir o --unknown-to o/y=1 'p2/**/*'", &["named for two outputs"]),
     ] {
         place.write("p2/y=1/x", "https://h.example/\n");

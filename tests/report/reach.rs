@@ -15,7 +15,7 @@ fn reach(robots: &str, profile: Profile) -> Reach {
     compiler.add_robots(ORIGIN, robots.as_bytes()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let agents = ["FooBot".parse().unwrap()];
-    let judge = Judge::new(&snapshot, &agents, JudgeOptions::default()).unwrap();
+    let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default()).unwrap();
     let report = Reporter::new(&judge).of_snapshot().unwrap();
     let counts = report.agents[0].origins;
     match (counts.wholly, counts.partly, counts.not) {

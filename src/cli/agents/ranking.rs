@@ -1,4 +1,4 @@
-//! The names that the robots.txt files of a snapshot have groups for, by how many origins do.
+//! The names in the groups of a snapshot's robots.txt files, ranked by the number of origins.
 
 use super::super::escape::{escape, escape_cut, to_json_pretty};
 use super::super::summary::grouped;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 const DEFAULT_TOP: usize = 50;
 
-/// The most frequent names behind the global groups, or those of the agents that are asked for, each once.
+/// The global groups and the most frequent names; or the names of the given agents, each once.
 pub(super) fn rows(census: &Census<'_>, agents: &[Agent], top: Option<usize>) -> robosieve::Result<Vec<NamedAgent>> {
     if agents.is_empty() {
         return Ok([vec![census.global()], census.top(top.unwrap_or(DEFAULT_TOP))?].concat());
@@ -29,13 +29,13 @@ pub(super) fn rows(census: &Census<'_>, agents: &[Agent], top: Option<usize>) ->
     Ok(rows)
 }
 
-/// The name as its operator writes it, if it is known, and what else is known.
+/// The name as its operator spells it, and the known crawler, if it is one.
 fn known(row: &NamedAgent) -> (&str, Option<&'static KnownAgent>) {
     let known = KnownAgent::find(&row.name);
     (known.map_or(row.name.as_str(), |known| known.token), known)
 }
 
-/// Longer names are cut: one may have thousands of characters.
+/// Longer names are cut: a name may have thousands of characters.
 const LONGEST: usize = 40;
 
 pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent]) -> String {

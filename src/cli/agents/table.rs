@@ -1,4 +1,4 @@
-//! The shipped table of crawlers, or what it says of the agents that are asked for.
+//! The built-in table of crawlers, or its rows for the given agents.
 
 use super::super::escape::to_json_pretty;
 use super::AgentsArgs;
@@ -6,28 +6,28 @@ use robosieve::{KnownAgent, SpellCheck};
 use serde_json::json;
 use std::fmt::Write;
 
-/// An agent's name, and what is known of it.
-pub(super) type Row = (String, Option<&'static KnownAgent>);
+/// An agent's name, and the known crawler, if it is one.
+pub(super) type CrawlerRow = (String, Option<&'static KnownAgent>);
 
-/// The agents that are asked for, in the order of their letters, or the whole table.
-pub(super) fn rows(args: &AgentsArgs, quiet: bool) -> anyhow::Result<Vec<Row>> {
-    if args.who.is_empty() {
+/// The given agents in the order of their letters, or the whole table.
+pub(super) fn rows(args: &AgentsArgs, quiet: bool) -> anyhow::Result<Vec<CrawlerRow>> {
+    if args.agents.is_empty() {
         return Ok(KnownAgent::all().iter().map(|known| (known.token.to_owned(), Some(known))).collect());
     }
-    let agents = args.who.agents(quiet)?;
-    args.who.check_names_against(SpellCheck::new(&agents), "the table of crawlers does not have")?;
-    // Of a chain the first name says who it is.
+    let agents = args.agents.resolve(quiet)?;
+    args.agents.check_spelling_with(SpellCheck::new(&agents), "the table of crawlers does not have")?;
+    // The first name of a chain identifies the crawler.
     let known = |agent: &robosieve::Agent| agent.names().next().and_then(KnownAgent::find);
     Ok(agents.iter().map(|agent| (agent.to_string(), known(agent))).collect())
 }
 
-/// Operator, purpose and source, where they are known.
+/// Operator, purpose and source, if they are known.
 fn facts(known: Option<&KnownAgent>) -> [Option<&str>; 3] {
     [known.map(|known| known.operator), known.map(|known| known.purpose.name()), known.map(|known| known.source)]
 }
 
-pub(super) fn text(rows: &[Row], numbered: bool) -> String {
-    let width = |column: &dyn Fn(&Row) -> usize| rows.iter().map(column).max().unwrap_or_default();
+pub(super) fn text(rows: &[CrawlerRow], numbered: bool) -> String {
+    let width = |column: &dyn Fn(&CrawlerRow) -> usize| rows.iter().map(column).max().unwrap_or_default();
     let names = width(&|(name, _)| name.chars().count());
     let operators = width(&|(_, known)| known.map_or(1, |known| known.operator.chars().count()));
     let mut out = String::new();
@@ -41,8 +41,8 @@ pub(super) fn text(rows: &[Row], numbered: bool) -> String {
     out
 }
 
-/// As `datasets/agents.tsv` has it.
-pub(super) fn tsv(rows: &[Row]) -> String {
+/// The format of `datasets/agents.tsv`.
+pub(super) fn tsv(rows: &[CrawlerRow]) -> String {
     let mut out = "token\toperator\tpurpose\tsource\n".to_owned();
     for (name, known) in rows {
         let [operator, purpose, source] = facts(*known).map(Option::unwrap_or_default);
@@ -51,8 +51,8 @@ pub(super) fn tsv(rows: &[Row]) -> String {
     out
 }
 
-pub(super) fn json(rows: &[Row]) -> anyhow::Result<String> {
-    let object = |(name, known): &Row| {
+pub(super) fn json(rows: &[CrawlerRow]) -> anyhow::Result<String> {
+    let object = |(name, known): &CrawlerRow| {
         let [operator, purpose, source] = facts(*known);
         json!({ "token": name, "operator": operator, "purpose": purpose, "source": source })
     };

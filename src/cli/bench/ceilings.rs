@@ -1,19 +1,19 @@
-//! What the machine can do at best: copying, looking for line ends, reaching into memory.
+//! The limits of the machine: copying, scanning for newlines, random access.
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::hint::black_box;
 
-/// Words of the memory that is reached into: 256 MiB, more than caches hold.
+/// Words of the random-access memory: 256 MiB, more than caches hold.
 const WORDS: usize = 32 << 20;
-/// How often each thread reaches into it.
+/// Random accesses per thread.
 pub(super) const ACCESSES: u64 = 1 << 20;
-/// Threads take pieces of this size.
-const PIECE: usize = 256 << 10;
-/// At most so much is copied: more is no slower.
+/// The chunk size of parallel work.
+const CHUNK: usize = 256 << 10;
+/// The most bytes that are copied; more gives the same rate.
 const MAX_COPY: usize = 256 << 20;
 
-/// The memory that the ceilings are measured with.
+/// The buffers of the measurements.
 pub(super) struct Ceilings<'l> {
     list: &'l [u8],
     copy: Vec<u8>,
@@ -22,47 +22,47 @@ pub(super) struct Ceilings<'l> {
 
 impl<'l> Ceilings<'l> {
     pub(super) fn new(list: &'l [u8]) -> Self {
-        // Ones, not zeros: pages of zeros that nobody wrote are one page.
+        // Ones, not zeros: untouched zero pages share one physical page.
         Self { list, copy: vec![1; list.len().min(MAX_COPY)], words: vec![1; WORDS] }
     }
 
-    /// Copies; gives the number of bytes.
+    /// Copies the list, and returns the number of bytes.
     pub(super) fn copy(&mut self, pool: &ThreadPool) -> usize {
         pool.install(|| {
-            let pieces = self.list.par_chunks(PIECE).zip(self.copy.par_chunks_mut(PIECE));
-            pieces.for_each(|(from, to)| to.copy_from_slice(&from[..to.len()]));
+            let chunks = self.list.par_chunks(CHUNK).zip(self.copy.par_chunks_mut(CHUNK));
+            chunks.for_each(|(from, to)| to.copy_from_slice(&from[..to.len()]));
         });
         black_box(&self.copy);
         self.copy.len()
     }
 
-    /// Counts the line ends.
+    /// Counts the newlines.
     pub(super) fn newlines(&self, pool: &ThreadPool) -> usize {
-        pool.install(|| self.list.par_chunks(PIECE).map(|piece| memchr::memchr_iter(b'\n', piece).count()).sum())
+        pool.install(|| self.list.par_chunks(CHUNK).map(|chunk| memchr::memchr_iter(b'\n', chunk).count()).sum())
     }
 
-    /// On each thread, goes from place to place, each depending on what was found at the one before.
+    /// On each thread, makes accesses whose addresses depend on the previous word.
     pub(super) fn chained(&self, pool: &ThreadPool) {
         pool.broadcast(|thread| {
             let start = thread.index() as u64;
-            black_box((0..ACCESSES).fold(start, |place, _| mix(place.wrapping_add(self.word(place)))));
+            black_box((0..ACCESSES).fold(start, |index, _| mix(index.wrapping_add(self.word(index)))));
         });
     }
 
-    /// On each thread, goes to places that are known beforehand, so that the machine can wait for several at once.
+    /// On each thread, makes accesses at independent addresses, which the processor can overlap.
     pub(super) fn overlapped(&self, pool: &ThreadPool) {
         pool.broadcast(|thread| {
             let start = ACCESSES * thread.index() as u64;
-            black_box((start..start + ACCESSES).fold(0_u64, |sum, place| sum.wrapping_add(self.word(mix(place)))));
+            black_box((start..start + ACCESSES).fold(0_u64, |sum, index| sum.wrapping_add(self.word(mix(index)))));
         });
     }
 
-    fn word(&self, place: u64) -> u64 {
-        self.words[place as usize % WORDS]
+    fn word(&self, index: u64) -> u64 {
+        self.words[index as usize % WORDS]
     }
 }
 
-/// A number that looks random (the finisher of SplitMix64, shortened), in a few cycles.
+/// A cheap pseudo-random permutation: the finisher of SplitMix64, shortened.
 fn mix(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     number ^ number >> 27

@@ -1,6 +1,7 @@
-//! The runs with one number of threads: every stage and every ceiling by turns, so that what disturbs the machine disturbs all.
+//! The runs with one number of threads. Stages and limits alternate, so that a disturbance of the
+//! machine affects all of them.
 
-use super::super::pool;
+use super::super::thread_pool;
 use super::ceilings::{ACCESSES, Ceilings};
 use robosieve::{Filter, FilterStats, Input, Judge, Outputs, Stage};
 use std::hint::black_box;
@@ -8,30 +9,30 @@ use std::io::{self, Cursor, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The medians, in nanoseconds: wall time by the work of all threads together.
-pub(super) struct Measured {
+/// The medians of wall time, with all threads together.
+pub(super) struct Measurement {
     pub threads: usize,
     pub stats: FilterStats,
-    /// The stages, in order; each without those before it.
-    pub stages: Vec<(&'static str, Time)>,
-    pub total: Time,
-    pub newline_scan: Time,
-    pub memcpy: Time,
-    /// Of one access.
+    /// The stages in order, each without the earlier ones.
+    pub stages: Vec<(&'static str, StageTime)>,
+    pub total: StageTime,
+    pub newline_scan: StageTime,
+    pub memcpy: StageTime,
+    /// Nanoseconds per access.
     pub chained_ns: f64,
     pub overlapped_ns: f64,
 }
 
-/// How long the list takes.
+/// The time of a stage for the whole list.
 #[derive(Clone, Copy)]
-pub(super) struct Time {
+pub(super) struct StageTime {
     pub ns_per_url: f64,
-    /// `None` where it is lost in the noise.
+    /// `None` if the time is within the noise.
     pub urls_per_second: Option<f64>,
     pub gb_per_second: Option<f64>,
 }
 
-impl Time {
+impl StageTime {
     fn new(seconds: f64, stats: &FilterStats) -> Self {
         let rate = |count: u64| (seconds > 0.0).then_some(count as f64 / seconds);
         Self {
@@ -42,7 +43,7 @@ impl Time {
     }
 }
 
-/// What is timed, in the order of the columns of `times`.
+/// The number of timed measures, the columns of `times`.
 const TIMED: usize = 8;
 
 pub(super) fn measure(
@@ -51,8 +52,8 @@ pub(super) fn measure(
     threads: usize,
     runs: u32,
     quiet: bool,
-) -> anyhow::Result<Measured> {
-    let pool = pool::start(Some(threads), quiet)?;
+) -> anyhow::Result<Measurement> {
+    let pool = thread_pool::start(Some(threads), quiet)?;
     let filter = |until, outputs: Outputs<'_>| {
         let input = Input::from_reader("memory", Cursor::new(urls.clone()));
         pool.install(|| Filter::new(judge).until(until).run(vec![input], outputs))
@@ -61,7 +62,7 @@ pub(super) fn measure(
     let mut sink = CopySink::default();
     let mut times: [Vec<f64>; TIMED] = Default::default();
     let mut stats = None;
-    // The first run, which also warms the caches, is not counted.
+    // The first run warms the caches and is not counted.
     for run in 0..=runs {
         let until = |stage| {
             let (found, time) = timed(|| filter(stage, Outputs::default()));
@@ -83,7 +84,7 @@ pub(super) fn measure(
             times.iter_mut().zip(row).for_each(|(times, time)| times.push(time));
         }
     }
-    Ok(Measured::new(pool.current_num_threads(), stats.unwrap_or_default(), times.map(median)))
+    Ok(Measurement::new(pool.current_num_threads(), stats.unwrap_or_default(), times.map(median)))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
@@ -97,10 +98,10 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-impl Measured {
+impl Measurement {
     fn new(threads: usize, stats: FilterStats, times: [f64; TIMED]) -> Self {
         let [split, locate, matched, total, newlines, copy, chained, overlapped] = times;
-        let time = |seconds| Time::new(seconds, &stats);
+        let time = |seconds| StageTime::new(seconds, &stats);
         let each_access = |seconds| seconds * 1e9 / (ACCESSES * threads as u64) as f64;
         Self {
             threads,
@@ -120,7 +121,7 @@ impl Measured {
     }
 }
 
-/// Takes lines as a file would, without a file: copies them into memory that is used again.
+/// A sink that copies its input into a reused buffer, as writing to a file does.
 struct CopySink {
     buffer: Vec<u8>,
 }

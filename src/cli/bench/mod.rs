@@ -1,111 +1,131 @@
-//! `robosieve bench`: times the real pipeline stage by stage, beside what the machine can do, and has the answers compared
-//! with the reference.
+//! `robosieve bench`: times the stages of the pipeline and the limits of the machine, and compares
+//! the verdicts with the reference.
 
 mod ceilings;
-mod check;
 mod measure;
-mod subject;
+mod reference_check;
 mod table;
+mod workload;
 
-use super::choices::OrderArg;
-use super::examples::BENCH_EXAMPLES;
-use super::judging::JudgeArgs;
+use super::help_text::{BENCH_EXAMPLES, BENCH_SHORT, COMMON, MEASUREMENT, SYNTHETIC_WEB};
+use super::judge_args::JudgeArgs;
 use super::numbers::{parse_count, parse_threads};
 use super::output::print;
-use super::snapshot::VerifyArgs;
+use super::snapshot_args::VerifyArgs;
+use super::value_enums::OrderArg;
 use anyhow::bail;
-use check::Checked;
 use clap::Args;
-use measure::{Measured, measure};
+use measure::{Measurement, measure};
+use reference_check::ReferenceCheck;
 use robosieve::{Agent, Judge, Snapshot, SpellCheck};
 use std::path::PathBuf;
-use subject::Subject;
+use workload::Workload;
 
 #[derive(Debug, Args)]
-#[command(after_help = BENCH_EXAMPLES)]
+#[command(after_help = BENCH_SHORT, after_long_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// The snapshot; without one, a synthetic web is made up
-    #[arg(short, long, value_name = "SNAP")]
+    /// The snapshot (default: a synthetic web)
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub snapshot: Option<PathBuf>,
     #[command(flatten)]
     pub verify: VerifyArgs,
-    /// With -s the list of URLs, which is read into memory first; without, how many URLs to make up (default: 1M)
-    #[arg(long, value_name = "FILE|N")]
+    /// With -s: the list of URLs; without: the number of URLs (default: 1M)
+    ///
+    /// The list is read into memory first.
+    #[arg(long, value_name = "FILE|N", help_heading = COMMON)]
     pub urls: Option<String>,
-    /// How many origins to make up (k, M and G stand for thousand, million and billion)
-    #[arg(long, value_name = "N", default_value = "100k", value_parser = parse_count, conflicts_with = "snapshot")]
+    /// Number of origins (k, M, G: thousand, million, billion)
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "100k",
+        value_parser = parse_count,
+        conflicts_with = "snapshot",
+        help_heading = SYNTHETIC_WEB
+    )]
     pub origins: u64,
-    /// The order of the made-up URLs
-    #[arg(long, value_enum, default_value_t = OrderArg::Sorted, conflicts_with = "snapshot")]
+    /// Order of the URLs
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = OrderArg::Sorted,
+        conflicts_with = "snapshot",
+        help_heading = SYNTHETIC_WEB
+    )]
     pub order: OrderArg,
-    /// Which web to make up: the same seed, the same web
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "snapshot")]
+    /// Seed; equal seeds give equal webs
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "snapshot", help_heading = SYNTHETIC_WEB)]
     pub seed: u64,
-    /// Write the made-up web here, as robots.jsonl.zst and urls.txt, and time nothing
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["snapshot", "threads", "runs", "json"])]
+    /// Write robots.jsonl.zst and urls.txt into this directory, and time nothing
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["snapshot", "threads", "runs", "json"],
+        help_heading = SYNTHETIC_WEB
+    )]
     pub write_to: Option<PathBuf>,
     #[command(flatten)]
     pub judge: JudgeArgs,
     /// Numbers of threads to run with (default: 1, and that of --jobs)
-    #[arg(long, value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads)]
+    #[arg(long, value_name = "N,N…", value_delimiter = ',', value_parser = parse_threads, help_heading = MEASUREMENT)]
     pub threads: Vec<usize>,
-    /// Runs of each; medians are printed
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Number of runs; the medians are printed
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASUREMENT)]
     pub runs: u32,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = MEASUREMENT)]
     pub json: bool,
 }
 
 pub(crate) fn run(args: &BenchArgs, quiet: bool) -> anyhow::Result<()> {
-    let mut files = args.judge.who.reads().reads("the snapshot", &args.snapshot);
+    let mut guard = args.judge.agents.overwrite_guard().add_inputs("the snapshot", &args.snapshot);
     if let Some(dir) = &args.write_to {
-        return subject::write(subject::web(args)?, dir, files, quiet);
+        return workload::write(workload::web(args)?, dir, guard, quiet);
     }
     if args.snapshot.is_some() {
-        files = files.reads("--urls", &args.urls);
+        guard = guard.add_inputs("--urls", &args.urls);
     }
-    files.and_stdout()?;
+    guard.add_stdout()?;
     match &args.snapshot {
         Some(path) => {
             let Some(urls) = &args.urls else { bail!("-s needs --urls FILE, the list to judge") };
             let snapshot = Snapshot::open(path)?;
             args.verify.all(&snapshot, path)?;
-            bench(args, &snapshot, &Subject::given(path, urls)?, quiet)
+            bench(args, &snapshot, &Workload::given(path, urls)?, quiet)
         }
         None => {
-            let (snapshot, subject) = Subject::synthetic(subject::web(args)?, quiet)?;
-            bench(args, &snapshot, &subject, quiet)
+            let (snapshot, workload) = Workload::synthetic(workload::web(args)?, quiet)?;
+            bench(args, &snapshot, &workload, quiet)
         }
     }
 }
 
-/// What is printed.
-struct Report<'r> {
-    subject: &'r Subject,
+/// The results of a benchmark.
+struct BenchReport<'r> {
+    workload: &'r Workload,
     agents: &'r [Agent],
     runs: u32,
-    checked: Checked,
-    measured: Vec<Measured>,
+    checked: ReferenceCheck,
+    measured: Vec<Measurement>,
 }
 
-fn bench(args: &BenchArgs, snapshot: &Snapshot, subject: &Subject, quiet: bool) -> anyhow::Result<()> {
-    let mut agents = args.judge.who.agents(quiet)?;
+fn bench(args: &BenchArgs, snapshot: &Snapshot, workload: &Workload, quiet: bool) -> anyhow::Result<()> {
+    let mut agents = args.judge.agents.resolve(quiet)?;
     if agents.is_empty() {
         agents.push("GPTBot".parse()?);
     }
     let mut check = SpellCheck::new(&agents);
     check.add_snapshot(snapshot)?;
-    args.judge.who.check_names(check)?;
+    args.judge.agents.check_spelling(check)?;
     let judge = Judge::new(snapshot, &agents, args.judge.options())?;
-    let checked = check::compare(snapshot, &judge, args.judge.options().agent_match, subject)?;
+    let checked = reference_check::compare(snapshot, &judge, args.judge.options().agent_match, workload)?;
     let mut threads = args.threads.clone();
     if threads.is_empty() {
         threads = vec![1, rayon::current_num_threads()];
         threads.dedup();
     }
-    let measured = threads.into_iter().map(|threads| measure(&judge, &subject.urls, threads, args.runs, quiet));
+    let measured = threads.into_iter().map(|threads| measure(&judge, &workload.urls, threads, args.runs, quiet));
     let measured = measured.collect::<anyhow::Result<_>>()?;
-    let report = Report { subject, agents: &agents, runs: args.runs, checked, measured };
+    let report = BenchReport { workload, agents: &agents, runs: args.runs, checked, measured };
     print(&if args.json { table::json(&report) } else { table::text(&report) })
 }

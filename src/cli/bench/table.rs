@@ -1,14 +1,14 @@
-//! What was measured, as a table for people and as JSON for programs.
+//! The measurements as a table and as JSON.
 
 use super::super::escape::to_json_pretty;
 use super::super::summary::{counts, grouped};
-use super::Report;
-use super::measure::{Measured, Time};
+use super::BenchReport;
+use super::measure::{Measurement, StageTime};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-pub(super) fn text(report: &Report<'_>) -> String {
-    let mut out = format!("{}; {}; medians of {} runs\n", report.subject.name, agents(report), report.runs);
+pub(super) fn text(report: &BenchReport<'_>) -> String {
+    let mut out = format!("{}; {}; medians of {} runs\n", report.workload.name, agents(report), report.runs);
     if let Some(first) = report.measured.first() {
         let _ = writeln!(out, "{}", counts("", &first.stats));
     }
@@ -23,14 +23,14 @@ pub(super) fn text(report: &Report<'_>) -> String {
     out
 }
 
-fn agents(report: &Report<'_>) -> String {
+fn agents(report: &BenchReport<'_>) -> String {
     match report.agents {
         agents if agents.len() > 5 => format!("{} agents", agents.len()),
         agents => agents.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
     }
 }
 
-fn push_table(measured: &Measured, out: &mut String) {
+fn push_table(measured: &Measurement, out: &mut String) {
     let threads = format!("{} thread{}", measured.threads, if measured.threads == 1 { "" } else { "s" });
     let _ = writeln!(out, "\n{threads:<16}{:>12}{:>16}{:>10}", "ns/URL", "URL/s", "GB/s");
     let stages = measured.stages.iter().map(|(name, time)| (*name, time));
@@ -51,16 +51,16 @@ fn push_table(measured: &Measured, out: &mut String) {
     );
 }
 
-/// The time for a URL. A stage's is the difference of two medians, which is negative where noise is
-/// larger.
+/// The time per URL. A stage's time is the difference of two medians; if the noise is larger, it is
+/// negative.
 fn nanoseconds(ns_per_url: f64) -> String {
     if ns_per_url > 0.0 { format!("{ns_per_url:.1}") } else { "within noise".to_owned() }
 }
 
-pub(super) fn json(report: &Report<'_>) -> String {
+pub(super) fn json(report: &BenchReport<'_>) -> String {
     let object = json!({
-        "subject": report.subject.name,
-        "synthetic": report.subject.web.map(|web| {
+        "subject": report.workload.name,
+        "synthetic": report.workload.web.map(|web| {
             let options = web.options();
             json!({ "seed": options.seed, "origins": options.origins, "urls": options.urls,
                     "order": format!("{:?}", options.order).to_lowercase() })
@@ -76,7 +76,7 @@ pub(super) fn json(report: &Report<'_>) -> String {
     to_json_pretty(&object).unwrap_or_default()
 }
 
-fn measured_json(measured: &Measured) -> Value {
+fn measured_json(measured: &Measurement) -> Value {
     json!({
         "threads": measured.threads,
         "stages": measured.stages.iter().map(|(name, time)| (name.to_string(), time_json(time))).collect::<serde_json::Map<_, _>>(),
@@ -89,7 +89,7 @@ fn measured_json(measured: &Measured) -> Value {
     })
 }
 
-fn time_json(time: &Time) -> Value {
+fn time_json(time: &StageTime) -> Value {
     json!({
         "ns_per_url": time.ns_per_url, "urls_per_second": time.urls_per_second, "gb_per_second": time.gb_per_second,
     })

@@ -1,19 +1,19 @@
 //! Answers as JSON. docs/CHECK.md documents the keys: scripts rely on them.
 
 use super::super::time::time;
-use super::{Answer, Source};
+use super::{CheckAnswer, RobotsSource};
 use robosieve::{BodyFacts, Explanation, LooksLike, OriginExplanation, PreferenceExplanation, RuleLine};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// One answer; `all` lists the rules too that do not match.
-pub(super) fn object(answer: &Answer<'_>, all: bool) -> Value {
+/// One answer; `all` also lists the rules that do not match.
+pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
     let (basis, origin, robots) = match &answer.robots {
-        Source::Snapshot { why } => {
+        RobotsSource::Snapshot { why } => {
             let origin = why.origin.as_ref().map(|origin| origin.as_str());
             (why.reason.name(), origin.into(), snapshot_facts(why))
         }
-        Source::File { path, body } => ("rules", Value::Null, file_facts(path, body)),
+        RobotsSource::File { path, body } => ("rules", Value::Null, file_facts(path, body)),
     };
     let rules = answer.rules;
     json!({
@@ -26,7 +26,7 @@ pub(super) fn object(answer: &Answer<'_>, all: bool) -> Value {
     })
 }
 
-/// What the snapshot knows of the origin's robots.txt; null where it knows nothing.
+/// The entry of the origin in the snapshot; null if there is none.
 fn snapshot_facts(why: &OriginExplanation<'_>) -> Value {
     let Some(entry) = &why.entry else { return Value::Null };
     let outcome = entry.outcome();
@@ -46,7 +46,7 @@ fn file_facts(path: &Path, body: &BodyFacts) -> Value {
     })
 }
 
-/// The group or groups that the agent obeys; null where none is for it.
+/// The group or groups of the agent; null if there is none.
 fn group(why: &Explanation) -> Option<Value> {
     (!why.agent_lines.is_empty()).then(|| json!({ "name": why.named, "lines": lines(&why.agent_lines) }))
 }

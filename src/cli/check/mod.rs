@@ -1,13 +1,13 @@
-//! `robosieve check`: single URLs, with the reason if asked for.
+//! `robosieve check`: judges single URLs, and explains the verdicts.
 
 mod json;
 mod text;
 
-use super::choices::{ExplainArg, ProfileArg};
 use super::escape::to_json;
-use super::examples::CHECK_EXAMPLES;
-use super::judging::{JudgeArgs, agents_needed};
+use super::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
+use super::judge_args::{JudgeArgs, agent_required};
 use super::output::print;
+use super::value_enums::{ExplainArg, ProfileArg};
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args};
 use robosieve::{
@@ -20,47 +20,75 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
-#[command(after_help = CHECK_EXAMPLES, group = agents_needed(), group = ArgGroup::new("source").required(true).args(["snapshot", "robots"]))]
+#[command(
+    after_help = CHECK_SHORT,
+    after_long_help = CHECK_EXAMPLES,
+    group = agent_required(),
+    group = ArgGroup::new("source").required(true).args(["snapshot", "robots"])
+)]
 pub(crate) struct CheckArgs {
     /// The snapshot
-    #[arg(short, long, value_name = "SNAP")]
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub snapshot: Option<PathBuf>,
-    /// One robots.txt file instead of a snapshot (`-`: standard input); URLs may then be bare paths
-    #[arg(long, value_name = "FILE")]
+    /// A robots.txt file instead of a snapshot (`-`: standard input)
+    ///
+    /// URLs may then be paths.
+    #[arg(long, value_name = "FILE", help_heading = COMMON)]
     pub robots: Option<PathBuf>,
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Whose reading of the rules, with --robots
-    #[arg(long, value_enum, default_value_t = ProfileArg::Google, conflicts_with = "snapshot")]
+    /// With --robots: the parser to reproduce
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = ProfileArg::Google,
+        conflicts_with = "snapshot",
+        hide_short_help = true,
+        help_heading = POLICY
+    )]
     pub profile: ProfileArg,
-    /// Say which rule decided, where it stands, and why the others that match lost; =all lists
-    /// those too that do not match
-    #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "matching")]
+    /// Show the deciding rule, its line, and why other matching rules lost
+    ///
+    /// --explain=all also lists the rules that do not match.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "matching",
+        help_heading = OUTPUT
+    )]
     pub explain: Option<ExplainArg>,
-    /// Print a JSON object per URL and agent, with all that --explain tells
-    #[arg(long)]
+    /// Print one JSON object per URL and agent, with the content of --explain
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-    /// URLs to judge
+    /// The URLs to judge
     #[arg(required = true, value_name = "URL")]
     pub urls: Vec<String>,
 }
 
-/// The largest snapshot, in bytes, that is verified before the answer, which takes a tenth of a
-/// millisecond. For a larger one, the answer is compared with the stored text of the robots.txt.
-const VERIFIED_WHOLE: u64 = 1 << 20;
+/// The largest snapshot, in bytes, whose checksums are verified first; that takes a tenth of a
+/// millisecond. For a larger one, the verdict is compared with the stored text of the robots.txt.
+const MAX_VERIFIED: u64 = 1 << 20;
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
-    let reads = args.judge.who.reads().reads("the snapshot", &args.snapshot).reads("--robots", &args.robots);
-    reads.and_stdout()?;
-    let agents = args.judge.who.agents(quiet)?;
-    args.urls.iter().try_for_each(|url| args.judge.who.refuse_agent_as_url(url))?;
-    let (verdicts, text) = match (&args.snapshot, &args.robots) {
+    let guard = args
+        .judge
+        .agents
+        .overwrite_guard()
+        .add_inputs("the snapshot", &args.snapshot)
+        .add_inputs("--robots", &args.robots);
+    guard.add_stdout()?;
+    let agents = args.judge.agents.resolve(quiet)?;
+    args.urls.iter().try_for_each(|url| args.judge.agents.refuse_agent_as_url(url))?;
+    let answers = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
             let snapshot = Snapshot::open(path)?;
-            if snapshot.byte_len() <= VERIFIED_WHOLE {
+            if snapshot.byte_len() <= MAX_VERIFIED {
                 snapshot.verify_checksums().map_err(|err| err.at(path))?;
             }
-            args.judge.who.check_in(&agents, [(&snapshot, path.as_path())])?;
+            args.judge.agents.check_spelling_in(&agents, [(&snapshot, path.as_path())])?;
             check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {
@@ -69,16 +97,16 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         }
         (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
     };
-    print(&text)?;
-    exit_code(args, &verdicts)
+    print(&answers.text)?;
+    exit_code(args, &answers.verdicts)
 }
 
-/// More is never looked at: 500 KiB of a robots.txt count, but a compressed file may hold any
-/// number.
+/// The most bytes that are decompressed. Only 500 KiB of a robots.txt count, but a compressed file
+/// may expand to any size.
 const MAX_READ: u64 = 16 << 20;
 
-/// The bytes of a robots.txt file, decompressed: as they are, compressed ones would be a file
-/// without rules.
+/// Reads a robots.txt file, and decompresses it: parsed as it is, a compressed file would have no
+/// rules.
 fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
     let file: Box<dyn Read> =
         if path.as_os_str() == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
@@ -87,9 +115,10 @@ fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// 1 if any is disallowed; a URL without a verdict is an error, unless `--unknown` gives it one.
+/// The exit code: 1 if any URL is disallowed. A URL without a verdict is an error; `--unknown`
+/// gives unknown origins a verdict.
 fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
-    // There are as many verdicts to a URL as agents.
+    // The verdicts are in order of URLs, with one per agent.
     let agents = verdicts.len() / args.urls.len().max(1);
     let first = |wanted| Some(&args.urls[verdicts.iter().position(|verdict| *verdict == wanted)? / agents]);
     if let Some(url) = first(Verdict::Invalid) {
@@ -97,71 +126,85 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
     }
     if let Some(url) = first(Verdict::Unknown) {
         bail!(
-            "the snapshot does not know the origin of {url}, so there is no verdict; --unknown allow|disallow gives one, --scheme any takes that of the other of http and https"
+            "the snapshot does not have the origin of {url}, so there is no verdict; --unknown allow|disallow gives \
+             one, --scheme any uses the entry of the other of http and https"
         );
     }
     Ok(ExitCode::from(u8::from(verdicts.contains(&Verdict::Disallowed))))
 }
 
-type Checked = (Vec<Verdict>, String);
+/// The verdicts, and the printed text.
+#[derive(Default)]
+struct CheckOutput {
+    verdicts: Vec<Verdict>,
+    text: String,
+}
 
-/// A verdict, and what it comes from.
-struct Answer<'a> {
+/// A verdict and its derivation.
+struct CheckAnswer<'a> {
     url: &'a str,
     agent: &'a Agent,
     verdict: Verdict,
-    /// The rules' part, where rules decide.
+    /// The explanation by rules, if rules decide.
     rules: Option<&'a Explanation>,
     preferences: &'a PreferenceExplanation,
-    robots: Source<'a>,
+    robots: RobotsSource<'a>,
 }
 
-/// Where the robots.txt comes from.
-enum Source<'a> {
+/// The source of the robots.txt.
+enum RobotsSource<'a> {
     Snapshot { why: &'a OriginExplanation<'a> },
     File { path: &'a Path, body: BodyFacts },
 }
 
-fn check_snapshot(args: &CheckArgs, snapshot: &Snapshot, agents: &[Agent]) -> anyhow::Result<Checked> {
+fn check_snapshot(args: &CheckArgs, snapshot: &Snapshot, agents: &[Agent]) -> anyhow::Result<CheckOutput> {
     let judge = Judge::new(snapshot, agents, args.judge.options())?;
-    let (mut verdicts, mut text) = Checked::default();
+    let mut output = CheckOutput::default();
     for url in &args.urls {
         for (i, agent) in agents.iter().enumerate() {
             let why = judge.explain(url.as_bytes(), i)?;
-            verdicts.push(why.verdict);
-            let robots = Source::Snapshot { why: &why };
+            output.verdicts.push(why.verdict);
+            let robots = RobotsSource::Snapshot { why: &why };
             let (rules, preferences) = (why.rules.as_ref(), &why.preferences);
-            put(args, &Answer { url, agent, verdict: why.verdict, rules, preferences, robots }, &mut text)?;
+            write_answer(
+                args,
+                &CheckAnswer { url, agent, verdict: why.verdict, rules, preferences, robots },
+                &mut output.text,
+            )?;
         }
     }
-    Ok((verdicts, text))
+    Ok(output)
 }
 
-fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) -> anyhow::Result<Checked> {
+fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) -> anyhow::Result<CheckOutput> {
     let robots = Robots::parse(body, args.profile.value());
     let mut check = SpellCheck::new(agents);
     check.add_robots(&robots);
-    args.judge.who.check_names(check)?;
+    args.judge.agents.check_spelling(check)?;
     let facts = BodyFacts::of(body);
     if let Some(format) = facts.other_format {
         bail!("{}: {format}, not a robots.txt; a snapshot is named with -s", path.display());
     }
-    let (mut verdicts, mut text) = Checked::default();
+    let mut output = CheckOutput::default();
     for url in &args.urls {
         for agent in agents {
-            let how = args.judge.who.agent_match.value();
-            let why = explain(&robots, agent, how, url.as_bytes());
-            let preferences = &explain_preferences(&robots, agent, how, url.as_bytes());
-            verdicts.push(why.verdict);
-            let robots = Source::File { path, body: facts };
-            put(args, &Answer { url, agent, verdict: why.verdict, rules: Some(&why), preferences, robots }, &mut text)?;
+            let agent_match = args.judge.agents.agent_match.value();
+            let why = explain(&robots, agent, agent_match, url.as_bytes());
+            let preferences = &explain_preferences(&robots, agent, agent_match, url.as_bytes());
+            output.verdicts.push(why.verdict);
+            let robots = RobotsSource::File { path, body: facts };
+            write_answer(
+                args,
+                &CheckAnswer { url, agent, verdict: why.verdict, rules: Some(&why), preferences, robots },
+                &mut output.text,
+            )?;
         }
     }
-    Ok((verdicts, text))
+    Ok(output)
 }
 
-/// Writes an answer in the form that is asked for.
-fn put(args: &CheckArgs, answer: &Answer<'_>, out: &mut String) -> anyhow::Result<()> {
+/// Writes an answer as text or JSON.
+fn write_answer(args: &CheckArgs, answer: &CheckAnswer<'_>, out: &mut String) -> anyhow::Result<()> {
     if args.json {
         out.push_str(&to_json(&json::object(answer, args.explain == Some(ExplainArg::All)))?);
         out.push('\n');

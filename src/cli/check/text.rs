@@ -1,18 +1,17 @@
-//! Answers for people: a line for each, and its reasons below it.
+//! Answers as text: one line each, and the explanation below it.
 
-use super::super::choices::ExplainArg;
 use super::super::escape::escape;
 use super::super::inspect::describe;
 use super::super::summary::grouped;
-use super::{Answer, Source};
+use super::super::value_enums::ExplainArg;
+use super::{CheckAnswer, RobotsSource};
 use robosieve::{
     Agent, BodyFacts, Explanation, LooksLike, Loss, OriginExplanation, Preference, PreferenceExplanation, RuleLine,
 };
 use std::fmt::Write;
 
-/// The verdict, and where the robots.txt has preferences for the agent, these as columns after the
-/// URL.
-pub(super) fn headline(out: &mut String, answer: &Answer<'_>) {
+/// The verdict, the agent and the URL; preferences for the agent follow as columns.
+pub(super) fn headline(out: &mut String, answer: &CheckAnswer<'_>) {
     let (verdict, agent) = (answer.verdict.name(), escape(answer.agent.label()));
     let _ = write!(out, "{verdict}\t{agent}\t{}", escape(answer.url));
     let said = answer.preferences.preferences;
@@ -28,18 +27,18 @@ pub(super) fn headline(out: &mut String, answer: &Answer<'_>) {
     out.push('\n');
 }
 
-/// Which rule decided and which lost, where the robots.txt comes from, and the preferences.
-pub(super) fn reasons(out: &mut String, answer: &Answer<'_>, which: ExplainArg) {
+/// The source of the robots.txt, the deciding rule, the rules that lost, and the preferences.
+pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: ExplainArg) {
     match &answer.robots {
-        Source::Snapshot { why } => explain_origin(out, why),
-        Source::File { body, .. } => explain_body(out, body),
+        RobotsSource::Snapshot { why } => explain_origin(out, why),
+        RobotsSource::File { body, .. } => explain_body(out, body),
     }
     match (answer.rules, &answer.robots) {
         (Some(rules), _) => {
             explain_rules(out, rules, answer.agent);
             explain_losers(out, rules, which);
         }
-        (None, Source::Snapshot { why, .. }) if why.entry.is_some() => {
+        (None, RobotsSource::Snapshot { why, .. }) if why.entry.is_some() => {
             row(out, "because", format!("the answer decides, not a rule: all URLs are {}", answer.verdict.name()));
         }
         _ => {}
@@ -47,7 +46,7 @@ pub(super) fn reasons(out: &mut String, answer: &Answer<'_>, which: ExplainArg) 
     explain_use(out, answer.preferences);
 }
 
-/// The preferences, and the lines they come from.
+/// The preferences, and their lines.
 fn explain_use(out: &mut String, why: &PreferenceExplanation) {
     let said = why.preferences;
     if !why.usage_lines.is_empty() {
@@ -85,7 +84,7 @@ fn explain_origin(out: &mut String, why: &OriginExplanation<'_>) {
     }
 }
 
-/// What of a file is not read, or not understood.
+/// The parts of a file that are ignored or not understood.
 fn explain_body(out: &mut String, body: &BodyFacts) {
     match body.looks_like {
         Some(LooksLike::Html) => {
@@ -98,11 +97,11 @@ fn explain_body(out: &mut String, body: &BodyFacts) {
     }
     if let Some(line) = body.ignored_from {
         let [bytes, ignored] = [body.bytes, body.ignored_bytes].map(|count| grouped(count as u64));
-        let what = format!(
+        let text = format!(
             "{bytes} bytes; the last {ignored}, from line {} on, are past 500 KiB and ignored",
             grouped(line.into())
         );
-        row(out, "file", what);
+        row(out, "file", text);
     }
 }
 
@@ -127,8 +126,7 @@ fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
     }
 }
 
-/// The rules that did not decide: those that match and lost, and how many others there are. A group
-/// may have thousands.
+/// The matching rules that lost, and the number of other rules: a group may have thousands.
 fn explain_losers(out: &mut String, why: &Explanation, which: ExplainArg) {
     for (rule, loss) in why.losers.iter().filter(|(_, loss)| which == ExplainArg::All || loss.is_match()) {
         row(out, "lost", format!("{} ({})", rule_text(rule), reason(*loss, rule, why)));

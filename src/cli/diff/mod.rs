@@ -1,16 +1,16 @@
-//! `robosieve diff`: what changed between two snapshots.
+//! `robosieve diff`: shows what changed between two snapshots.
 
 mod svg;
 mod table;
 
-use super::endings::{Format, refuse_other_format};
+use super::agent_args::AgentArgs;
 use super::escape::to_json_pretty;
-use super::examples::DIFF_EXAMPLES;
-use super::output::{Output, print_with};
-use super::snapshot::VerifyArgs;
+use super::file_extension::{OutputFormat, refuse_other_format};
+use super::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
+use super::output::{OutputTarget, print_with};
+use super::snapshot_args::VerifyArgs;
 use super::time::time;
-use super::who::AgentArgs;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{Diff, DiffOptions, Snapshot};
 use serde_json::json;
@@ -18,71 +18,100 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
-#[command(after_help = DIFF_EXAMPLES)]
+#[command(
+    after_help = DIFF_SHORT,
+    after_long_help = DIFF_EXAMPLES,
+    override_usage = "robosieve diff [OPTIONS] OLD NEW\n       \
+                      robosieve diff [OPTIONS] -s OLD -s NEW"
+)]
 pub(crate) struct DiffArgs {
     /// The earlier snapshot
     #[arg(value_name = "OLD")]
-    pub old: PathBuf,
-    /// The later one
+    pub old: Option<PathBuf>,
+    /// The later snapshot
     #[arg(value_name = "NEW")]
-    pub new: PathBuf,
+    pub new: Option<PathBuf>,
+    /// The snapshots, first the earlier one: -s OLD -s NEW
+    #[arg(short, long = "snapshot", value_name = "SNAP", help_heading = COMMON)]
+    pub snapshots: Vec<PathBuf>,
     #[command(flatten)]
     pub verify: VerifyArgs,
     #[command(flatten)]
-    pub who: AgentArgs,
-    /// Without agents: how many names to show, those with the most changes
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub agents: AgentArgs,
+    /// Without agents: list this many names
+    ///
+    /// The names with the most changes come first.
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = OUTPUT)]
     pub top: usize,
-    /// How many examples to give of each kind of change
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    /// List this many examples of each kind of change
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = OUTPUT)]
     pub examples: usize,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-    /// Draw the agents newly refused and newly allowed to this file, too
-    #[arg(long, value_name = "FILE")]
+    /// Also write a chart of the agents newly refused and newly allowed
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub svg: Option<PathBuf>,
     /// Exit with status 1 if the snapshots differ
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub exit_code: bool,
 }
 
-/// What is told of a comparison.
-struct Told {
+/// The two snapshots: `OLD NEW` or `-s OLD -s NEW`.
+fn old_and_new(args: &DiffArgs) -> anyhow::Result<[&Path; 2]> {
+    match (args.snapshots.as_slice(), &args.old, &args.new) {
+        ([], Some(old), Some(new)) => Ok([old, new]),
+        ([old, new], None, None) => Ok([old, new]),
+        (named, ..) => {
+            let positional = usize::from(args.old.is_some()) + usize::from(args.new.is_some());
+            let found = match (named.len(), positional) {
+                (0, 0) => "none is named".to_owned(),
+                (0, 1) | (1, 0) => "only one is named".to_owned(),
+                (options, 0) => format!("-s names {options}"),
+                (..) => "these are named in both ways".to_owned(),
+            };
+            bail!("diff compares two snapshots, and {found}; give OLD NEW, or -s OLD -s NEW")
+        }
+    }
+}
+
+/// A comparison with the names of its files.
+struct DiffOutput {
     diff: Diff,
-    /// For people: both files with the times of their newest captures.
+    /// The old and the new file, each with the time of its newest capture.
     sides: [(String, Option<String>); 2],
 }
 
 pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
-    let agents = args.who.agents(quiet)?;
-    // The work may be long: a picture that cannot be written is told now, by beginning it.
-    refuse_outputs(args)?;
-    let mut picture = args.svg.as_deref().map(|path| Output::open(Some(path))).transpose()?;
-    let (old, new) = (Snapshot::open(&args.old)?, Snapshot::open(&args.new)?);
-    args.verify.all(&old, &args.old)?;
-    args.verify.all(&new, &args.new)?;
-    args.who.check_in(&agents, [(&old, args.old.as_path()), (&new, args.new.as_path())])?;
-    let agent_match = args.who.agent_match.value();
+    let agents = args.agents.resolve(quiet)?;
+    let [old_path, new_path] = old_and_new(args)?;
+    refuse_outputs(args, [old_path, new_path])?;
+    // Comparing may take long: the chart is created first, so that an unwritable one fails at once.
+    let mut chart = args.svg.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
+    let (old, new) = (Snapshot::open(old_path)?, Snapshot::open(new_path)?);
+    args.verify.all(&old, old_path)?;
+    args.verify.all(&new, new_path)?;
+    args.agents.check_spelling_in(&agents, [(&old, old_path), (&new, new_path)])?;
+    let agent_match = args.agents.agent_match.value();
     let options = DiffOptions { agents, agent_match, top: args.top, examples: args.examples };
-    let both = || format!("{} and {}", args.old.display(), args.new.display());
+    let both = || format!("{} and {}", old_path.display(), new_path.display());
     let diff = Diff::of(&old, &new, &options).with_context(both)?;
-    let told = Told { diff, sides: [side(&args.old, &old)?, side(&args.new, &new)?] };
-    if let Some(file) = &mut picture {
-        file.write_whole(&svg::draw(&told))?;
+    let output = DiffOutput { diff, sides: [side(old_path, &old)?, side(new_path, &new)?] };
+    if let Some(file) = &mut chart {
+        file.write_whole(&svg::draw(&output))?;
     }
-    print_with(&if args.json { json(&told)? } else { table::text(&told) }, picture)?;
-    Ok(ExitCode::from(u8::from(args.exit_code && !told.diff.is_empty())))
+    print_with(&if args.json { json(&output)? } else { table::text(&output) }, chart)?;
+    Ok(ExitCode::from(u8::from(args.exit_code && !output.diff.is_empty())))
 }
 
-/// Refuses outputs that would overwrite what is read, or each other, or whose names say another
-/// format.
-fn refuse_outputs(args: &DiffArgs) -> anyhow::Result<()> {
-    let files = args.who.reads().reads("the old snapshot", [&args.old]).reads("the new snapshot", [&args.new]);
-    let mut files = files.and_stdout()?;
+/// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
+/// another format.
+fn refuse_outputs(args: &DiffArgs, [old, new]: [&Path; 2]) -> anyhow::Result<()> {
+    let guard = args.agents.overwrite_guard().add_inputs("the old snapshot", [old]);
+    let mut guard = guard.add_inputs("the new snapshot", [new]).add_stdout()?;
     let Some(svg) = &args.svg else { return Ok(()) };
-    files.writes("--svg", svg)?;
-    refuse_other_format("--svg", svg, Format::Text)
+    guard.add_output("--svg", svg)?;
+    refuse_other_format("--svg", svg, OutputFormat::Text)
 }
 
 fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<String>)> {
@@ -91,9 +120,9 @@ fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<Stri
     Ok((name, metadata.captured.map(|(_, newest)| time(newest))))
 }
 
-fn json(told: &Told) -> anyhow::Result<String> {
-    let mut value = serde_json::to_value(&told.diff)?;
-    for (key, (path, newest)) in ["old", "new"].iter().zip(&told.sides) {
+fn json(output: &DiffOutput) -> anyhow::Result<String> {
+    let mut value = serde_json::to_value(&output.diff)?;
+    for (key, (path, newest)) in ["old", "new"].iter().zip(&output.sides) {
         let origins = value[key].take();
         value[key] = json!({ "snapshot": path, "newest_capture": newest, "origins": origins });
     }

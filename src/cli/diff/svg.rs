@@ -1,7 +1,8 @@
-//! A picture: for each agent a bar to the right for the origins that newly refuse it, and one to the left for those that newly allow it.
+//! A bar chart with a row per agent: origins that newly refuse it to the right, origins that newly
+//! allow it to the left.
 
 use super::super::summary::grouped;
-use super::Told;
+use super::DiffOutput;
 use super::table;
 use robosieve::AgentChange;
 use std::fmt::Write;
@@ -9,32 +10,33 @@ use std::fmt::Write;
 const ROW: usize = 22;
 const TOP: usize = 84;
 const WIDTH: usize = 760;
-/// Where the names end, and where the longest bar to the left begins: its number stands between them.
+/// The right end of the names, and the left end of the longest left bar; its number is between
+/// them.
 const NAMES: usize = 190;
 const LEFT: f64 = 290.0;
-/// The longest bars to both sides together; behind them is room for a number.
+/// The length of the longest bars of both sides together; a number fits after them.
 const BARS: f64 = 400.0;
 
-/// Where bars begin, and how long they are for one origin: the same to both sides.
-struct Scale {
+/// The start of all bars, and their length per origin.
+struct BarScale {
     middle: f64,
-    origin: f64,
+    per_origin: f64,
 }
 
-impl Scale {
+impl BarScale {
     fn new(rows: &[&AgentChange]) -> Self {
         let most = |count: fn(&AgentChange) -> u64| rows.iter().map(|row| count(row)).max().unwrap_or_default() as f64;
         let (left, right) = (most(|row| row.allowed.origins), most(|row| row.refused.origins));
-        let origin = BARS / (left + right).max(1.0);
-        Self { middle: LEFT + left * origin, origin }
+        let per_origin = BARS / (left + right).max(1.0);
+        Self { middle: LEFT + left * per_origin, per_origin }
     }
 }
 
-/// One SVG file that refers to nothing else, on light and dark grounds.
-pub(super) fn draw(told: &Told) -> String {
-    let diff = &told.diff;
+/// A self-contained SVG file, for light and dark backgrounds.
+pub(super) fn draw(output: &DiffOutput) -> String {
+    let diff = &output.diff;
     let rows: Vec<&AgentChange> = std::iter::once(&diff.others).chain(&diff.agents).collect();
-    let scale = Scale::new(&rows);
+    let scale = BarScale::new(&rows);
     let middle = scale.middle;
     let height = TOP + rows.len() * ROW + 20;
     let mut out = format!(
@@ -51,8 +53,8 @@ pub(super) fn draw(told: &Told) -> String {
     };
     let about = format!(
         "{} to {}; {} origins answered in both",
-        day(&told.sides[0].1),
-        day(&told.sides[1].1),
+        day(&output.sides[0].1),
+        day(&output.sides[1].1),
         grouped(diff.answered)
     );
     line(&mut out, 16.0, 46, "m", &about);
@@ -65,8 +67,8 @@ pub(super) fn draw(told: &Told) -> String {
     out
 }
 
-fn bars(out: &mut String, top: usize, row: &AgentChange, &Scale { middle, origin }: &Scale) {
-    let len = |count: u64| count as f64 * origin;
+fn bars(out: &mut String, top: usize, row: &AgentChange, &BarScale { middle, per_origin }: &BarScale) {
+    let len = |count: u64| count as f64 * per_origin;
     let name = if row.name == "*" { "* (all others)".to_owned() } else { table::name(row) };
     let name = if name.chars().count() > 28 { name.chars().take(27).collect::<String>() + "…" } else { name };
     let text = top + ROW - 7;

@@ -1,19 +1,19 @@
-//! What changed, as a table for people.
+//! A comparison as a table.
 
 use super::super::escape::{escape, escape_cut};
 use super::super::summary::grouped;
-use super::Told;
+use super::DiffOutput;
 use robosieve::{AgentChange, KnownAgent, Origins, RuleChange, Turned};
 use std::fmt::Write;
 
-/// Longer names, lines and origins are cut: strangers wrote them.
+/// Longer names, lines and origins are cut: they come from sites.
 const LONGEST_NAME: usize = 40;
 const LONGEST_LINE: usize = 100;
 
-pub(super) fn text(told: &Told) -> String {
+pub(super) fn text(output: &DiffOutput) -> String {
     let mut out = String::new();
-    let diff = &told.diff;
-    for (name, (path, newest), origins) in [("old", &told.sides[0], diff.old), ("new", &told.sides[1], diff.new)] {
+    let diff = &output.diff;
+    for (name, (path, newest), origins) in [("old", &output.sides[0], diff.old), ("new", &output.sides[1], diff.new)] {
         let newest = newest.as_deref().unwrap_or("unknown");
         let _ = writeln!(out, "{name}  {}: {} origins, newest capture {newest}", escape(path), grouped(origins));
     }
@@ -34,11 +34,11 @@ pub(super) fn text(told: &Told) -> String {
     list(&mut out, "gone", &diff.gone);
     list(&mut out, "outcome changed", &diff.outcome_changed);
     list(&mut out, "rules changed", &diff.rules_changed);
-    agents(&mut out, told);
+    agents(&mut out, output);
     let rows = || std::iter::once(&diff.others).chain(&diff.agents);
-    for (what, turned) in [("refused", refused as fn(&AgentChange) -> &Turned), ("allowed", allowed)] {
+    for (verdict, turned) in [("refused", refused as fn(&AgentChange) -> &Turned), ("allowed", allowed)] {
         for row in rows().filter(|row| !turned(row).examples.is_empty()) {
-            let _ = writeln!(out, "\n{} newly {what}, for example", name(row));
+            let _ = writeln!(out, "\n{} newly {verdict}, for example", name(row));
             turned(row).examples.iter().for_each(|change| rules(&mut out, change));
         }
     }
@@ -53,23 +53,23 @@ fn allowed(row: &AgentChange) -> &Turned {
     &row.allowed
 }
 
-/// The agent, as its operator writes it if it is known.
+/// The agent's name, as its operator spells it if it is known.
 pub(super) fn name(row: &AgentChange) -> String {
     let known = KnownAgent::find(&row.name).map_or(row.name.as_str(), |known| known.token);
     escape_cut(known, LONGEST_NAME)
 }
 
-fn list(out: &mut String, what: &str, origins: &Origins) {
+fn list(out: &mut String, heading: &str, origins: &Origins) {
     if !origins.examples.is_empty() {
-        let _ = writeln!(out, "\n{what}, for example");
+        let _ = writeln!(out, "\n{heading}, for example");
         for origin in &origins.examples {
             let _ = writeln!(out, "  {}", escape_cut(origin, LONGEST_LINE));
         }
     }
 }
 
-fn agents(out: &mut String, told: &Told) {
-    let diff = &told.diff;
+fn agents(out: &mut String, output: &DiffOutput) {
+    let diff = &output.diff;
     let rows: Vec<&AgentChange> = std::iter::once(&diff.others).chain(&diff.agents).collect();
     let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or_default().max(5);
     let _ = writeln!(

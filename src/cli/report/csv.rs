@@ -1,12 +1,12 @@
-//! A report as CSV: one figure a line, so that it can be filtered and pivoted.
+//! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
 use super::super::escape::escape;
 use robosieve::report::{ReachCounts, Report};
 use std::fmt::Write as _;
 
-/// Lines of `section,item,agent,measure,value`; fields that say nothing are empty.
+/// Lines of `section,item,agent,measure,value`; fields that do not apply are empty.
 pub(super) fn csv(report: &Report) -> String {
-    let mut out = Csv("section,item,agent,measure,value\n".to_owned());
+    let mut out = CsvWriter("section,item,agent,measure,value\n".to_owned());
     let agents: Vec<&str> = report.agents.iter().map(|agent| agent.agent.as_str()).collect();
     facts(report, &mut out);
     for agent in &report.agents {
@@ -65,7 +65,7 @@ pub(super) fn csv(report: &Report) -> String {
     out.0
 }
 
-fn facts(report: &Report, out: &mut Csv) {
+fn facts(report: &Report, out: &mut CsvWriter) {
     out.line("snapshot", "", "", "checksum", &report.snapshot.checksum);
     out.counts(
         "snapshot",
@@ -99,9 +99,9 @@ fn facts(report: &Report, out: &mut Csv) {
     }
 }
 
-struct Csv(String);
+struct CsvWriter(String);
 
-impl Csv {
+impl CsvWriter {
     fn line(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: &str) {
         let _ = writeln!(self.0, "{section},{},{},{measure},{}", quoted(item), quoted(agent), quoted(value));
     }
@@ -119,9 +119,9 @@ impl Csv {
     }
 }
 
-/// A field without control characters, in quotes where it needs them. A spreadsheet takes a field
-/// that begins with `=`, `+`, `-` or `@` for a formula, so a site could run one: an apostrophe in
-/// front makes it text.
+/// A field without control characters, quoted if necessary. A spreadsheet reads a field that begins
+/// with `=`, `+`, `-` or `@` as a formula, which a site could inject. An apostrophe in front makes
+/// it text.
 fn quoted(field: &str) -> String {
     let formula = if field.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
     let field = escape(field);

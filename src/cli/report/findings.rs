@@ -1,15 +1,15 @@
-//! What the figures say, in a sentence each: the headings of the page and of the table.
+//! The main finding of each section in one sentence: the headings of the page and of the table.
 
 use super::super::escape::escape_cut;
 use super::super::summary::grouped;
-use super::words::{counted, day, share};
+use super::format::{counted, day, share};
 use robosieve::Basis;
 use robosieve::report::{AgentReport, Example, Report};
 
-/// Characters of a rule in a heading.
+/// The most characters of a rule in a heading.
 const RULE: usize = 40;
 
-/// What the report is about.
+/// The title of the report.
 pub(super) fn title(report: &Report) -> String {
     match report.agents.as_slice() {
         [one] => format!("What robots.txt lets {} fetch", escape_cut(&one.agent, RULE)),
@@ -17,7 +17,7 @@ pub(super) fn title(report: &Report) -> String {
     }
 }
 
-/// The agent of which `count` is the greatest, the first of equals, and whether it is the same for all.
+/// The first agent with the greatest `count`, and whether all agents have the same count.
 fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentReport, bool)> {
     let first = report.agents.iter().reduce(|a, b| if count(b) > count(a) { b } else { a })?;
     Some((first, report.agents.iter().all(|agent| count(agent) == count(first))))
@@ -105,7 +105,7 @@ pub(super) fn deciding(report: &Report) -> Option<String> {
     })
 }
 
-/// How the sample was taken.
+/// The size of the sample.
 pub(super) fn sampled(report: &Report) -> Option<String> {
     let deciding = report.deciding.as_ref()?;
     let explained = grouped(deciding.explained);
@@ -156,7 +156,7 @@ pub(super) fn example(example: &Example) -> String {
     }
 }
 
-/// What a basis means.
+/// A description of a basis.
 pub(super) fn basis(basis: Basis) -> &'static str {
     match basis {
         Basis::Rules => "the rules of a robots.txt",

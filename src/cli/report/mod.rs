@@ -1,22 +1,22 @@
-//! `robosieve report`: what a snapshot, and lists of URLs, come to for some agents.
+//! `robosieve report`: statistics of a snapshot, and of lists of URLs, for some agents.
 
 mod csv;
 mod findings;
+mod format;
 mod html;
 mod table;
-mod words;
 
-use super::endings::{Format, refuse_other_format};
 use super::escape::{escape_lines, to_json_pretty};
-use super::examples::REPORT_EXAMPLES;
+use super::file_extension::{OutputFormat, refuse_other_format};
+use super::help_text::{COMMON, OUTPUT, REPORT_EXAMPLES, REPORT_SHORT};
 use super::inputs::InputArgs;
-use super::job::open_inputs;
-use super::judging::{JudgeArgs, agents_needed};
-use super::output::{Output, is_stdout, print_with};
+use super::judge_args::{JudgeArgs, agent_required};
+use super::judge_job::open_inputs;
+use super::output::{OutputTarget, is_stdout, print_with};
 use super::parquet;
 use super::progress::Progress;
-use super::records::RecordArgs;
-use super::snapshot::VerifyArgs;
+use super::record_args::RecordArgs;
+use super::snapshot_args::VerifyArgs;
 use super::summary::{no_url, print_report};
 use super::time::time;
 use anyhow::Context;
@@ -28,10 +28,15 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-#[command(after_help = REPORT_EXAMPLES, group = agents_needed(), mut_arg("inputs", |arg| arg.help(INPUTS)))]
+#[command(
+    after_help = REPORT_SHORT,
+    after_long_help = REPORT_EXAMPLES,
+    group = agent_required(),
+    mut_arg("inputs", |arg| arg.help(INPUTS).long_help(INPUTS_LONG))
+)]
 pub(crate) struct ReportArgs {
     /// The snapshot
-    #[arg(short, long, value_name = "SNAP")]
+    #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub snapshot: PathBuf,
     #[command(flatten)]
     pub verify: VerifyArgs,
@@ -39,23 +44,32 @@ pub(crate) struct ReportArgs {
     pub judge: JudgeArgs,
     #[command(flatten)]
     pub records: RecordArgs,
-    /// How many origins, rules and values to name
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// List this many origins, rules and values
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=10_000),
+        help_heading = OUTPUT
+    )]
     pub top: u32,
-    /// Write a page for browsers here, in one file that needs nothing else (`-`: standard output)
-    #[arg(long, value_name = "FILE")]
+    /// Write a self-contained HTML page here (`-`: standard output)
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub html: Option<PathBuf>,
     /// Write all figures here as JSON (`-`: standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub json: Option<PathBuf>,
-    /// Write all figures here as CSV, one a line (`-`: standard output)
-    #[arg(long, value_name = "FILE")]
+    /// Write all figures here as CSV, one per line (`-`: standard output)
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub csv: Option<PathBuf>,
     #[command(flatten)]
-    pub from: InputArgs,
+    pub inputs: InputArgs,
 }
 
-const INPUTS: &str = "Lists of URLs as for filter, or Parquet files; `-` is standard input. Without any the report is on the snapshot alone";
+const INPUTS: &str = "Lists of URLs, or Parquet files (default: report on the snapshot only)";
+const INPUTS_LONG: &str = "Lists of URLs, or Parquet files (default: report on the snapshot only)
+
+The formats are those of `filter`; `-` is standard input.";
 
 pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let named = [("--html", &args.html), ("--json", &args.json), ("--csv", &args.csv)];
@@ -63,52 +77,52 @@ pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
         named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))).collect();
     let is_stdout_taken = named.iter().any(|(_, path)| is_stdout(path));
     let has_table = !is_stdout_taken && (named.is_empty() || !quiet);
-    let inputs = if args.from.are_named() { args.from.all(quiet)? } else { Vec::new() };
+    let inputs = if args.inputs.are_named() { args.inputs.all(quiet)? } else { Vec::new() };
     refuse_outputs(args, &inputs, &named, has_table)?;
-    // Opened before the work, so that a place that cannot be written to is told at once.
-    let outputs = named.iter().map(|(option, path)| Ok((*option, Output::open(Some(path))?)));
+    // Created first, so that an unwritable output fails at once.
+    let outputs = named.iter().map(|(option, path)| Ok((*option, OutputTarget::open(Some(path))?)));
     let outputs = outputs.collect::<anyhow::Result<Vec<_>>>()?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;
-    let who = &args.judge.who;
-    let agents = who.agents(quiet)?;
-    who.check_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
-    args.from.inputs.iter().try_for_each(|input| who.refuse_agent_as_input(input))?;
+    let agent_args = &args.judge.agents;
+    let agents = agent_args.resolve(quiet)?;
+    agent_args.check_spelling_in(&agents, [(&snapshot, args.snapshot.as_path())])?;
+    args.inputs.inputs.iter().try_for_each(|input| agent_args.refuse_agent_as_input(input))?;
     let judge = Judge::new(&snapshot, &agents, args.judge.options())?;
-    let report = make(args, &judge, inputs, quiet)?;
+    let report = build_report(args, &judge, inputs, quiet)?;
     let written = write(outputs, &report, made_at()?)?;
-    if has_table { print_with(&table::table(&report), written) } else { Output::commit_all(written) }
+    if has_table { print_with(&table::table(&report), written) } else { OutputTarget::commit_all(written) }
 }
 
-/// Refuses outputs that would overwrite what is read, or each other, or whose names say another
-/// format.
+/// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
+/// another format.
 fn refuse_outputs(
     args: &ReportArgs,
     inputs: &[PathBuf],
     outputs: &[(&str, &Path)],
     has_table: bool,
 ) -> anyhow::Result<()> {
-    let files = args.judge.who.reads().reads("the snapshot", [&args.snapshot]);
-    let mut files = files.reads("--files-from", &args.from.files_from).reads("an input", inputs);
+    let guard = args.judge.agents.overwrite_guard().add_inputs("the snapshot", [&args.snapshot]);
+    let mut guard = guard.add_inputs("--files-from", &args.inputs.files_from).add_inputs("an input", inputs);
     if has_table {
-        files = files.and_stdout()?;
+        guard = guard.add_stdout()?;
     }
     for (option, path) in outputs {
-        files.writes(option, path)?;
-        refuse_other_format(option, path, Format::Text)?;
+        guard.add_output(option, path)?;
+        refuse_other_format(option, path, OutputFormat::Text)?;
     }
     Ok(())
 }
 
-/// Gathers the figures, from the lists too if there are any.
-fn make(args: &ReportArgs, judge: &Judge, inputs: Vec<PathBuf>, quiet: bool) -> anyhow::Result<Report> {
+/// Computes the figures of the snapshot, and of the lists if there are any.
+fn build_report(args: &ReportArgs, judge: &Judge, inputs: Vec<PathBuf>, quiet: bool) -> anyhow::Result<Report> {
     let reporter = Reporter::new(judge).top(args.top as usize).records(args.records.options());
     // An error of the lists names its file.
     let of_snapshot = |err: robosieve::Error| err.at(&args.snapshot);
-    if !args.from.are_named() {
+    if !args.inputs.are_named() {
         return Ok(reporter.of_snapshot().map_err(of_snapshot)?);
     }
-    let inputs = args.from.part(inputs);
+    let inputs = args.inputs.part(inputs);
     let progress = Progress::of_inputs(&inputs, quiet);
     let show = |at: FilterProgress| progress.set(at.bytes_read);
     let reporter = reporter.progress(&show);
@@ -129,8 +143,8 @@ fn make(args: &ReportArgs, judge: &Judge, inputs: Vec<PathBuf>, quiet: bool) -> 
     Ok(report)
 }
 
-/// Writes each output in the form that its option asks for.
-fn write(outputs: Vec<(&str, Output)>, report: &Report, made_at: i64) -> anyhow::Result<Vec<Output>> {
+/// Writes each output in the form of its option.
+fn write(outputs: Vec<(&str, OutputTarget)>, report: &Report, made_at: i64) -> anyhow::Result<Vec<OutputTarget>> {
     let mut written = Vec::new();
     for (option, mut output) in outputs {
         let text = match option {
@@ -144,9 +158,9 @@ fn write(outputs: Vec<(&str, Output)>, report: &Report, made_at: i64) -> anyhow:
     Ok(written)
 }
 
-/// The report, when it was made, and by what.
+/// The report with its date and the version of the program.
 #[derive(Serialize)]
-struct Dated<'r> {
+struct DatedReport<'r> {
     made_at: String,
     made_by: &'static str,
     #[serde(flatten)]
@@ -155,10 +169,10 @@ struct Dated<'r> {
 
 fn json_text(report: &Report, made_at: i64) -> anyhow::Result<String> {
     let made_by = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
-    Ok(to_json_pretty(&Dated { made_at: time(made_at), made_by, report })?)
+    Ok(to_json_pretty(&DatedReport { made_at: time(made_at), made_by, report })?)
 }
 
-/// The date of the report: now, or what `SOURCE_DATE_EPOCH` says, for those who want the same bytes again.
+/// The date of the report: the current time, or `SOURCE_DATE_EPOCH` for reproducible bytes.
 fn made_at() -> anyhow::Result<i64> {
     match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => {

@@ -3,18 +3,18 @@
 use super::super::escape::escape_cut;
 use super::super::summary::grouped;
 use super::findings;
-use super::words::share;
+use super::format::share;
 use robosieve::Reach;
 use robosieve::report::{Example, Report};
 use std::fmt::Write as _;
 
-/// Characters of an agent's name, of a rule and of an origin.
+/// The most characters of an agent's name, of a rule and of an origin.
 const NAME: usize = 26;
 const RULE: usize = 60;
 const ORIGIN: usize = 50;
 
 pub(super) fn table(report: &Report) -> String {
-    let mut out = Table(String::new());
+    let mut out = ReportTable(String::new());
     head(report, &mut out);
     agents(report, &mut out);
     bases(report, &mut out);
@@ -27,9 +27,9 @@ pub(super) fn table(report: &Report) -> String {
     out.0
 }
 
-struct Table(String);
+struct ReportTable(String);
 
-impl Table {
+impl ReportTable {
     fn line(&mut self, text: impl AsRef<str>) {
         self.0.push_str(text.as_ref().trim_end());
         self.0.push('\n');
@@ -40,7 +40,7 @@ impl Table {
         self.line(text);
     }
 
-    /// A name of this width, and right-aligned cells.
+    /// A name padded to `width`, and right-aligned cells.
     fn row(&mut self, name: &str, width: usize, cells: &[String]) {
         let mut line = format!("  {name:<width$}");
         cells.iter().for_each(|cell| {
@@ -50,7 +50,7 @@ impl Table {
     }
 }
 
-fn head(report: &Report, out: &mut Table) {
+fn head(report: &Report, out: &mut ReportTable) {
     let snapshot = &report.snapshot;
     out.line(findings::title(report));
     out.line(format!(
@@ -76,7 +76,7 @@ fn with_share(part: u64, whole: u64) -> String {
     format!("{} {:>8}", grouped(part), share(part, whole))
 }
 
-fn agents(report: &Report, out: &mut Table) {
+fn agents(report: &Report, out: &mut ReportTable) {
     let origins = report.snapshot.origins;
     out.heading(findings::origins(report));
     out.row("origins that refuse", NAME, &["wholly", "partly", "not"].map(|name| format!("{name:>8}")).map(widened));
@@ -97,7 +97,7 @@ fn widened(cell: String) -> String {
     format!("{cell:>22}")
 }
 
-fn bases(report: &Report, out: &mut Table) {
+fn bases(report: &Report, out: &mut ReportTable) {
     out.heading(findings::bases(report));
     let mut names = vec!["origins".to_owned()];
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
@@ -109,7 +109,7 @@ fn bases(report: &Report, out: &mut Table) {
     }
 }
 
-fn top_origins(report: &Report, out: &mut Table) {
+fn top_origins(report: &Report, out: &mut ReportTable) {
     out.heading(findings::top_origins(report));
     if report.top_origins.is_empty() {
         return;
@@ -130,7 +130,7 @@ fn top_origins(report: &Report, out: &mut Table) {
     }
 }
 
-fn rules(report: &Report, out: &mut Table) {
+fn rules(report: &Report, out: &mut ReportTable) {
     if let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) {
         out.heading(heading);
         findings::sampled(report).into_iter().for_each(|text| out.line(format!("  {text}")));
@@ -144,7 +144,7 @@ fn rules(report: &Report, out: &mut Table) {
     }
 }
 
-fn signals(report: &Report, out: &mut Table) {
+fn signals(report: &Report, out: &mut ReportTable) {
     out.heading(findings::signals(report));
     for signal in report.signals.iter().filter(|signal| signal.origins > 0) {
         let name = findings::field_name(signal.field);
@@ -158,12 +158,12 @@ fn signals(report: &Report, out: &mut Table) {
     }
 }
 
-fn example(why: &Example, out: &mut Table) {
+fn example(why: &Example, out: &mut ReportTable) {
     out.heading(findings::example(why));
     let mut row = |name: &str, text: String| out.line(format!("  {name:<12}{text}"));
     row("URL", escape_cut(&why.url, 200));
     if let Some(url) = &why.robots_url {
-        let fetched = why.fetched_at.map(|time| format!(", fetched {}", super::words::minute(time)));
+        let fetched = why.fetched_at.map(|time| format!(", fetched {}", super::format::minute(time)));
         row("robots.txt", format!("{}{}", escape_cut(url, 200), fetched.unwrap_or_default()));
     }
     for line in why.agent_lines.iter().take(3) {

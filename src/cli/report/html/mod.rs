@@ -1,23 +1,24 @@
-//! A report as one self-contained page: style and pictures inside, no script, nothing fetched.
+//! A report as one self-contained HTML page: style and charts inline, no script, nothing loaded.
 //!
-//! The page is made of templates that escape every text (`maud`); beyond that it forbids scripts and any loading, so what a site wrote stays text.
-//! Every number that is counted names its place in the JSON (`data-m`), by which `scripts/check-report` compares the two.
+//! The templates (`maud`) escape every text. In addition, the page forbids scripts and loading, so
+//! texts of sites stay texts. Every count has its JSON pointer in `data-m`; `scripts/check-report`
+//! compares the two.
 
-mod parts;
+mod components;
 mod sections;
 
 use super::findings;
-use super::words::{counted, day, minute, share};
+use super::format::{counted, day, minute, share};
+use components::{fact, number};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use parts::{fact, number};
 use robosieve::report::{ListFacts, Report};
 
 const STYLE: &str = include_str!("style.css");
 
-/// What the browser may do with the page: show it.
+/// The content security policy: the browser may only show the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The page; `made_at` is its date, in seconds since 1970.
+/// The page; `made_at` is the date of the report, in seconds since 1970.
 pub(super) fn page(report: &Report, made_at: i64) -> String {
     let title = findings::title(report);
     let page = html! {
@@ -32,7 +33,7 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                (parts::hatching())
+                (components::hatching())
                 (head(report, &title, made_at))
                 main {
                     (sections::origins(report))
@@ -79,8 +80,8 @@ fn head(report: &Report, title: &str, made_at: i64) -> Markup {
     }
 }
 
-fn tile(number: Markup, share: String, what: &str) -> Markup {
-    html! { div.tile { b { (parts::unbroken(&share)) } (what) " " span.soft { "(" (number) ")" } } }
+fn tile(number: Markup, share: String, label: &str) -> Markup {
+    html! { div.tile { b { (components::unbroken(&share)) } (label) " " span.soft { "(" (number) ")" } } }
 }
 
 fn list_tiles(lists: &ListFacts) -> Markup {

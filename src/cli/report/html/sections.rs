@@ -1,20 +1,20 @@
-//! The sections of the page: each has a heading that says what its figures come to.
+//! The sections of the page; each heading states the main finding.
 
 use super::super::super::escape::escape_cut;
 use super::super::findings;
-use super::super::words::minute;
-use super::parts::{Part, bar, code, key, legend, meter, number, number_of, unbroken};
+use super::super::format::minute;
+use super::components::{BarSegment, bar, code, key, legend, meter, number, number_of, unbroken};
 use maud::{Markup, html};
 use robosieve::Basis;
 use robosieve::Reach;
 use robosieve::report::{BasisReport, Example, OriginReport, Report, RobotsLine};
 
-/// What is shown at most, so that the page stays small whatever was asked for; the JSON has all.
+/// The most rows and columns, so that the page stays small for any `--top`; the JSON has all.
 const AGENTS: usize = 40;
 const COLUMNS: usize = 24;
 const ROWS: usize = 25;
 
-/// Characters of a name, and of what a site wrote.
+/// The most characters of a name, and of a text of a site.
 const NAME: usize = 40;
 const TEXT: usize = 120;
 
@@ -37,9 +37,9 @@ pub(super) fn origins(report: &Report) -> Markup {
                         }
                     }
                     (bar(&agent.agent, &[
-                        Part { class: "wholly", name: "refused wholly", size: counts.wholly },
-                        Part { class: "partly", name: "refused partly", size: counts.partly },
-                        Part { class: "not", name: "nothing refused", size: counts.not },
+                        BarSegment { class: "wholly", name: "refused wholly", size: counts.wholly },
+                        BarSegment { class: "partly", name: "refused partly", size: counts.partly },
+                        BarSegment { class: "not", name: "nothing refused", size: counts.not },
                     ]))
                 }
             }
@@ -66,10 +66,10 @@ pub(super) fn urls(report: &Report) -> Markup {
                         }
                     }
                     (bar(&agent.agent, &[
-                        Part { class: "disallowed", name: "refused", size: urls.disallowed },
-                        Part { class: "allowed", name: "allowed", size: urls.allowed },
-                        Part { class: "unknown", name: "unknown origin", size: urls.unknown },
-                        Part { class: "invalid", name: "not a URL", size: urls.invalid },
+                        BarSegment { class: "disallowed", name: "refused", size: urls.disallowed },
+                        BarSegment { class: "allowed", name: "allowed", size: urls.allowed },
+                        BarSegment { class: "unknown", name: "unknown origin", size: urls.unknown },
+                        BarSegment { class: "invalid", name: "not a URL", size: urls.invalid },
                     ]))
                 }
             }
@@ -82,20 +82,20 @@ pub(super) fn urls(report: &Report) -> Markup {
     }
 }
 
-fn and_more(all: usize, shown: usize, what: &str) -> Markup {
-    html! { @if all > shown { p.soft { "And " (all - shown) " more " (what) ", which --json and --csv have." } } }
+fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
+    html! { @if all > shown { p.soft { "And " (all - shown) " more " (noun) ", which --json and --csv have." } } }
 }
 
-/// The colour of a basis.
+/// The colour class of a basis.
 fn class_of(basis: Basis) -> String {
     format!("b{}", basis as usize)
 }
 
 pub(super) fn bases(report: &Report) -> Markup {
     let classes: Vec<String> = report.bases.iter().map(|of| class_of(of.basis)).collect();
-    let parts = |size: fn(&BasisReport) -> u64| -> Vec<Part<'_>> {
+    let parts = |size: fn(&BasisReport) -> u64| -> Vec<BarSegment<'_>> {
         let of_classes = report.bases.iter().zip(&classes);
-        of_classes.map(|(of, class)| Part { class, name: findings::basis(of.basis), size: size(of) }).collect()
+        of_classes.map(|(of, class)| BarSegment { class, name: findings::basis(of.basis), size: size(of) }).collect()
     };
     html! {
         section {
@@ -154,7 +154,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
     }
 }
 
-/// One origin against the agents.
+/// The row of one origin, with a cell per agent.
 fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
     html! {
         tr {
@@ -174,7 +174,7 @@ fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
     }
 }
 
-/// A sign that tells the same as the colour.
+/// A symbol with the same meaning as the colour.
 fn sign(reach: Reach) -> &'static str {
     match reach {
         Reach::Wholly => "■",
@@ -191,14 +191,14 @@ fn meaning(reach: Reach) -> &'static str {
     }
 }
 
-/// Rows of a rule, how much it refuses, and that as a bar.
+/// Rows with a rule, the number that it refuses, and a bar.
 fn rule_rows<'r>(rows: impl Iterator<Item = (&'r str, String, u64)>, whole: u64) -> Markup {
     html! {
         tbody {
-            @for (rule, place, count) in rows.take(ROWS) {
+            @for (rule, pointer, count) in rows.take(ROWS) {
                 tr {
                     td.text { (code(rule, TEXT)) (meter("rule", count, whole)) }
-                    td.n { (number_of(&place, count, whole)) }
+                    td.n { (number_of(&pointer, count, whole)) }
                 }
             }
         }

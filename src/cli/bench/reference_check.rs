@@ -1,42 +1,46 @@
 //! Compares verdicts of the pipeline with those of the slow reference, on a sample of the list.
 
-use super::subject::Subject;
+use super::workload::Workload;
 use anyhow::{Context, ensure};
 use robosieve::{AgentMatch, Filter, Input, Judge, Origin, OutcomeClass, Snapshot, reference};
 use std::io::Cursor;
 
-/// At most so many lines are compared: the reference rereads the robots.txt for each.
+/// The most lines that are compared: the reference parses the robots.txt once per line.
 const SAMPLE: usize = 2_000;
 
-/// What was compared; all was equal.
-pub(super) struct Checked {
-    /// Lines taken from the list.
+/// The counts of a comparison without differences.
+pub(super) struct ReferenceCheck {
+    /// The sampled lines of the list.
     pub sampled: usize,
-    /// Those of them that rules decide. The others have verdicts by policy, which the reference knows nothing of.
+    /// The sampled lines that rules decide. The reference does not implement the policies, which
+    /// decide the others.
     pub compared: usize,
-    /// For each agent the compared lines that it may fetch.
+    /// Per agent, the compared lines that it may fetch.
     pub allowed: Vec<usize>,
 }
 
-/// Compares; a difference is an error that names the URL.
+/// Compares a sample of the verdicts with the reference.
+///
+/// # Errors
+/// If a verdict differs; the error names the URL.
 pub(super) fn compare(
     snapshot: &Snapshot,
     judge: &Judge,
-    how: AgentMatch,
-    subject: &Subject,
-) -> anyhow::Result<Checked> {
+    agent_match: AgentMatch,
+    workload: &Workload,
+) -> anyhow::Result<ReferenceCheck> {
     let profile = snapshot.profile()?;
-    let lines = sample(&subject.urls);
+    let lines = sample(&workload.urls);
     let mut annotated = Vec::new();
     let list = Cursor::new(lines.concat());
     Filter::new(judge).annotate(vec![Input::from_reader("sample", list)], &mut annotated)?;
-    let mut checked = Checked { sampled: lines.len(), compared: 0, allowed: vec![0; judge.agents().len()] };
+    let mut checked = ReferenceCheck { sampled: lines.len(), compared: 0, allowed: vec![0; judge.agents().len()] };
     for (line, annotated) in lines.into_iter().zip(annotated.split(|byte| *byte == b'\n')) {
         let url = line.trim_ascii();
-        let Some(robots) = robots_of(snapshot, subject, url)? else { continue };
+        let Some(robots) = robots_of(snapshot, workload, url)? else { continue };
         checked.compared += 1;
         for ((agent, letter), count) in judge.agents().iter().zip(annotated).zip(&mut checked.allowed) {
-            let allowed = reference::judge(&robots, agent, how, profile, url).allowed;
+            let allowed = reference::judge(&robots, agent, agent_match, profile, url).allowed;
             *count += usize::from(allowed);
             ensure!(
                 *letter == if allowed { b'A' } else { b'D' },
@@ -50,31 +54,31 @@ pub(super) fn compare(
     Ok(checked)
 }
 
-/// The robots.txt that a URL's origin obeys, if rules decide there.
-fn robots_of(snapshot: &Snapshot, subject: &Subject, url: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
+/// The robots.txt of a URL's origin, if rules decide there.
+fn robots_of(snapshot: &Snapshot, workload: &Workload, url: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
     let Some(origin) = Origin::of(url) else { return Ok(None) };
     let Some(entry) = snapshot.origin(&origin)? else { return Ok(None) };
     if entry.outcome().class != OutcomeClass::Rules {
         return Ok(None);
     }
-    match &subject.web {
-        // The text before it was compiled.
+    match &workload.web {
+        // The original text, not that of the snapshot.
         Some(web) => web.robots(origin.as_str()).with_context(|| format!("{origin}: not in the archive")).map(Some),
         None => Ok(snapshot.robots_text(&entry)?),
     }
 }
 
-/// Lines spread over a list, with their ends: those at equal distances.
+/// Lines at equal distances in a list, with their line ends.
 fn sample(list: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     let mut end = 0;
     for step in 0..SAMPLE {
-        let place = list.len() * step / SAMPLE;
-        if place < end || list.is_empty() {
+        let position = list.len() * step / SAMPLE;
+        if position < end || list.is_empty() {
             continue;
         }
-        let start = memchr::memrchr(b'\n', &list[..place]).map_or(0, |before| before + 1);
-        end = memchr::memchr(b'\n', &list[place..]).map_or(list.len(), |after| place + after + 1);
+        let start = memchr::memrchr(b'\n', &list[..position]).map_or(0, |newline| newline + 1);
+        end = memchr::memchr(b'\n', &list[position..]).map_or(list.len(), |newline| position + newline + 1);
         lines.push(&list[start..end]);
     }
     lines
@@ -87,9 +91,9 @@ mod tests {
     use robosieve::{Compiler, JudgeOptions};
     use std::io::Read;
 
-    /// A web, and a snapshot in which every one of its origins has other rules.
+    /// The snapshot has wrong rules for every origin of the web.
     #[test]
-    fn a_wrong_verdict_is_told_with_its_url() {
+    fn a_wrong_verdict_names_its_url() {
         let web = Web::new(WebOptions { origins: 100, urls: 500, ..WebOptions::default() });
         let mut urls = String::new();
         web.urls().read_to_string(&mut urls).unwrap();
@@ -101,13 +105,13 @@ mod tests {
         }
         let snapshot = Snapshot::new(wrong.finish().unwrap().to_vec().unwrap()).unwrap();
         let judge = Judge::new(&snapshot, &["FooBot".parse().unwrap()], JudgeOptions::default()).unwrap();
-        let subject = Subject { name: String::new(), web: Some(web), urls: urls.into_bytes().into() };
-        let error = compare(&snapshot, &judge, AgentMatch::default(), &subject).err().unwrap().to_string();
+        let workload = Workload { name: String::new(), web: Some(web), urls: urls.into_bytes().into() };
+        let error = compare(&snapshot, &judge, AgentMatch::default(), &workload).err().unwrap().to_string();
         assert!(error.starts_with("http") && error.contains("the verdict is D, but the reference says A"), "{error}");
     }
 
     #[test]
-    fn a_sample_is_whole_lines_each_once() {
+    fn samples_are_distinct_whole_lines() {
         assert!(sample(b"").is_empty());
         assert_eq!(sample(b"one\n\ntwo\nthree"), [&b"one\n"[..], b"\n", b"two\n", b"three"]);
         let list = "https://e.example/\n".repeat(10_000);

@@ -1,15 +1,18 @@
-//! Opens the snapshots of verbs that judge or count much, and verifies them first.
+//! The verification of a snapshot before it is used.
 
+use super::help_text::COMMON;
 use clap::Args;
 use robosieve::{Result, Snapshot};
 use std::path::Path;
 
-// What verbs share that read most of a snapshot.
+// Shared by the verbs that read most of a snapshot.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Do not compare the snapshot with its checksums first. That reads it once, from its beginning
-    /// to its end; without it, damage of the file can change verdicts silently
-    #[arg(long)]
+    /// Skip the verification of the snapshot's checksums
+    ///
+    /// Verification reads the snapshot once, from beginning to end. Without it, a damaged file can
+    /// change verdicts silently.
+    #[arg(long, hide_short_help = true, help_heading = COMMON)]
     pub no_verify: bool,
 }
 

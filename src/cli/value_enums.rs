@@ -1,16 +1,16 @@
-//! The words that options choose between, and what they mean to the library.
+//! The possible values of options, and their counterparts in the library.
 
 use clap::ValueEnum;
 use robosieve::synthetic::Order;
 use robosieve::{AgentMatch, InputFormat, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
 
-macro_rules! choices {
+macro_rules! value_enum {
     ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$vdoc:meta])* $variant:ident = $text:literal => $value:expr),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
         pub(crate) enum $name { $($(#[$vdoc])* #[value(name = $text)] $variant),+ }
         impl $name {
-            /// What the choice means to the library.
+            /// The value of the library.
             pub(crate) fn value(self) -> $target {
                 match self { $(Self::$variant => $value),+ }
             }
@@ -18,84 +18,85 @@ macro_rules! choices {
     };
 }
 
-choices!(ProfileArg => Profile {
-    /// As Google's open-source parser
+value_enum!(ProfileArg => Profile {
+    /// Like Google's open-source parser
     Google = "google" => Profile::Google,
-    /// RFC 9309 to the letter
+    /// Exactly as RFC 9309
     Rfc9309 = "rfc9309" => Profile::Rfc9309,
 });
-choices!(PolicyArg => StatusPolicy {
+value_enum!(PolicyArg => StatusPolicy {
     /// 4xx allows; 429, 5xx and network errors disallow for 30 days, then the last good copy
     Google = "google" => StatusPolicy::Google,
-    /// 4xx, 429 too, allows; 5xx and network errors disallow for 30 days, then allow
+    /// 4xx, including 429, allows; 5xx and network errors disallow for 30 days, then allow
     Rfc9309 = "rfc9309" => StatusPolicy::Rfc9309,
     /// Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network
     /// errors disallow
     Strict = "strict" => StatusPolicy::Strict,
 });
-choices!(UnknownArg => UnknownOrigin {
+value_enum!(UnknownArg => UnknownOrigin {
     Allow = "allow" => UnknownOrigin::Allow,
     Disallow = "disallow" => UnknownOrigin::Disallow,
 });
-choices!(SchemeArg => bool {
-    /// Only the URL's own scheme
+value_enum!(SchemeArg => bool {
+    /// Use only the entry of the URL's own scheme
     Exact = "exact" => false,
-    /// The other of http and https where the URL's own is missing
+    /// Use the http entry for https URLs, and the reverse, if only one exists
     Any = "any" => true,
 });
-choices!(AgentMatchArg => AgentMatch {
+value_enum!(AgentMatchArg => AgentMatch {
     Extended = "extended" => AgentMatch::Extended,
     Google = "google" => AgentMatch::Google,
 });
-choices!(KeepArg => Keep {
+value_enum!(KeepArg => Keep {
     Allowed = "allowed" => Keep::Allowed,
     Disallowed = "disallowed" => Keep::Disallowed,
 });
-/// What annotating gives.
+/// The form of the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnnotateArg {
-    /// One letter an agent, TAB, the line
+    /// One letter per agent, a TAB, the line
     Letters,
-    /// JSON objects with a key "robots" that has each agent's verdict
+    /// JSON objects; the key "robots" has the verdict of each agent
     Jsonl,
-    /// One digit an agent, 1 where it may fetch, and nothing else
+    /// One digit per agent, 1 if it may fetch the URL, and nothing else
     Mask,
-    /// For Parquet: one int64 column, of which bit 0 is set if the first agent may fetch the URL, bit 1 for the second, up to 63
+    /// For Parquet: one int64 column; bit 0 is set if the first agent may fetch the URL, bit 1 for
+    /// the second, up to 63 agents
     Bits,
-    /// For Parquet: an int8 column for each agent, 1 if it may fetch the URL, else 0
+    /// For Parquet: one int8 column per agent, 1 if it may fetch the URL, else 0
     Int8,
 }
 
-choices!(FormatArg => InputFormat {
-    /// One URL a line
+value_enum!(FormatArg => InputFormat {
+    /// One URL per line
     Text = "text" => InputFormat::Text,
-    /// Columns between tabs
+    /// Columns separated by tabs
     Tsv = "tsv" => InputFormat::Tsv,
-    /// Columns between commas, quoted where needed
+    /// Columns separated by commas, quoted where needed
     Csv = "csv" => InputFormat::Csv,
-    /// A JSON object a line
+    /// One JSON object per line
     Jsonl = "jsonl" => InputFormat::Jsonl,
     /// A crawl index: sort key, time, JSON object
     Cdxj = "cdxj" => InputFormat::Cdxj,
-    /// The older crawl index: fields between blanks
+    /// The older crawl index: fields separated by spaces
     Cdx = "cdx" => InputFormat::Cdx,
 });
-choices!(OrderArg => Order {
+value_enum!(OrderArg => Order {
     /// Grouped by host, as in a crawl index
     Sorted = "sorted" => Order::Sorted,
-    /// Mixed, as in a frontier
+    /// Shuffled, as in a crawl frontier
     Shuffled = "shuffled" => Order::Shuffled,
 });
-/// Which of the rules that did not decide are listed.
+/// Which of the non-deciding rules are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExplainArg {
-    /// Those that match the URL too; the others are counted
+    /// The rules that match the URL too; the others are counted
     Matching,
-    /// All of them
+    /// All rules of the group
     All,
 }
 
-choices!(RequireArg => Require {
+value_enum!(RequireArg => Require {
     All = "all" => Require::All,
     Any = "any" => Require::Any,
 });

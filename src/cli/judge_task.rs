@@ -1,34 +1,34 @@
-//! What is to be done with the records of inputs, and where they go.
+//! One task of `filter` or `annotate`: the action on each record, and the paths of the outputs.
 
-use super::choices::AnnotateArg;
+use super::value_enums::AnnotateArg;
 use anyhow::bail;
 use robosieve::{AnnotateForm, Keep, RecordOptions, Require};
 use std::path::{Path, PathBuf};
 
-/// What is done with the records of an input, and where their URLs stand.
+/// The action on the records of an input, and the options that locate their URLs.
 #[derive(Clone, Debug)]
-pub(crate) struct Task {
-    pub what: What,
+pub(crate) struct JudgeTask {
+    pub action: Action,
     pub records: RecordOptions,
 }
 
-/// What is done with every record.
+/// The action on every record.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
-    /// To the output of its verdict.
+pub(crate) enum Action {
+    /// Write it to the output of its verdict.
     Filter(Keep, Require),
-    /// To the one output, with its verdicts.
+    /// Write it to the main output, with its verdicts.
     Annotate(Annotation),
 }
 
-/// What annotating adds.
+/// The additions of `annotate`.
 #[derive(Clone, Debug)]
 pub(crate) struct Annotation {
-    /// The form; `None` is the usual one.
+    /// The form of the verdicts; `None` is the default of the input format.
     pub form: Option<AnnotateArg>,
-    /// What columns added to Parquet files are called.
+    /// The name, or name prefix, of the columns added to Parquet files.
     pub name: Option<String>,
-    /// Preferences too.
+    /// Whether to add preferences.
     pub preferences: bool,
 }
 
@@ -49,22 +49,22 @@ impl Annotation {
     }
 }
 
-/// Where the lines go.
+/// The paths of the outputs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
-    /// The kept lines, or the annotated; `None` is standard output.
+pub(crate) struct OutputPaths {
+    /// The kept or annotated lines; `None` is standard output.
     pub main: Option<PathBuf>,
     pub disallowed: Option<PathBuf>,
     pub unknown: Option<PathBuf>,
     pub invalid: Option<PathBuf>,
-    /// They are directories, or files in such, as `--out-dir` wants them.
+    /// Whether the paths are directories of `--out-dir`, or files in them.
     pub of_directory: bool,
 }
 
-impl Places {
-    /// The option that names a part.
-    pub(crate) fn option_of(&self, part: &str) -> &'static str {
-        match part {
+impl OutputPaths {
+    /// The option that names an output.
+    pub(crate) fn option_of(&self, output: &str) -> &'static str {
+        match output {
             "disallowed" => "--disallowed-to",
             "unknown" => "--unknown-to",
             "invalid" => "--invalid-to",
@@ -73,7 +73,7 @@ impl Places {
         }
     }
 
-    /// All that are files, each with the name of its part.
+    /// All outputs that are files, each with its name: `main`, `disallowed`, `unknown`, `invalid`.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let all = [
             ("main", &self.main),
@@ -81,6 +81,6 @@ impl Places {
             ("unknown", &self.unknown),
             ("invalid", &self.invalid),
         ];
-        all.into_iter().filter_map(|(part, path)| Some((part, path.as_deref()?)))
+        all.into_iter().filter_map(|(output, path)| Some((output, path.as_deref()?)))
     }
 }

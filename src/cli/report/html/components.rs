@@ -1,42 +1,42 @@
-//! Pieces of the page: numbers, bars, legends.
+//! Components of the page: numbers, bars, legends.
 
 use super::super::super::escape::escape_cut;
 use super::super::super::summary::grouped;
-use super::super::words::share;
+use super::super::format::share;
 use maud::{Markup, html};
 
-/// A counted number, and where it stands in the JSON.
-pub(super) fn number(place: &str, value: u64) -> Markup {
-    html! { span data-m=(place) { (grouped(value)) } }
+/// A count with its JSON pointer.
+pub(super) fn number(pointer: &str, value: u64) -> Markup {
+    html! { span data-m=(pointer) { (grouped(value)) } }
 }
 
-/// A text of our own, in which a number stays with its unit.
+/// Replaces spaces between numbers and units by no-break spaces.
 pub(super) fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%").replace("< ", "<\u{a0}").replace("> ", ">\u{a0}")
 }
 
-/// A number and its share of a whole.
-pub(super) fn number_of(place: &str, value: u64, whole: u64) -> Markup {
-    html! { (number(place, value)) " " span.soft { "(" (unbroken(&share(value, whole))) ")" } }
+/// A count and its share of a whole.
+pub(super) fn number_of(pointer: &str, value: u64, whole: u64) -> Markup {
+    html! { (number(pointer, value)) " " span.soft { "(" (unbroken(&share(value, whole))) ")" } }
 }
 
 pub(super) fn fact(name: &str, value: Markup) -> Markup {
     html! { div { dt { (name) } dd { (value) } } }
 }
 
-/// A text that a site wrote, in the type of code.
+/// A text of a site, in a code font.
 pub(super) fn code(text: &str, max: usize) -> Markup {
     html! { code { bdi { (escape_cut(text, max)) } } }
 }
 
-/// One of the parts of a bar: its class of colour, its name and its size.
-pub(super) struct Part<'p> {
+/// A segment of a stacked bar: colour class, name and size.
+pub(super) struct BarSegment<'p> {
     pub class: &'p str,
     pub name: &'p str,
     pub size: u64,
 }
 
-/// The pattern of what is refused partly, which also tells it from its neighbours without colour. Defined once for all bars.
+/// The hatching of "refused partly", which is visible without colour. Defined once for all bars.
 pub(super) fn hatching() -> Markup {
     html! {
         svg width="0" height="0" style="position:absolute" aria-hidden="true" {
@@ -50,18 +50,19 @@ pub(super) fn hatching() -> Markup {
     }
 }
 
-/// A stacked bar of the parts' shares of their sum.
-pub(super) fn bar(label: &str, parts: &[Part<'_>]) -> Markup {
-    let whole: u64 = parts.iter().map(|part| part.size).sum();
-    let text: Vec<String> = parts.iter().map(|part| format!("{} {}", part.name, share(part.size, whole))).collect();
+/// A stacked bar of the segments' shares of their sum.
+pub(super) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
+    let whole: u64 = segments.iter().map(|segment| segment.size).sum();
+    let text: Vec<String> =
+        segments.iter().map(|segment| format!("{} {}", segment.name, share(segment.size, whole))).collect();
     let mut before = 0;
     html! {
         svg.bar role="img" aria-label=(format!("{}: {}", escape_cut(label, 60), text.join(", "))) {
-            @for (part, text) in parts.iter().zip(&text).filter(|(part, _)| part.size > 0) {
-                rect class=(format!("f-{}", part.class)) x=(percent(before, whole)) width=(percent(part.size, whole)) height="100%" {
+            @for (segment, text) in segments.iter().zip(&text).filter(|(segment, _)| segment.size > 0) {
+                rect class=(format!("f-{}", segment.class)) x=(percent(before, whole)) width=(percent(segment.size, whole)) height="100%" {
                     title { (text) }
                 }
-                ({ before += part.size; "" })
+                ({ before += segment.size; "" })
             }
         }
     }
@@ -80,7 +81,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{:.3}%", part as f64 * 100.0 / whole.max(1) as f64)
 }
 
-/// What the colours of a bar mean.
+/// The legend of a bar.
 pub(super) fn legend(keys: &[(&str, &str)]) -> Markup {
     html! {
         ul.legend {

@@ -1,6 +1,7 @@
-//! The state file of an output: what it was made of, so that a rerun knows whether it is complete.
+//! The state file of an output: a record of everything that determined it, so that `--resume` can
+//! tell whether it is complete.
 
-use super::super::task::Task;
+use super::super::judge_task::JudgeTask;
 use super::plan::FileJob;
 use anyhow::Context;
 use robosieve::{Agent, FilterStats, JudgeOptions, OutputFile, Snapshot};
@@ -10,41 +11,42 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What outputs follow from, beside their input. Everything that changes a byte of an output, or a count, must be in it.
+/// Everything besides the input that determines an output. An option that changes a byte of an
+/// output, or a count, must be part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub(crate) struct RunIdentity {
     tool: String,
     snapshot: String,
     agents: Vec<String>,
     options: String,
 }
 
-impl Identity {
-    pub(crate) fn new(snapshot: &Snapshot, agents: &[Agent], options: &JudgeOptions, task: &Task) -> Self {
+impl RunIdentity {
+    pub(crate) fn new(snapshot: &Snapshot, agents: &[Agent], options: &JudgeOptions, task: &JudgeTask) -> Self {
         Self {
             tool: concat!("robosieve ", env!("CARGO_PKG_VERSION")).to_owned(),
             snapshot: format!("{:016x}", snapshot.checksum()),
             agents: agents.iter().map(Agent::to_string).collect(),
-            // The debug forms have every field, those too that are yet to come.
+            // The debug forms include every field, also future ones.
             options: format!("{task:?} {options:?}"),
         }
     }
 }
 
-/// What tells an input from a changed one.
+/// Identifies the content of an input by path, size and modification time.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Fingerprint {
+pub(crate) struct InputFingerprint {
     path: String,
     size: u64,
     /// Nanoseconds since 1970.
     modified: i64,
 }
 
-impl Fingerprint {
+impl InputFingerprint {
     pub(crate) fn of(file: &FileJob) -> anyhow::Result<Self> {
-        let at = || file.input.display().to_string();
-        let meta = std::fs::metadata(&file.input).with_context(at)?;
-        let modified = nanoseconds(meta.modified().with_context(at)?);
+        let shown = || file.input.display().to_string();
+        let meta = std::fs::metadata(&file.input).with_context(shown)?;
+        let modified = nanoseconds(meta.modified().with_context(shown)?);
         Ok(Self { path: file.real.to_string_lossy().into_owned(), size: meta.len(), modified })
     }
 }
@@ -56,14 +58,14 @@ fn nanoseconds(time: SystemTime) -> i64 {
     }
 }
 
-/// An output that was committed.
+/// The path and size of a committed output.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Product {
+struct CommittedOutput {
     path: String,
     size: u64,
 }
 
-impl Product {
+impl CommittedOutput {
     fn at(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
         Ok(Self { size: path.metadata()?.len(), path: path.to_string_lossy().into_owned() })
@@ -71,26 +73,26 @@ impl Product {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct ResumeState {
     #[serde(flatten)]
-    identity: Identity,
-    input: Fingerprint,
-    outputs: BTreeMap<String, Product>,
+    identity: RunIdentity,
+    input: InputFingerprint,
+    outputs: BTreeMap<String, CommittedOutput>,
     counts: FilterStats,
 }
 
-impl State {
-    /// The state of a file whose outputs were committed just now.
+impl ResumeState {
+    /// The state of a file whose outputs have just been committed.
     pub(crate) fn new(
         file: &FileJob,
-        identity: &Identity,
-        input: Fingerprint,
+        identity: &RunIdentity,
+        input: InputFingerprint,
         stats: &FilterStats,
     ) -> anyhow::Result<Self> {
         let mut outputs = BTreeMap::new();
-        for (part, path) in file.places.named() {
-            let product = Product::at(path).with_context(|| path.display().to_string())?;
-            outputs.insert(part.to_owned(), product);
+        for (output, path) in file.paths.named() {
+            let committed = CommittedOutput::at(path).with_context(|| path.display().to_string())?;
+            outputs.insert(output.to_owned(), committed);
         }
         Ok(Self { identity: identity.clone(), input, outputs, counts: stats.clone() })
     }
@@ -102,43 +104,45 @@ impl State {
         Ok(out.commit()?)
     }
 
-    /// Removes what speaks for outputs that are about to be replaced: after a kill amid that, a state of other options
-    /// would fit some of them. The removal is on disk before the first new output can be.
+    /// Removes the state of outputs that are about to be replaced. Otherwise, if the process is
+    /// killed during the replacement, the old state would still fit some outputs. The removal is
+    /// durable ahead of the first new output.
     pub(crate) fn forget(path: &Path) -> anyhow::Result<()> {
         match std::fs::remove_file(path) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
             removed => removed.with_context(|| path.display().to_string())?,
         }
         match path.parent() {
-            Some(folder) if cfg!(unix) => {
-                let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
-                synced.with_context(|| folder.display().to_string())
+            Some(parent) if cfg!(unix) => {
+                let synced = std::fs::File::open(parent).and_then(|dir| dir.sync_all());
+                synced.with_context(|| parent.display().to_string())
             }
             _ => Ok(()),
         }
     }
 
-    fn fits(&self, file: &FileJob, identity: &Identity) -> Result<(), &'static str> {
-        let is_there = |(part, path): (&str, &Path)| {
-            let (now, then) = (Product::at(path).ok(), self.outputs.get(part));
-            // The main output lies beside the state: if both were moved, it is still the same.
-            now.as_ref().zip(then).is_some_and(|(now, then)| now.size == then.size && (part == "main" || now == then))
+    /// Checks that this state describes the current input, options and outputs.
+    fn fits(&self, file: &FileJob, identity: &RunIdentity) -> Result<(), &'static str> {
+        let is_unchanged = |(output, path): (&str, &Path)| {
+            let (now, then) = (CommittedOutput::at(path).ok(), self.outputs.get(output));
+            // The main output and the state file may have been moved together.
+            now.as_ref().zip(then).is_some_and(|(now, then)| now.size == then.size && (output == "main" || now == then))
         };
         let checks = [
             (self.identity.tool == identity.tool, "made by another version"),
             (self.identity.snapshot == identity.snapshot, "made by another snapshot"),
             (self.identity == *identity, "made with other options"),
-            (Fingerprint::of(file).is_ok_and(|input| input == self.input), "input changed"),
-            (file.places.named().all(is_there), "output missing or changed"),
+            (InputFingerprint::of(file).is_ok_and(|input| input == self.input), "input changed"),
+            (file.paths.named().all(is_unchanged), "output missing or changed"),
         ];
         checks.iter().find(|(fits, _)| !fits).map_or(Ok(()), |(_, why)| Err(why))
     }
 }
 
-/// The counts of a file whose outputs are complete, or why it must be done.
-pub(crate) fn complete(file: &FileJob, identity: &Identity) -> Result<FilterStats, &'static str> {
+/// The counts of a file whose outputs are complete, or the reason why it must be processed.
+pub(crate) fn complete(file: &FileJob, identity: &RunIdentity) -> Result<FilterStats, &'static str> {
     let bytes = std::fs::read(&file.state).map_err(|_| "not done yet")?;
-    let state: State = serde_json::from_slice(&bytes).map_err(|_| "state not readable")?;
+    let state: ResumeState = serde_json::from_slice(&bytes).map_err(|_| "state not readable")?;
     state.fits(file, identity)?;
     Ok(state.counts)
 }
@@ -148,7 +152,7 @@ mod tests {
     use super::super::super::args::Cli;
     use clap::CommandFactory;
 
-    /// What `Identity` has.
+    /// The options that are part of `RunIdentity`.
     const MATTERS: &[&str] = &[
         "snapshot",
         "agents",
@@ -171,7 +175,7 @@ mod tests {
         "as_name",
         "preferences",
     ];
-    /// What changes no byte of an output and no count, or is looked at by itself.
+    /// The options that change no byte of an output and no count, or that are checked separately.
     const OTHERS: &[&str] = &[
         "no_verify",
         "strict_agents",
@@ -187,12 +191,12 @@ mod tests {
     ];
 
     #[test]
-    fn every_option_is_known_to_matter_or_not() {
+    fn every_option_is_classified() {
         for verb in ["filter", "annotate"] {
             let mut command = Cli::command();
             command.build();
             let verb = command.find_subcommand(verb).unwrap();
-            // Those of all verbs change no output.
+            // The options of all verbs change no output.
             let own: Vec<_> =
                 verb.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_id() != "help").collect();
             assert!(own.len() > OTHERS.len(), "{} arguments", own.len());
@@ -200,7 +204,7 @@ mod tests {
                 let id = arg.get_id().as_str();
                 assert!(
                     MATTERS.contains(&id) || OTHERS.contains(&id),
-                    "{id}: does it change outputs? Then into Identity"
+                    "{id}: does it change outputs? Then add it to RunIdentity"
                 );
             }
         }

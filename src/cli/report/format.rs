@@ -1,8 +1,8 @@
-//! How figures are written for people.
+//! Formats figures and times for people.
 
 use super::super::summary::grouped;
 
-/// A share in per cent, which is 0 or 100 only where that is exact.
+/// A share in per cent; 0 and 100 are exact, never rounded.
 pub(super) fn share(part: u64, whole: u64) -> String {
     let percent = part as f64 * 100.0 / whole.max(1) as f64;
     match part {
@@ -15,9 +15,9 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 }
 
 /// A number and what it counts: `1 origin`, `2 origins`.
-pub(super) fn counted(number: u64, what: &str) -> String {
+pub(super) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", grouped(number))
+    format!("{} {noun}{plural}", grouped(number))
 }
 
 /// The day of a time in seconds since 1970.
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_do_not_claim_more_than_they_know() {
+    fn shares_never_round_to_0_or_100() {
         for (part, whole, text) in [
             (0, 0, "0 %"),
             (0, 7, "0 %"),

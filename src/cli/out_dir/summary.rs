@@ -1,4 +1,4 @@
-//! What a run over many files came to, for people.
+//! The summary of a run over many files.
 
 use super::super::escape::escape;
 use super::super::stderr::print_line;
@@ -8,20 +8,20 @@ use anyhow::bail;
 use robosieve::FilterStats;
 use std::time::Duration;
 
-/// Counts, told apart by whether this run did them, and what failed.
-pub(crate) struct Summary {
+/// The counts of this run and of skipped files, and the failures.
+pub(crate) struct BatchSummary {
     files: usize,
     done: usize,
     skipped: usize,
     pub stats: FilterStats,
     skipped_stats: FilterStats,
-    /// Why files are done that a rerun does not skip, with the number and the first of them.
+    /// The reasons why `--resume` processes files, with the number of files and the first one.
     todo: Vec<(&'static str, usize, String)>,
     failures: Vec<String>,
     pub elapsed: Duration,
 }
 
-impl Summary {
+impl BatchSummary {
     pub(super) fn new(files: usize) -> Self {
         Self {
             files,
@@ -65,7 +65,7 @@ impl Summary {
         }
     }
 
-    /// Says what a rerun skips, and what it does and why.
+    /// Prints how many files `--resume` skips and processes, and why.
     pub(super) fn print_resume(&self) {
         let todo = self.files - self.skipped;
         print_line(format_args!(
@@ -78,7 +78,7 @@ impl Summary {
         }
     }
 
-    /// The counts of all files, those too that were skipped.
+    /// The counts of all files, including skipped ones.
     pub(crate) fn all(&self) -> FilterStats {
         let mut all = self.stats.clone();
         all.add(&self.skipped_stats);
@@ -95,7 +95,7 @@ impl Summary {
         }
     }
 
-    /// An error if a file failed; each is told.
+    /// Prints every failure; an error if there is any.
     pub(crate) fn result(&self) -> anyhow::Result<()> {
         if self.failures.is_empty() {
             return Ok(());
@@ -104,8 +104,8 @@ impl Summary {
             print_line(format_args!("robosieve: {}", escape(failure)));
         }
         bail!(
-            "{} of {} files failed, as told above; the others are complete. Once it is mended, the same command with --resume \
-             does only what is missing",
+            "{} of {} files failed, see above; the others are complete. After fixing the cause, the same command \
+             with --resume processes only the missing files",
             self.failures.len(),
             self.files
         )

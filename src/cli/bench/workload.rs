@@ -1,8 +1,8 @@
-//! What is benchmarked: a given snapshot and list, or a made-up web.
+//! The workload: a given snapshot and list, or a synthetic web.
 
 use super::super::escape::escape;
 use super::super::numbers::parse_count;
-use super::super::overlap::Files;
+use super::super::overwrite_guard::OverwriteGuard;
 use super::super::signals;
 use super::super::stderr::print_line;
 use super::super::summary::grouped;
@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(super) struct Subject {
-    /// For people.
+pub(super) struct Workload {
+    /// Its description in the output.
     pub name: String,
-    /// Where it is made up.
+    /// The synthetic web, unless files are given.
     pub web: Option<Web>,
-    /// The list, in memory.
+    /// The list of URLs, in memory.
     pub urls: Arc<[u8]>,
 }
 
-impl Subject {
-    /// The list in a file, plain, gzip or zstd.
+impl Workload {
+    /// Reads the list from a file: plain, gzip or zstd.
     pub(super) fn given(snapshot: &Path, urls: &str) -> anyhow::Result<Self> {
         let mut text = Vec::new();
         std::fs::File::open(urls)
@@ -36,7 +36,7 @@ impl Subject {
         Ok(Self { name: format!("{}, {urls}", snapshot.display()), web: None, urls: text.into() })
     }
 
-    /// A made-up web and its snapshot.
+    /// Generates a synthetic web and compiles its snapshot.
     pub(super) fn synthetic(web: Web, quiet: bool) -> anyhow::Result<(Snapshot, Self)> {
         let start = Instant::now();
         let mut compiler = Compiler::default();
@@ -65,23 +65,23 @@ fn name(options: WebOptions) -> String {
     format!("synthetic web of {} origins and {} URLs, {order}, seed {seed}", grouped(origins), grouped(urls))
 }
 
-/// The made-up web that the arguments ask for.
+/// The synthetic web of the arguments.
 pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
     let urls = match &args.urls {
         None => WebOptions::default().urls,
         Some(text) => parse_count(text)
             .map_err(anyhow::Error::msg)
-            .with_context(|| format!("--urls {text}: without -s it is the number of URLs to make up"))?,
+            .with_context(|| format!("--urls {text}: without -s it is the number of URLs to generate"))?,
     };
     Ok(Web::new(WebOptions { seed: args.seed, origins: args.origins, urls, order: args.order.value() }))
 }
 
-/// Writes the archive and the list for other tools; `files` are those that the run reads.
-pub(super) fn write(web: Web, dir: &Path, mut files: Files, quiet: bool) -> anyhow::Result<()> {
+/// Writes the archive and the list for other tools; `guard` has the files that the run reads.
+pub(super) fn write(web: Web, dir: &Path, mut guard: OverwriteGuard, quiet: bool) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     let [archive, urls] = ["robots.jsonl.zst", "urls.txt"].map(|name| dir.join(name));
     for path in [&archive, &urls] {
-        files.writes_in_directory("--write-to", path, path.clone())?;
+        guard.add_output_in_directory("--write-to", path, path.clone())?;
     }
     let (archive, urls) =
         rayon::join(|| write_file(web.archive(), archive, quiet), || write_file(web.urls(), urls, quiet));

@@ -1,4 +1,4 @@
-//! Pools of threads for `--jobs` and `bench --threads`.
+//! Thread pools for `--jobs` and `bench --threads`.
 
 use super::stderr::print_line;
 use anyhow::anyhow;
@@ -6,13 +6,13 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
-/// Starts the pool that a run works on.
+/// Starts the thread pool of a run.
 pub(crate) fn start(jobs: Option<usize>, quiet: bool) -> anyhow::Result<ThreadPool> {
-    let threads = jobs.unwrap_or_else(usual_threads);
+    let threads = jobs.unwrap_or_else(default_threads);
     let capped = threads.min(robosieve::max_threads());
     if capped < threads && !quiet {
         print_line(format_args!(
-            "robosieve: note: {threads} threads are too many; using {capped}, the most that are allowed here (4 for each \
+            "robosieve: note: {threads} threads are too many; using {capped}, the most that are allowed here (4 per \
              core, or 512 if that is more)"
         ));
     }
@@ -25,8 +25,8 @@ pub(crate) fn start(jobs: Option<usize>, quiet: bool) -> anyhow::Result<ThreadPo
     })
 }
 
-/// One thread for each core, or the number in the environment variable that rayon reads.
-fn usual_threads() -> usize {
+/// One thread per core, or the number in rayon's environment variable.
+fn default_threads() -> usize {
     let variable = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
     variable.filter(|threads| *threads > 0).unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get))
 }

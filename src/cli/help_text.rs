@@ -1,0 +1,305 @@
+//! The texts of `--help` that belong to no single option: headings, examples and notes.
+//!
+//! `-h` ends with a few examples and a pointer to `--help`, which ends with all examples and notes.
+
+/// Headings of the groups of options.
+pub(super) const COMMON: &str = "Common";
+pub(super) const POLICY: &str = "Policy";
+pub(super) const INPUT: &str = "Input";
+pub(super) const OUTPUT: &str = "Output";
+pub(super) const MANY_FILES: &str = "Many files";
+pub(super) const SYNTHETIC_WEB: &str = "Synthetic web";
+pub(super) const MEASUREMENT: &str = "Measurement";
+
+/// The top-level help, with the verbs in groups. A test compares it with the verbs.
+pub(super) const TEMPLATE: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+Snapshots:
+  compile      Compile robots.txt archives (WARC, JSONL, directories) into a snapshot
+  inspect      Show the contents of a snapshot, or its entry for one origin
+  diff         Show what changed between two snapshots
+
+URLs:
+  filter       Keep the URLs that agents may fetch
+  annotate     Add to every line its verdicts, one letter per agent
+  check        Judge single URLs, and explain the verdicts
+  report       Report how much robots.txt files refuse to agents, and why
+
+Tools:
+  agents       List known crawlers, or rank the names in a snapshot's robots.txt files
+  bench        Time the stages of judging, on your data or on a synthetic web
+  completions  Print a shell completion script
+  man          Print the man pages, or write them
+  help         Print the help of a command
+
+Options:
+{options}{after-help}";
+
+pub(super) const SHORT_EXAMPLES: &str = "\
+Examples:
+  robosieve compile -o web.rsieve crawl-robots-*.warc.gz
+  robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
+  robosieve check --robots robots.txt -a GPTBot /private/
+
+`robosieve COMMAND -h` is a summary of a command, `robosieve COMMAND --help` its whole help.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  robosieve compile -o web.rsieve crawl-robots-*.warc.gz
+  robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot,Googlebot-Image:Googlebot < urls.txt
+  robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
+  robosieve check --robots robots.txt -a GPTBot /private/
+  robosieve inspect web.rsieve https://example.com
+
+Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ), 2 error. \
+If the reader of standard output goes away (robosieve ... | head), the run ends with 0, but check and \
+diff --exit-code end with 2. Files that the run also writes are completed first. Ctrl-C, SIGTERM and \
+SIGHUP leave no unfinished file.";
+
+pub(super) const COMPILE_SHORT: &str = "\
+Examples:
+  robosieve compile -o web.rsieve crawl-robots-*.warc.gz
+  robosieve compile --previous web.rsieve -o web.rsieve fetched-again.warc.gz
+
+`robosieve compile --help` shows all options, examples and details.";
+
+pub(super) const COMPILE_EXAMPLES: &str = "\
+Examples:
+  robosieve compile -o web.rsieve cc/robotstxt
+  robosieve compile -o web.rsieve --skip-damaged --stats-json stats.json a.warc.gz b.jsonl
+  my-crawler --robots-as-jsonl | robosieve compile -o web.rsieve -
+  robosieve compile --previous web.rsieve -o web.rsieve fetched-again.warc.gz
+  robosieve compile --as-of 2024-05-31 -o may.rsieve robots-2024-*.warc.gz
+
+A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}. The keys body_base64, \
+content, text and robots may hold the body too. Optional keys: fetched_at (RFC 3339, or whole seconds since \
+1970), headers, error (instead of a status) and truncated. A 2xx (except 204) without a body counts as \
+unreachable. A 304 confirms the copy captured before it.
+
+A directory holds archives, named .warc, .jsonl or .ndjson (.gz or .zst may follow). Without archives, it \
+holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may follow). Other files, such as \
+tables, images and other archives, are skipped, counted and named in a warning. The newest capture of an \
+origin wins, in any order of the inputs.
+
+--previous gives the same snapshot as compiling all archives together, as far as OLD still has their data. \
+Origins without a newer capture keep their entry, with the last good copy and the time of the first failure. \
+Counts of failures continue, and redirects are followed between old and new captures. A capture without a \
+time (from a directory, for example) is older than any with one. Without INPUT, OLD is written again; a \
+different --profile is compiled from the stored texts.";
+
+pub(super) const FILTER_SHORT: &str = "\
+Examples:
+  robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
+  robosieve filter -s web.rsieve -a @ai-train --keep disallowed --require any urls.txt
+
+`robosieve filter --help` shows all options, examples and details.";
+
+pub(super) const FILTER_EXAMPLES: &str = "\
+Examples:
+  robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
+  robosieve filter -s web.rsieve -a GPTBot,CCBot --require any urls.txt > some-may-fetch.txt
+  robosieve filter -s web.rsieve -a GPTBot --keep disallowed urls.txt > opted-out.txt
+  robosieve filter -s web.rsieve -a @ai-train,MyBot --keep disallowed --require any urls.txt > opted-out.txt
+  robosieve filter -s web.rsieve -a MyBot -o go.txt --disallowed-to no.txt --unknown-to new.txt log
+  robosieve filter -s web.rsieve -a GPTBot --field page --default-scheme https pages.csv -o allowed.csv
+  robosieve filter -s web.rsieve -a GPTBot cdx-00000.gz -o allowed.cdxj.zst
+  robosieve filter -s web.rsieve -a GPTBot --keep disallowed --host example.com --delimiter space --field 7 access.log
+  robosieve filter -s web.rsieve -a MyBot --at 2026-03-01 log
+  robosieve filter -s web.rsieve -a MyBot --out-dir go --disallowed-to no --resume 'crawl/*.txt.gz'
+  robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
+  robosieve filter -s web.rsieve -a GPTBot --field page.url crawl.parquet -o allowed.parquet
+  robosieve filter -s web.rsieve -a GPTBot --out-dir allowed 'pages/**/*.parquet'
+
+Every line goes to exactly one output, in order and unchanged. Lines without an output are counted. If the \
+kept lines go to a pipe that closes early (| head), the run continues until its files are complete.
+
+With --out-dir every input has an output of the same name, which appears when it is complete. Several inputs \
+are processed at once. A failing file stops no other: the end of the run lists all failures, and the exit \
+status is 2. A directory stands for its files, without hidden files and subdirectories ('crawl/**/*.gz' \
+includes those). The matches of such a glob keep their directories: pages/year=2025/a.parquet of \
+'pages/**/*.parquet' becomes allowed/year=2025/a.parquet. If two inputs have the same name, all inputs keep \
+their directories below the common one.
+
+The outputs of one run appear together or not at all. An output must not be a file that the run reads, and \
+its file extension must fit the format. Devices, pipes and open files (/dev/stdout, /dev/fd/3) are written \
+to directly.";
+
+pub(super) const ANNOTATE_SHORT: &str = "\
+Examples:
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot urls.txt
+  robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
+
+Letters: A allowed, D disallowed, U unknown origin, I not a URL.
+`robosieve annotate --help` shows all options, examples and details.";
+
+pub(super) const ANNOTATE_EXAMPLES: &str = "\
+Examples:
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot urls.txt
+  robosieve annotate -s web.rsieve --agents-from agents.txt urls.txt.gz -o verdicts.tsv.zst
+  robosieve annotate -s web.rsieve -a GPTBot --as mask pages.jsonl.zst -o mask.txt.zst
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot --as jsonl pages.jsonl -o with-verdicts.jsonl
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot crawl.parquet -o annotated.parquet
+  robosieve annotate -s web.rsieve -a GPTBot --out-dir verdicts --resume crawl/
+  robosieve annotate -s web.rsieve -a GPTBot,CCBot --preferences urls.txt
+
+A line becomes its letters, a TAB, and the line unchanged. Letters: A allowed, D disallowed, U unknown \
+origin, I not a URL. There is one letter per agent, in the order of -a; the summary and \
+`robosieve agents -a ...` number them:
+  AD<TAB>https://example.com/page
+With --as jsonl: {\"url\": \"https://example.com/page\", \"robots\": {\"GPTBot\": \"allowed\", \"CCBot\": \"disallowed\"}}
+With --as mask: 10
+
+--preferences adds what sites state about the use of their content, and changes no verdict. It adds two \
+columns in front of the line, each with one field per agent, separated by semicolons. The first has two \
+letters for train-ai and search of content-usage (y, n, - for unknown). The second has the content-signal \
+values (- for none):
+  AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>https://example.com/page
+With --as jsonl the last key is \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \"y\", \
+\"content-signal\": {\"search\": \"yes\"}} per agent. A header gets the names content-usage and content-signal. \
+mask and Parquet files take verdicts only.
+
+A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts after them: --as bits or int8.";
+
+pub(super) const REPORT_SHORT: &str = "\
+Examples:
+  robosieve report -s web.rsieve -a GPTBot,CCBot
+  robosieve report -s web.rsieve -a GPTBot,CCBot 'crawl/*.txt.gz' --html report.html
+
+`robosieve report --help` shows all options, examples and details.";
+
+pub(super) const REPORT_EXAMPLES: &str = "\
+Examples:
+  robosieve report -s web.rsieve -a GPTBot,CCBot
+  robosieve report -s web.rsieve -a GPTBot,CCBot,Googlebot 'crawl/*.txt.gz' --html report.html --json report.json
+  robosieve report -s web.rsieve --agents-from agents.txt --csv - | grep '^agents,'
+  robosieve report -s web.rsieve -a GPTBot --column page.url crawl.parquet --html report.html
+
+The table goes to standard output, unless another form does. -q with a named output prints no table. Files \
+appear when they are complete. docs/REPORT.md explains every figure.";
+
+pub(super) const CHECK_SHORT: &str = "\
+Examples:
+  robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
+  curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
+
+Exit status: 0 all allowed, 1 some disallowed, 2 no verdict, or an error.
+`robosieve check --help` shows all options, examples and details.";
+
+pub(super) const CHECK_EXAMPLES: &str = "\
+Examples:
+  robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
+  robosieve check --robots robots.txt -a Googlebot-Image:Googlebot /img/logo.png
+  robosieve check -s web.rsieve -a GPTBot,CCBot --json https://example.com/ | jq -r 'select(.verdict == \"disallowed\") | .rule.text'
+  curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
+
+A line has the verdict, the agent and the URL, separated by TABs. If the robots.txt has content-usage or \
+content-signal lines for the agent, they follow as further columns. docs/CHECK.md lists the keys of --json.
+
+Exit status: 0 all allowed, 1 some disallowed, 2 no verdict, standard output closed early, or an error.";
+
+pub(super) const INSPECT_EXAMPLES: &str = "\
+Examples:
+  robosieve inspect web.rsieve
+  robosieve inspect -s web.rsieve --verify
+  robosieve inspect web.rsieve https://example.com
+  robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
+  robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'
+
+Control characters of a robots.txt are escaped; --json has its exact text.";
+
+pub(super) const INSPECT_SHORT: &str = "\
+Examples:
+  robosieve inspect web.rsieve
+  robosieve inspect web.rsieve https://example.com
+
+`robosieve inspect --help` shows more examples and details.";
+
+pub(super) const DIFF_SHORT: &str = "\
+Examples:
+  robosieve diff spring.rsieve autumn.rsieve
+  robosieve diff spring.rsieve autumn.rsieve -a @ai --svg ai.svg
+
+`robosieve diff --help` shows all options, examples and details.";
+
+pub(super) const DIFF_EXAMPLES: &str = "\
+Examples:
+  robosieve diff spring.rsieve autumn.rsieve
+  robosieve diff -s spring.rsieve -s autumn.rsieve -a @ai --svg ai.svg
+  robosieve diff spring.rsieve autumn.rsieve --top 100 --examples 10 --json
+  robosieve diff old.rsieve new.rsieve --exit-code > changes.txt || notify changes.txt
+
+An agent is newly refused at an origin if the old robots.txt let it fetch something and the new one refuses \
+every URL to it. Newly allowed is the reverse. Only origins that answered in both snapshots count: with a \
+robots.txt, or with none (4xx), which refuses nothing. `of it named` counts the origins where either \
+robots.txt has a group for the agent; elsewhere the groups for all agents changed. `*` stands for agents \
+that neither robots.txt names.
+
+Without -a, every name in a robots.txt of either snapshot counts. The table shows the names whose own groups \
+changed most. Rules have changed if some agent gets different rules: comments, sitemaps and edits without \
+effect on a verdict do not count.
+
+Exit status: 0, or with --exit-code 1 if the snapshots differ; 2 error (with --exit-code also if standard \
+output closed early).";
+
+pub(super) const AGENTS_SHORT: &str = "\
+Examples:
+  robosieve agents -a @ai-train
+  robosieve agents web.rsieve
+
+`robosieve agents --help` shows all options, examples and details.";
+
+pub(super) const AGENTS_EXAMPLES: &str = "\
+Examples:
+  robosieve agents
+  robosieve agents -a @ai-train
+  robosieve agents -a @ai,MyBot
+  robosieve agents web.rsieve
+  robosieve agents -s web.rsieve -a @ai --json
+
+Without SNAP, the built-in table of crawlers is listed. With -a, the list has these agents, with the numbers \
+of their letters and columns in the output of `annotate` for the same -a.
+
+Sets: @ai-train (crawlers that collect training data), @ai-search (that read pages for the answers of AI \
+products), @ai-user (that fetch pages on request of an AI product's user), @ai (these three) and @search (web \
+search). Sets may differ between versions. To fix a list: \
+robosieve agents -a @ai --tsv | tail -n +2 | cut -f 1 > agents.txt, then --agents-from agents.txt.
+
+With SNAP, the names in the groups of its robots.txt files are ranked by the number of origins. The columns \
+count the origins that refuse the name wholly (every URL, except perhaps /robots.txt), partly, or not. `*` \
+counts the global groups, which apply to all agents without a group. Origins whose newest answer was no \
+robots.txt do not count.";
+
+pub(super) const BENCH_SHORT: &str = "\
+Examples:
+  robosieve bench
+  robosieve bench -s web.rsieve --urls urls.txt.zst -a GPTBot
+
+`robosieve bench --help` shows all options, examples and details.";
+
+pub(super) const BENCH_EXAMPLES: &str = "\
+Examples:
+  robosieve bench
+  robosieve bench --origins 1M --urls 10M --order shuffled -a GPTBot,CCBot --threads 1,2,4 --json
+  robosieve bench -s web.rsieve --urls urls.txt.zst -a GPTBot
+  robosieve bench --origins 10M --urls 100M --write-to big && robosieve compile -o big.rsieve big/robots.jsonl.zst
+
+Each run is timed as a whole, from memory to memory. A stage's time is the difference of two medians: of runs \
+that end after the stage, and of runs that end before it. `write` copies the kept lines. The limits of the \
+machine are measured between the runs. Verdicts on up to 2,000 lines are compared with the slow reference; a \
+difference ends the benchmark. A seed gives the same web on every machine and in every version. Without -a \
+the agent is GPTBot.";
+
+pub(super) const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  robosieve completions bash > ~/.local/share/bash-completion/completions/robosieve
+  robosieve completions zsh > ~/.zfunc/_robosieve                   # with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+  robosieve completions fish > ~/.config/fish/completions/robosieve.fish";
+
+pub(super) const MAN_EXAMPLES: &str = "\
+Examples:
+  robosieve man | man -l -
+  robosieve man filter | man -l -
+  robosieve man --out-dir ~/.local/share/man/man1";

@@ -1,0 +1,91 @@
+//! One job: lists of URLs to their outputs. A plain run is one job; `--out-dir` has one per file.
+
+use super::file_extension::{OutputFormat, refuse_other_format, refuse_other_format_of_input};
+use super::judge_task::{Action, JudgeTask, OutputPaths};
+use super::output::OutputTarget;
+use super::parquet;
+use super::summary::no_url;
+use robosieve::{Filter, FilterStats, Input, Judge, Outputs};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The written outputs of a job, not yet visible except those of Parquet. Dropping them removes the
+/// temporary files.
+pub(crate) struct PendingOutputs {
+    outputs: Vec<OutputTarget>,
+    stats: FilterStats,
+}
+
+impl PendingOutputs {
+    /// Makes the outputs visible.
+    pub(crate) fn commit(self) -> anyhow::Result<FilterStats> {
+        OutputTarget::commit_all(self.outputs)?;
+        Ok(self.stats)
+    }
+}
+
+/// Writes every record of `inputs`, in order, to its output. Parquet outputs appear at once.
+/// `progress` receives the number of bytes read so far.
+pub(crate) fn write(
+    task: &JudgeTask,
+    judge: &Judge,
+    inputs: &[PathBuf],
+    paths: &OutputPaths,
+    progress: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<PendingOutputs> {
+    if parquet::are_parquet(inputs)? {
+        refuse_misnamed(paths, OutputFormat::Parquet)?;
+        let stats = parquet::write(task, judge, inputs, paths, progress)?;
+        return Ok(PendingOutputs { outputs: Vec::new(), stats });
+    }
+    let (names, inputs) = (inputs, open_inputs(inputs)?);
+    refuse_misnamed(paths, OutputFormat::Text)?;
+    let mut main = OutputTarget::open(paths.main.as_deref())?;
+    if paths.named().any(|(output, _)| output != "main") {
+        main.outlive_reader();
+    }
+    let mut other = open_optional(&paths.disallowed)?;
+    let mut unknown = open_optional(&paths.unknown)?;
+    let mut invalid = open_optional(&paths.invalid)?;
+    let progress = |at: robosieve::FilterProgress| progress(at.bytes_read);
+    let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
+    let stats = match &task.action {
+        Action::Annotate(annotation) => {
+            let filter = filter.form(annotation.list_form()?).preferences(annotation.preferences);
+            filter.annotate(inputs, &mut main)?
+        }
+        Action::Filter(keep, require) => {
+            let outputs = Outputs {
+                kept: Some(&mut main),
+                other: as_sink(&mut other),
+                unknown: as_sink(&mut unknown),
+                invalid: as_sink(&mut invalid),
+            };
+            filter.keep(*keep, *require).run(inputs, outputs)?
+        }
+    };
+    if stats.has_no_url() {
+        // The outputs are dropped here, so they replace no files.
+        return Err(no_url(stats.lines, names));
+    }
+    Ok(PendingOutputs { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
+}
+
+/// Refuses outputs with the extension of another format.
+fn refuse_misnamed(paths: &OutputPaths, format: OutputFormat) -> anyhow::Result<()> {
+    let refuse = if paths.of_directory { refuse_other_format_of_input } else { refuse_other_format };
+    paths.named().try_for_each(|(output, path)| refuse(paths.option_of(output), path, format))
+}
+
+fn open_optional(path: &Option<PathBuf>) -> anyhow::Result<Option<OutputTarget>> {
+    path.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()
+}
+
+fn as_sink(output: &mut Option<OutputTarget>) -> Option<&mut (dyn Write + Send)> {
+    output.as_mut().map(|output| output as &mut (dyn Write + Send))
+}
+
+/// Opens all inputs before any is read, so that a missing one fails at once.
+pub(crate) fn open_inputs(paths: &[PathBuf]) -> robosieve::Result<Vec<Input>> {
+    paths.iter().map(Input::open).collect()
+}

@@ -1,0 +1,60 @@
+//! `-h` is a summary, `--help` the whole help, in groups of options.
+
+use crate::command::robosieve;
+use std::path::Path;
+
+const VERBS: &[&str] =
+    &["compile", "filter", "annotate", "check", "inspect", "agents", "diff", "report", "bench", "completions", "man"];
+
+fn help(args: &[&str]) -> String {
+    let ran = robosieve(Path::new("."), args);
+    assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""), "{args:?}");
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+/// The headings of a help text, in order.
+fn headings(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.strip_suffix(':').filter(|line| !line.starts_with(' '))).collect()
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    for verb in std::iter::once(None).chain(VERBS.iter().map(Some)) {
+        let text = help(&verb.map(|verb| *verb).into_iter().chain(["-h"]).collect::<Vec<_>>());
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() < 40, "{verb:?}: {} lines", lines.len());
+        // The usage of clap and the examples do not wrap.
+        let is_prose = |line: &&&str| !line.starts_with("Usage: ") && !line.starts_with("  robosieve ");
+        let long: Vec<&&str> = lines.iter().filter(is_prose).filter(|line| line.chars().count() > 100).collect();
+        assert!(long.is_empty(), "{verb:?}: {long:?}");
+    }
+}
+
+#[test]
+fn short_help_points_to_the_whole_help() {
+    for verb in VERBS.iter().filter(|verb| !["completions", "man"].contains(verb)) {
+        let (short, whole) = (help(&[verb, "-h"]), help(&[verb, "--help"]));
+        assert!(short.contains(&format!("`robosieve {verb} --help` shows ")), "{short}");
+        assert!(whole.lines().count() > short.lines().count(), "{verb}");
+        assert_eq!(whole, help(&["help", verb]));
+    }
+}
+
+#[test]
+fn inputs_come_first_and_options_are_grouped() {
+    let groups = |verb| headings(&help(&[verb, "--help"])).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let lists = ["Arguments", "Common", "Policy", "Input", "Many files", "Examples"];
+    assert_eq!(groups("filter")[..6], lists);
+    assert_eq!(groups("annotate")[..6], lists);
+    assert_eq!(groups("report")[..7], ["Arguments", "Common", "Policy", "Input", "Output", "Many files", "Examples"]);
+    assert_eq!(groups("compile")[..6], ["Arguments", "Common", "Policy", "Input", "Output", "Examples"]);
+    assert_eq!(groups("check")[..5], ["Arguments", "Common", "Policy", "Output", "Examples"]);
+    assert_eq!(groups("bench")[..5], ["Common", "Synthetic web", "Policy", "Measurement", "Examples"]);
+}
+
+#[test]
+fn every_verb_that_reads_a_snapshot_takes_it_by_the_same_option() {
+    for verb in ["filter", "annotate", "report", "check", "inspect", "agents", "diff", "bench"] {
+        assert!(help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "), "{verb}");
+    }
+}
