@@ -38,7 +38,7 @@ fn rules_that_do_not_match_are_counted_or_listed() {
     assert_eq!(rows(text(&explained), "others"), ["3,001 rules do not match (--explain=all lists them)"]);
     let all = check(robots.as_bytes(), &["-a", "MyBot", "--explain=all", "/x/y"]);
     assert_eq!((all.code, rows(text(&all), "lost").len(), rows(text(&all), "others").len()), (Some(1), 3003, 0));
-    assert!(text(&all).contains("line 5: Disallow: (has no path, so it says nothing)"), "{}", text(&all));
+    assert!(text(&all).contains("line 5: Disallow: (has no path, so it has no effect)"), "{}", text(&all));
     let few = check(b"user-agent: *\ndisallow: /a", &["-a", "MyBot", "--explain", "/x"]);
     assert_eq!(rows(text(&few), "others"), ["1 rule does not match (--explain=all lists them)"]);
     assert!(rows(text(&check(b"user-agent: *", &["-a", "MyBot", "--explain", "/x"])), "others").is_empty());

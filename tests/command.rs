@@ -1,10 +1,10 @@
-//! Runs the binary as a user does.
+//! Runs the binary like a user.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a run of `robosieve` came to.
+/// The result of a run of `robosieve`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub code: Option<i32>,
@@ -29,15 +29,15 @@ pub(crate) fn robosieve_with(dir: &Path, args: &[&str], stdin: &[u8]) -> Ran {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let output = std::thread::scope(|scope| {
-        // A command that fails early closes its end; what it says is what the test looks at.
+        // A command that fails early closes its end; the tests check its messages.
         scope.spawn(move || drop(input.write_all(stdin)));
         child.wait_with_output().unwrap()
     });
     Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
 }
 
-/// A `robosieve` that signals end, even where they are ignored for the tests (as in the background
-/// of a shell, or under `nohup`).
+/// A `robosieve` that signals end, even if they are ignored for the tests (in the background of a
+/// shell, or under `nohup`).
 #[cfg(unix)]
 pub(crate) fn with_usual_signals() -> Command {
     let reset = ["--default-signal=HUP,INT,TERM"];

@@ -275,7 +275,7 @@ fn where_preferences_have_no_place_they_are_refused() {
         robosieve(dir.path(), &[&["annotate", "-q", "-s", "s", "-a", "a", "--preferences"], more].concat())
     };
     for (more, expected) in [
-        (["--as", "mask", "urls"].as_slice(), "--as mask has no place for --preferences; take letters or jsonl"),
+        (["--as", "mask", "urls"].as_slice(), "--as mask cannot hold --preferences; use --as letters or jsonl"),
         (
             ["-o", "out.parquet", "t.parquet"].as_slice(),
             "--preferences is for lists; a Parquet file takes verdicts only",

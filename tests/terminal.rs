@@ -1,15 +1,15 @@
-//! Progress bars, as a terminal shows them.
+//! Progress bars on a terminal.
 
 use crate::streams::place;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Takes the line of the terminal away.
+/// Clears a line of the terminal.
 const CLEAR: &str = "\u{1b}[2K";
 
-/// What a terminal shows of a script for bash, where `$ROBOSIEVE` is the command; `None` where
-/// there is no script(1).
+/// The terminal output of a bash script, in which `$ROBOSIEVE` is the command; `None` without
+/// script(1).
 fn shown(dir: &Path, script: &str) -> Option<String> {
     let run = Command::new("script")
         .args(["-qefc", script, "shown"])
@@ -44,11 +44,11 @@ fn compile_shows_bytes_rate_and_time_left() {
 }
 
 #[test]
-fn no_half_bar_stays_after_an_error_or_a_signal() {
+fn errors_and_signals_remove_the_bar() {
     let place = place();
     fs::write(place.path().join("bad.jsonl"), "{\"url\": \"https://e.example/robots.txt\", \"body\": \"\"}\n{]\n")
         .unwrap();
-    // The list is longer than a block, so the bar is drawn by the time that the rest is waited for.
+    // The list is longer than a block, so the bar is drawn while the command waits for the rest.
     let interrupted = "mkfifo pipe; exec 3<>pipe; cat list.txt >&3 & cat=$!; \
                        env --default-signal $ROBOSIEVE filter -s s -a FooBot -o new <&3 & run=$!; \
                        until grep -q MiB shown; do :; done; kill -TERM $run; wait $run; kill $cat";

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// Agents or sets, separated by commas (GPTBot,@ai-train)
+    /// Agents or sets (GPTBot,@ai-train)
     ///
-    /// The option may be repeated. An agent is named by its product token. FIRST:SECOND is a
+    /// Commas separate them, and the option may be repeated. An agent is named by its product token. FIRST:SECOND is a
     /// fallback: the rules for SECOND apply where no group names FIRST. `robosieve agents` lists
     /// the sets @ai, @ai-train, @ai-search, @ai-user and @search.
     #[arg(
@@ -26,7 +26,7 @@ pub(crate) struct AgentArgs {
         help_heading = COMMON
     )]
     pub agents: Vec<String>,
-    /// Read more agents or sets from a file, one per line
+    /// File of more agents or sets, one per line
     ///
     /// Blank lines and comments (from `#` to the end of the line) are skipped.
     #[arg(long, value_name = "FILE", help_heading = COMMON)]

@@ -7,9 +7,9 @@ use super::judge_run::JudgeRun;
 use super::judge_task::{Action, Annotation, JudgeTask, OutputPaths};
 use super::out_dir::OutDirArgs;
 use super::record_args::RecordArgs;
-use super::snapshot_args::VerifyArgs;
 use super::summary::print_agents;
 use super::value_enums::AnnotateArg;
+use super::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,12 @@ pub(crate) struct AnnotateArgs {
     /// The default is letters, and bits for Parquet files.
     #[arg(long = "as", value_enum, value_name = "FORM", help_heading = COMMON)]
     pub form: Option<AnnotateArg>,
-    /// Write the lines here (default: standard output)
+    /// Write the lines here (default: stdout)
     ///
     /// The extensions .gz and .zst compress.
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
     pub output: Option<PathBuf>,
-    /// Add what the site states about the use of its content
+    /// Add the site's statements on content use
     ///
     /// The statements are the fields content-usage and content-signal of its robots.txt.
     #[arg(long, help_heading = COMMON)]

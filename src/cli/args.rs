@@ -38,7 +38,7 @@ pub(crate) struct Cli {
     /// Print no summary and no progress
     #[arg(short, long, global = true, help_heading = COMMON, display_order = 901)]
     pub quiet: bool,
-    /// Print a summary (-h) or the whole help (--help)
+    /// Print help (-h: summary, --help: all)
     #[arg(short, long, global = true, action = ArgAction::Help, help_heading = COMMON, display_order = 902)]
     help: Option<bool>,
 }

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     OutputTarget::commit_all([Some(OutputTarget::File(Box::new(output))), stats].into_iter().flatten())?;
     progress.finish();
     if !quiet {
-        print_compile(compiled.report(), [args.previous.is_some(), args.as_of.is_some()], progress.elapsed());
+        print_compile(compiled.report(), args.previous.is_some(), args.as_of.is_some(), progress.elapsed());
     }
     // The process ends here; freeing millions of small allocations one by one would take time.
     std::mem::forget(compiled);

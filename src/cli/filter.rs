@@ -7,10 +7,10 @@ use super::judge_run::JudgeRun;
 use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::out_dir::OutDirArgs;
 use super::record_args::RecordArgs;
-use super::snapshot_args::VerifyArgs;
 use super::stderr::print_line;
 use super::summary::grouped;
 use super::value_enums::{KeepArg, RequireArg};
+use super::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
 use robosieve::FilterStats;
@@ -26,27 +26,27 @@ pub(crate) struct FilterArgs {
     pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Which lines to keep
+    /// Keep allowed or disallowed lines
     #[arg(
         long,
         value_enum,
         default_value_t = KeepArg::Allowed,
-        value_name = "allowed|disallowed",
         hide_possible_values = true,
         help_heading = COMMON
     )]
     pub keep: KeepArg,
-    /// How many agents must have that verdict
+    /// Required agents: all or any
+    ///
+    /// A line is kept if all agents have the verdict of --keep, or with `any` at least one.
     #[arg(
         long,
         value_enum,
         default_value_t = RequireArg::All,
-        value_name = "all|any",
         hide_possible_values = true,
         help_heading = COMMON
     )]
     pub require: RequireArg,
-    /// Write the kept lines here (default: standard output)
+    /// Write kept lines here (default: stdout)
     ///
     /// The extensions .gz and .zst compress.
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]

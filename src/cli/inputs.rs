@@ -21,7 +21,7 @@ pub(crate) struct InputArgs {
     ///
     /// The first of four parts is 1/4, the last is 4/4.
     #[arg(long, hide_short_help = true, value_name = "I/N", value_parser = parse_shard, help_heading = MANY_FILES)]
-    pub shard: Option<Shard>,
+    pub shard: Option<InputShard>,
     /// Lists of URLs, or Parquet files (default: standard input)
     ///
     /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. A directory stands for
@@ -55,21 +55,21 @@ impl LocatedInput {
 
 /// Part `number` of `of` parts of the inputs, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
+pub(crate) struct InputShard {
     number: usize,
     of: usize,
 }
 
-fn parse_shard(text: &str) -> Result<Shard, String> {
+fn parse_shard(text: &str) -> Result<InputShard, String> {
     let numbers = || {
         let (number, of) = text.split_once('/')?;
-        Some(Shard { number: number.parse().ok()?, of: of.parse().ok()? })
+        Some(InputShard { number: number.parse().ok()?, of: of.parse().ok()? })
     };
     let possible = numbers().filter(|shard| (1..=shard.of).contains(&shard.number));
     possible.ok_or_else(|| "give I/N with I from 1 to N: 1/4 is the first of four parts".to_owned())
 }
 
-impl Shard {
+impl InputShard {
     /// Every N-th item, so that neighbours, which often have similar sizes, go to different shards.
     fn part<T>(self, items: Vec<T>) -> Vec<T> {
         items.into_iter().skip(self.number - 1).step_by(self.of).collect()

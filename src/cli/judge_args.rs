@@ -19,13 +19,13 @@ pub(crate) struct JudgeArgs {
     /// profile.
     #[arg(long, value_enum, value_name = "POLICY", help_heading = POLICY)]
     pub status_policy: Option<PolicyArg>,
-    /// Verdict for origins that are not in the snapshot
+    /// Verdict for unknown origins: allow or disallow
     ///
-    /// By default the verdict is `unknown`.
+    /// Unknown origins are not in the snapshot. By default they get the verdict `unknown`.
     #[arg(
         long,
         value_enum,
-        value_name = "allow|disallow",
+        value_name = "VERDICT",
         hide_possible_values = true,
         help_heading = POLICY
     )]
@@ -33,10 +33,10 @@ pub(crate) struct JudgeArgs {
     /// Scheme of the snapshot entry that judges a URL
     #[arg(long, value_enum, default_value_t = SchemeArg::Exact, hide_short_help = true, help_heading = POLICY)]
     pub scheme: SchemeArg,
-    /// Judge failing sites as of this time (default: newest capture)
+    /// Judge failing sites as of this time
     ///
-    /// The policies count 30 days from a site's first failure to this time. A date is its first
-    /// second in UTC.
+    /// The default is the time of the newest capture. The policies count 30 days from a site's
+    /// first failure to this time. A date is its first second in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant, help_heading = POLICY)]
     pub at: Option<i64>,
 }

@@ -8,8 +8,8 @@ use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::out_dir::{OutDirArgs, OutDirRun, RunIdentity};
 use super::overwrite_guard::OverwriteGuard;
 use super::progress::Progress;
-use super::snapshot_args::VerifyArgs;
 use super::summary::print_filter;
+use super::verify_args::VerifyArgs;
 use robosieve::{Agent, FilterStats, Judge, Snapshot};
 use std::path::{Path, PathBuf};
 

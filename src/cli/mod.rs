@@ -29,12 +29,12 @@ mod progress;
 mod record_args;
 mod report;
 mod signals;
-mod snapshot_args;
 mod stderr;
 mod summary;
 mod thread_pool;
 mod time;
 mod value_enums;
+mod verify_args;
 
 use args::{Cli, Verb};
 use escape::{escape, escape_lines};
@@ -55,9 +55,8 @@ pub(crate) fn run() -> ExitCode {
     code
 }
 
-/// Prints help, the version, or a usage error of clap. Arguments may be file names (`robosieve
-/// check
-/// *`), so unsafe characters in them are escaped, at the cost of the colours.
+/// Prints help, the version, or a usage error of clap. Arguments may be file names that a shell
+/// glob expanded to, so unsafe characters in them are escaped, at the cost of the colours.
 fn print_usage(err: &clap::Error) -> ExitCode {
     if err.use_stderr() {
         let text = err.render().to_string();

@@ -16,7 +16,7 @@ const STDOUT: &str = "standard output";
 const MAX_LINKS: usize = 40;
 
 /// The files that a run reads and writes, with the options that name them. All inputs must be added
-/// in front of the first output.
+/// ahead of the first output.
 #[derive(Default)]
 pub(crate) struct OverwriteGuard {
     inputs: HashMap<FileIdentity, String>,
@@ -86,7 +86,7 @@ impl OverwriteGuard {
         let shown = if super::output::is_stdout(path) { STDOUT.into() } else { path.display().to_string() };
         if let Some(input) = self.inputs.get(&identity) {
             let output = if option == STDOUT { "it".to_owned() } else { format!("the output of {option}") };
-            bail!("{shown}: would be written over while it is read: {output} is the same file as {input}; {remedy}");
+            bail!("{shown}: would be overwritten while it is read: {output} is the same file as {input}; {remedy}");
         }
         if let Some(other) = self.outputs.insert(identity, option.to_owned()) {
             bail!("{shown}: named for two outputs, {other} and {option}; give each one of its own");

@@ -13,10 +13,10 @@ pub(crate) struct RecordArgs {
     /// By default, it is detected for each input by its name, else by its first line.
     #[arg(long, value_enum, value_name = "FORM", help_heading = INPUT)]
     pub input_format: Option<FormatArg>,
-    /// Column of the URLs, as a number from 1 or as a name
+    /// Column of the URLs
     ///
-    /// The first line of TSV or CSV names the columns. A Parquet column is found in any case; `a.b`
-    /// is the field b of the struct a. The default in Parquet is `url`.
+    /// Columns are numbered from 1. The first line of TSV or CSV may name them. A name of a Parquet
+    /// column matches in any case; `a.b` is the field b of the struct a. The default name is `url`.
     #[arg(long, value_name = "N|NAME", visible_alias = "column", help_heading = INPUT)]
     pub field: Option<String>,
     /// The first line is a header: copy it without judging it

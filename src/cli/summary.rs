@@ -38,7 +38,7 @@ fn rows(rows: &[(&str, u64)]) {
     }
 }
 
-pub(crate) fn print_compile(report: &CompileReport, [has_previous, has_as_of]: [bool; 2], elapsed: Duration) {
+pub(crate) fn print_compile(report: &CompileReport, has_previous: bool, has_as_of: bool, elapsed: Duration) {
     let counts = &report.counts;
     print_line(format_args!("compiled {} captures in {:.2} s", grouped(report.captures), elapsed.as_secs_f64()));
     rows(&[("origins", counts.origins)]);

@@ -7,7 +7,7 @@ use std::fs;
 const CASES: &[(&str, &[&str])] = &[
     (
         "$R filter -s s -a a -o u.txt u.txt",
-        &["u.txt: would be written over", "-o", "an input (u.txt)", "another file with -o"],
+        &["u.txt: would be overwritten", "-o", "an input (u.txt)", "another file with -o"],
     ),
     ("$R filter -s s -a a -o ./dir/../u.txt u.txt", &["-o", "an input (u.txt)"]),
     ("$R filter -s s -a a -o hard u.txt", &["hard", "an input (u.txt)"]),

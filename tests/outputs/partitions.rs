@@ -70,7 +70,7 @@ fn what_would_still_meet_is_refused() {
     for (command, words) in [
         ("$R filter -s s -a a --out-dir out lists/a/1.txt lists/a/1.txt", &["the same file twice", "name it once"][..]),
         ("$R filter -s s -a a --out-dir out lists/a lists/b/../a/1.txt", &["the same file twice"]),
-        ("$R filter -s s -a a --out-dir lists 'lists/**/*.txt'", &["would be written over", "another directory"]),
+        ("$R filter -s s -a a --out-dir lists 'lists/**/*.txt'", &["would be overwritten", "another directory"]),
         ("$R filter -s s -a a --out-dir o --unknown-to o/y=1 p2/y=1/x p2/x 'p2/**/*'", &["the same file twice"]),
         ("$R filter -s s -a a --out-dir o --unknown-to o/y=1 'p2/**/*'", &["named for two outputs"]),
     ] {

@@ -6,7 +6,7 @@ mod table;
 use super::agent_args::AgentArgs;
 use super::help_text::{AGENTS_EXAMPLES, AGENTS_SHORT, COMMON, OUTPUT};
 use super::output::print;
-use super::snapshot_args::VerifyArgs;
+use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::Snapshot;

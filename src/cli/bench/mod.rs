@@ -11,8 +11,8 @@ use super::help_text::{BENCH_EXAMPLES, BENCH_SHORT, COMMON, MEASUREMENT, SYNTHET
 use super::judge_args::JudgeArgs;
 use super::numbers::{parse_count, parse_threads};
 use super::output::print;
-use super::snapshot_args::VerifyArgs;
 use super::value_enums::OrderArg;
+use super::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
 use measure::{Measurement, measure};

@@ -46,7 +46,7 @@ fn push_table(measured: &Measurement, out: &mut String) {
     }
     let _ = writeln!(
         out,
-        "  random access {:>12.1} ns each where one waits for the other, {:.1} ns where they overlap",
+        "  random access {:>12.1} ns each if dependent, {:.1} ns if overlapping",
         measured.chained_ns, measured.overlapped_ns
     );
 }

@@ -39,7 +39,7 @@ pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: Explain
             explain_losers(out, rules, which);
         }
         (None, RobotsSource::Snapshot { why, .. }) if why.entry.is_some() => {
-            row(out, "because", format!("the answer decides, not a rule: all URLs are {}", answer.verdict.name()));
+            row(out, "because", format!("the outcome decides, not a rule: all URLs are {}", answer.verdict.name()));
         }
         _ => {}
     }
@@ -76,7 +76,11 @@ fn explain_origin(out: &mut String, why: &OriginExplanation<'_>) {
     };
     row(out, "origin", entry.origin());
     if why.via_other_scheme {
-        row(out, "scheme", format!("{origin} is not in the snapshot; the other scheme's entry holds (--scheme any)"));
+        row(
+            out,
+            "scheme",
+            format!("{origin} is not in the snapshot; the entry of the other scheme is used (--scheme any)"),
+        );
     }
     row(out, "robots.txt", describe(entry));
     if why.by_last_good {
@@ -150,10 +154,10 @@ fn reason(loss: Loss, rule: &RuleLine, why: &Explanation) -> String {
     let best = why.deciding.as_ref().map_or(0, |best| best.length);
     match loss {
         Loss::NoMatch => "does not match".to_owned(),
-        Loss::Empty => "has no path, so it says nothing".to_owned(),
+        Loss::Empty => "has no path, so it has no effect".to_owned(),
         Loss::Shorter => format!("matches, but its length {} is less than {best}", rule.length),
         Loss::AllowWins => format!("matches with length {} too, but allow wins", rule.length),
-        Loss::Same => "matches too and says the same".to_owned(),
+        Loss::Same => "matches too, with the same verdict".to_owned(),
         Loss::RobotsTxt => "matches, but /robots.txt itself may always be fetched".to_owned(),
     }
 }

@@ -8,8 +8,8 @@ use super::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
 use super::output::{OutputTarget, print_with};
-use super::snapshot_args::VerifyArgs;
 use super::time::time;
+use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::{Diff, DiffOptions, Snapshot};
@@ -85,7 +85,7 @@ struct DiffOutput {
 pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let agents = args.agents.resolve(quiet)?;
     let [old_path, new_path] = old_and_new(args)?;
-    refuse_outputs(args, [old_path, new_path])?;
+    refuse_outputs(args, old_path, new_path)?;
     // Comparing may take long: the chart is created first, so that an unwritable one fails at once.
     let mut chart = args.svg.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
     let (old, new) = (Snapshot::open(old_path)?, Snapshot::open(new_path)?);
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
 
 /// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
 /// another format.
-fn refuse_outputs(args: &DiffArgs, [old, new]: [&Path; 2]) -> anyhow::Result<()> {
+fn refuse_outputs(args: &DiffArgs, old: &Path, new: &Path) -> anyhow::Result<()> {
     let guard = args.agents.overwrite_guard().add_inputs("the old snapshot", [old]);
     let mut guard = guard.add_inputs("the new snapshot", [new]).add_stdout()?;
     let Some(svg) = &args.svg else { return Ok(()) };

@@ -27,7 +27,7 @@ use std::sync::{Mutex, PoisonError};
 // One output per input.
 #[derive(Debug, Args)]
 pub(crate) struct OutDirArgs {
-    /// Write one output per input into this directory
+    /// Write one output per input here
     ///
     /// An output has the name of its input. The directory is created if needed. The matches of a
     /// glob such as 'part/**/*.parquet' keep their directories below `part`. If two inputs have the

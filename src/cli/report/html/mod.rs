@@ -60,17 +60,17 @@ fn head(report: &Report, title: &str, made_at: i64) -> Markup {
             h1 { (title) }
             div.tiles {
                 (tile(number("/together/any_wholly", report.together.any_wholly), share(report.together.any_wholly, snapshot.origins),
-                    "of the origins wholly refuse one of the agents or more"))
+                    "of the origins wholly refuse at least one of the agents"))
                 (tile(number("/together/any_refused", report.together.any_refused), share(report.together.any_refused, snapshot.origins),
-                    "of the origins refuse something to one of them or more"))
+                    "of the origins refuse something to at least one of them"))
                 @if let Some(lists) = &report.lists { (list_tiles(lists)) }
             }
             dl.facts {
                 (fact("Origins", number("/snapshot/origins", snapshot.origins)))
                 (fact("Distinct robots.txt", number("/snapshot/robots_files", snapshot.robots_files)))
                 (fact("Captured", html! { (findings::captured(report)) }))
-                (fact("Rules read as", html! { "profile " (snapshot.profile.name()) }))
-                (fact("Failures judged by", html! { "policy " (report.judging.status_policy) }))
+                (fact("Rules parsed with", html! { "profile " (snapshot.profile.name()) }))
+                (fact("Failures judged with", html! { "policy " (report.judging.status_policy) }))
                 @if let Some(lists) = &report.lists {
                     (fact("Lines judged", number("/lists/lines", lists.lines)))
                     (fact("Known origins in them", number("/lists/origins", lists.origins)))
@@ -87,9 +87,9 @@ fn tile(number: Markup, share: String, label: &str) -> Markup {
 fn list_tiles(lists: &ListFacts) -> Markup {
     html! {
         (tile(number("/lists/refused_to_any", lists.refused_to_any), share(lists.refused_to_any, lists.lines),
-            "of the URLs are refused to one of them or more"))
+            "of the URLs are refused to at least one of them"))
         (tile(number("/lists/allowed_to_all", lists.allowed_to_all), share(lists.allowed_to_all, lists.lines),
-            "of the URLs may all of them fetch"))
+            "of the URLs are allowed to all of them"))
     }
 }
 
@@ -98,10 +98,10 @@ fn foot(report: &Report) -> Markup {
     html! {
         footer {
             p {
-                "An origin is a scheme, host and port: http, https and www are origins of their own. It is refused wholly where every URL but perhaps \
-                 /robots.txt is refused, partly where some are, and not where none is. "
+                "An origin is a scheme, host and port: http, https and www are separate origins. It refuses an agent wholly \
+                 if every URL is refused, except perhaps /robots.txt; partly if some are; not if none is. "
                 "URLs of origins that are not in the snapshot count as " (judging.unknown_origins) "."
-                @if judging.any_scheme { " Origins without an entry were judged by that of the other of http and https." }
+                @if judging.any_scheme { " Origins without an entry were judged by the entry of the other of http and https." }
                 @if let Some(at) = judging.at { " Failing sites were judged as of " (minute(at)) "." }
             }
             p {

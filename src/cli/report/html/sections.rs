@@ -75,8 +75,8 @@ pub(super) fn urls(report: &Report) -> Markup {
             }
             (and_more(report.agents.len(), AGENTS, "agents"))
             p.soft {
-                "For all agents alike, " (number_of("/lists/unknown", lists.unknown, lists.lines)) " of the lines are of origins that the snapshot does not know, and "
-                (number_of("/lists/invalid", lists.invalid, lists.lines)) " are no URLs."
+                "For all agents alike, " (number_of("/lists/unknown", lists.unknown, lists.lines)) " of the lines have origins that are not in the snapshot, and "
+                (number_of("/lists/invalid", lists.invalid, lists.lines)) " are not URLs."
             }
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn bases(report: &Report) -> Markup {
                 div.row { div { strong { "URLs" } } (bar("URLs", &parts(|of| of.urls.unwrap_or_default()))) }
             }
             table {
-                thead { tr { th { "Resting on" } th.n { "Origins" } @if report.lists.is_some() { th.n { "URLs" } } } }
+                thead { tr { th { "Decided by" } th.n { "Origins" } @if report.lists.is_some() { th.n { "URLs" } } } }
                 tbody {
                     @for (i, of) in report.bases.iter().enumerate() {
                         tr {
@@ -233,7 +233,7 @@ pub(super) fn rules(report: &Report) -> Markup {
             p.kicker { "The rules that most origins have" }
             h2 { (unbroken(&findings::rules(report))) }
             table {
-                caption { "The agents meet " (number("/rules/distinct", report.rules.distinct)) " different disallow rules." }
+                caption { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." }
                 thead { tr { th { "Rule" } th.n { "Origins" } } }
                 (rule_rows(rows, report.snapshot.origins))
             }
@@ -250,8 +250,8 @@ pub(super) fn signals(report: &Report) -> Markup {
             @for (s, signal) in signals {
                 table {
                     caption {
-                        (findings::field_name(signal.field)) " stands in " (number(&format!("/signals/{s}/files"), signal.files))
-                        " different files, which " (number(&format!("/signals/{s}/origins"), signal.origins)) " origins obey."
+                        (findings::field_name(signal.field)) " is in " (number(&format!("/signals/{s}/files"), signal.files))
+                        " different files, of " (number(&format!("/signals/{s}/origins"), signal.origins)) " origins."
                     }
                     thead { tr { th { "Declared" } th.n { "Origins" } } }
                     tbody {
@@ -292,7 +292,7 @@ fn reasons(why: &Example) -> Markup {
             dt { "Its group" }
             dd {
                 @for named in why.agent_lines.iter().take(3) { div { (line(named)) } }
-                span.soft { @if why.named { "The group names this agent." } @else { "No group names this agent, so the one for all holds." } }
+                span.soft { @if why.named { "The group names this agent." } @else { "No group names this agent, so the group for all agents applies." } }
             }
         } @else {
             dt { "Because" }
