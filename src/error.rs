@@ -25,6 +25,34 @@ pub struct Error(Box<Inner>);
 struct Inner {
     path: Option<PathBuf>,
     kind: ErrorKind,
+    remedy: Option<Remedy>,
+}
+
+/// A remedy whose wording depends on the interface. The message of the error does not contain it:
+/// the command names its options, another program its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Compile archives into a snapshot first.
+    CompileArchives,
+    /// Compile one of the snapshots again, with this profile.
+    CompileWithProfile(&'static str),
+    /// Give the snapshot to a compilation as the previous one, not as an archive.
+    UseAsPrevious,
+    /// Skip damaged places of archives.
+    SkipDamage,
+    /// Use fewer threads.
+    UseFewerThreads,
+    /// Name the column of the URLs.
+    NameColumn,
+    /// Read CSV without quotes.
+    ReadWithoutQuotes,
+    /// Write one output per input.
+    SeparateOutputs,
+    /// Add one column per agent instead of a mask of bits.
+    ColumnPerAgent,
+    /// Give the added column another name.
+    RenameColumn,
 }
 
 /// The kinds of failure; new ones may be added, so match with a wildcard arm.
@@ -63,13 +91,13 @@ pub enum ErrorKind {
         what: String,
     },
     /// A damaged place in an archive or a compressed list.
-    #[error("damaged at byte {offset}: {what}{hint}", hint = if *.skippable { " (--skip-damaged goes on behind the damage and counts it)" } else { "" })]
+    #[error("damaged at byte {offset}: {what}")]
     Damaged {
         /// Byte offset in the file as it is on disk (for JSONL: of the line's first decoded byte).
         offset: u64,
         /// What is wrong there.
         what: String,
-        /// Whether `--skip-damaged` (or [`crate::Compiler::skip_damaged`]) would read on behind it.
+        /// Whether [`crate::Compiler::skip_damaged`] would skip it.
         skippable: bool,
     },
     /// A list of URLs that does not hold what it is said to hold, or not where.
@@ -111,12 +139,28 @@ impl Error {
         self.0.path.as_deref()
     }
 
+    /// A remedy to name in terms of the interface, where there is one.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self.kind() {
+            ErrorKind::NotASnapshot { .. } => Some(Remedy::CompileArchives),
+            ErrorKind::Damaged { skippable: true, .. } => Some(Remedy::SkipDamage),
+            ErrorKind::Io(err) if is_open_file_limit(err) => Some(Remedy::UseFewerThreads),
+            _ => self.0.remedy,
+        }
+    }
+
+    /// The same error with a remedy.
+    pub(crate) fn with_remedy(mut self, remedy: Remedy) -> Self {
+        self.0.remedy = Some(remedy);
+        self
+    }
+
     /// Whether this is a reader that went away (`robosieve … | head`), which ends a command quietly.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.0.kind, ErrorKind::Io(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Whether reading an archive may go on behind the damage (`--skip-damaged`).
+    /// Whether reading an archive may continue after the damage.
     pub(crate) fn is_skippable(&self) -> bool {
         matches!(self.kind(), ErrorKind::Damaged { skippable: true, .. })
     }
@@ -174,7 +218,7 @@ impl Error {
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { path: None, kind }))
+        Self(Box::new(Inner { path: None, kind, remedy: None }))
     }
 }
 
@@ -184,15 +228,17 @@ impl From<io::Error> for Error {
     }
 }
 
-/// What to do about an error of the operating system, where its own words do not say it.
+/// Whether the process has too many open files: `EMFILE`, which is 24 on Linux, macOS and the BSDs.
+fn is_open_file_limit(err: &io::Error) -> bool {
+    cfg!(unix) && err.raw_os_error() == Some(24)
+}
+
+/// Advice on an error of the operating system that its own text does not give.
 fn hint_of(err: &io::Error) -> &'static str {
-    /// `EMFILE`, the same number on Linux, macOS and the BSDs.
-    const TOO_MANY_OPEN_FILES: i32 = 24;
-    match err.raw_os_error() {
-        Some(TOO_MANY_OPEN_FILES) if cfg!(unix) => {
-            "; raise the limit on open files (`ulimit -n 4096`), or use fewer threads (`-j`)"
-        }
-        _ => "",
+    if is_open_file_limit(err) {
+        "; raise the limit on open files (`ulimit -n 4096`), or use fewer threads"
+    } else {
+        ""
     }
 }
 

@@ -85,7 +85,7 @@ pub use atomic::remove_unfinished;
 pub use compile::{CompileProgress, CompileReport, Compiled, Compiler};
 pub use crawlers::{AgentSet, KnownAgent, Purpose, add_agents};
 pub use decode::decode;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Remedy, Result};
 pub use filter::{AnnotateForm, Filter, Keep, Outputs, Require};
 pub use judge::{
     Explanation, Judge, JudgeOptions, PreferenceJudge, RuleLine, Site, Stage, StatusPolicy, UnknownOrigin, Verdict,

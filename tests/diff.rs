@@ -3,7 +3,7 @@
 use crate::agents::census::{names_in, reach_by_asking};
 use crate::command::{Ran, robosieve};
 use robosieve::synthetic::{Web, WebOptions};
-use robosieve::{Agent, Compiler, Diff, DiffOptions, ErrorKind, OutcomeClass, Profile, Reach, Snapshot};
+use robosieve::{Agent, Compiler, Diff, DiffOptions, ErrorKind, OutcomeClass, Profile, Reach, Remedy, Snapshot};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tempfile::TempDir;
@@ -240,7 +240,8 @@ fn snapshots_of_two_profiles_are_not_compared() {
     };
     let (old, new) = (compiled(Profile::Google), compiled(Profile::Rfc9309));
     let err = Diff::of(&old, &new, &DiffOptions::default()).unwrap_err();
-    assert!(matches!(err.kind(), ErrorKind::BadDiff(_)) && err.to_string().contains("--profile rfc9309"), "{err}");
+    assert!(matches!(err.kind(), ErrorKind::BadDiff(_)), "{err}");
+    assert_eq!(err.remedy(), Some(Remedy::CompileWithProfile("rfc9309")));
 }
 
 /// A directory with `old` and `new`: two sites refuse GPTBot now, one all but Googlebot, one nobody any more.

@@ -58,3 +58,30 @@ fn every_verb_that_reads_a_snapshot_takes_it_by_the_same_option() {
         assert!(help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "), "{verb}");
     }
 }
+
+/// Whether a line of code names an option such as `--field`.
+fn names_option(line: &str) -> bool {
+    let code = line.split("//").next().unwrap();
+    code.match_indices("--").any(|(at, _)| {
+        let is_alone = !code[..at].ends_with(|c: char| c.is_alphanumeric());
+        is_alone && code[at + 2..].starts_with(|c: char| c.is_ascii_lowercase())
+    })
+}
+
+#[test]
+fn the_library_names_no_options() {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.extend((!path.ends_with("src/cli")).then_some(path));
+            } else {
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
+                let named = text.lines().filter(|line| names_option(line) || line.contains("robosieve compile -"));
+                found.extend(named.map(|line| format!("{}: {line}", path.display())));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

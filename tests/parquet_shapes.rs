@@ -122,8 +122,12 @@ fn the_only_column_that_differs_in_case_is_taken() {
         (("Url", "n"), "--field uRL", None),
         (("url", "Url"), "", None),
         (("Url", "url"), "--field url", Some("column \"url\" holds INT64")),
-        (("URL", "Url"), "", Some("several that differ in case only; name one with --field: URL, Url")),
-        (("link", "n"), "", Some("has no column \"url\"; name one with --field: link, n")),
+        (
+            ("URL", "Url"),
+            "",
+            Some("several that differ in case only: URL, Url; name the column of the URLs with --field"),
+        ),
+        (("link", "n"), "", Some("has no column \"url\", only link, n; name the column of the URLs with --field")),
     ] {
         let schema = format!("message m {{ required binary {first} (STRING); required int64 {second}; }}");
         fs::write(place.path().join("in.parquet"), as_by_pyarrow(&schema, &[2])).unwrap();

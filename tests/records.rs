@@ -276,11 +276,11 @@ fn errors_say_what_to_do() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["two.csv"],
-            "two.csv: no column \"url\": the first line has \"id\", \"link\"; say which column has the URLs",
+            "two.csv: no column \"url\": the first line has \"id\", \"link\"; name the column of the URLs with --field",
         ),
         (&["two.csv", "--field", "page"], "two.csv: no column \"page\": the first line has \"id\", \"link\""),
-        (&["open.csv"], "open.csv: line 3: a quote is opened there"),
-        (&["long.csv"], "long.csv: line 3: a quote is opened there"),
+        (&["open.csv"], "open.csv: line 3: a quote is opened here"),
+        (&["long.csv"], "long.csv: line 3: a quote is opened here"),
         (&["no.cdx"], "no.cdx: the CDX header names no field \"a\""),
         (&["--delimiter", ",,", "two.csv"], "give one ASCII character"),
         (&["--host", "e.example/x", "two.csv"], "give a host"),

@@ -6,7 +6,7 @@ mod jsonl;
 mod warc;
 
 use crate::decode::{Decoder, Helpers, read_whole, refuse_by_name, standard_input};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{FileFormat, WARC_MAGIC, without_mark};
 use crate::robots::condense::Delivery;
 use bytes::Bytes;
@@ -268,7 +268,7 @@ fn parse_time(text: &[u8]) -> Option<i64> {
 
 fn unknown_form(start: &[u8]) -> Error {
     let what = match FileFormat::of(start) {
-        Some(FileFormat::Snapshot) => "a snapshot, not an archive (compile takes one over with --previous)".to_owned(),
+        Some(FileFormat::Snapshot) => "a snapshot, not an archive".to_owned(),
         Some(format) => {
             let unpack = format.unpack().map_or_else(String::new, |unpack| format!(": {unpack}"));
             format!("{}, neither WARC nor JSONL{unpack}", format.name())
@@ -279,7 +279,11 @@ fn unknown_form(start: &[u8]) -> Error {
             format!("neither WARC nor JSONL (it begins with {shown:?})")
         }
     };
-    ErrorKind::UnknownSource { what }.into()
+    let err = Error::from(ErrorKind::UnknownSource { what });
+    match FileFormat::of(start) {
+        Some(FileFormat::Snapshot) => err.with_remedy(Remedy::UseAsPrevious),
+        _ => err,
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod check;
 mod compile;
 mod completions;
 mod diff;
+mod error_advice;
 mod escape;
 mod file_extension;
 mod filter;
@@ -85,7 +86,7 @@ fn run_verb(cli: Cli) -> ExitCode {
         Err(err) if is_stdout_closed(&err) && !is_answer => ExitCode::SUCCESS,
         Err(err) => {
             // Every error message is printed here, so its names and texts are escaped once.
-            print_line(format_args!("robosieve: {}", escape(&format!("{err:#}"))));
+            print_line(format_args!("robosieve: {}", escape(&error_advice::message(&err))));
             ExitCode::from(2)
         }
     }

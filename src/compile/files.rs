@@ -2,8 +2,7 @@
 
 use crate::compile::canonical::{self, Merged};
 use crate::error::Result;
-use crate::matcher::build::FlatRules;
-use crate::matcher::build::stored_count;
+use crate::matcher::build::{FlatRules, stored_count};
 use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::robots::condense::{Delivery, condense};

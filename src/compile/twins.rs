@@ -3,8 +3,7 @@
 use crate::compile::files::{File, RuleSetData, SetContent};
 use crate::compile::previous::{OldRules, Previous};
 use crate::error::Result;
-use crate::matcher::build;
-use crate::matcher::build::FlatRules;
+use crate::matcher::build::{self, FlatRules};
 use crate::matcher::encoded_set::EncodedSet;
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The columns that annotating adds: their types, the values of a batch, and their encoding.
 
 use crate::agent::Agent;
-use crate::error::Result;
+use crate::error::{Remedy, Result};
 use crate::judge::LineVerdicts;
 use crate::parquet::input::{bad, table_error};
 use crate::parquet::spool::{ChunkWriter, Encoded};
@@ -45,9 +45,10 @@ impl VerdictColumns {
         };
         match self {
             Self::Bits if agents.len() > MAX_BITS => bad(format!(
-                "{} agents, but a mask of bits holds {MAX_BITS}; use --as int8, or fewer agents a run",
+                "{} agents, but a mask of bits holds {MAX_BITS}; use one column per agent, or fewer agents",
                 agents.len()
-            )),
+            ))
+            .map_err(|err| err.with_remedy(Remedy::ColumnPerAgent)),
             Self::Bits => Ok(vec![field(name, PhysicalType::INT64, None)?]),
             Self::Int8 => {
                 let int8 = || Some(LogicalType::integer(8, true));

@@ -1,5 +1,6 @@
 //! One Parquet file, opened and checked: its schema, its row groups, and the column that holds the URLs.
 
+use crate::error::Remedy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{ENOUGH, FileFormat, PARQUET_MAGIC};
 use crate::parquet::chunks::Chunks;
@@ -157,12 +158,12 @@ fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
         (Some(place), _) | (None, &[place]) => place,
         (None, []) => {
             let names: Vec<&str> = paths.iter().take(100).map(String::as_str).collect();
-            return bad(format!("has no column {name:?}; name one with --field: {}", names.join(", ")));
+            return wrong_column(format!("has no column {name:?}, only {}", names.join(", ")));
         }
         (None, several) => {
             let names: Vec<&str> = several.iter().map(|place| paths[*place].as_str()).collect();
-            return bad(format!(
-                "has no column {name:?}, and several that differ in case only; name one with --field: {}",
+            return wrong_column(format!(
+                "has no column {name:?}, and several that differ in case only: {}",
                 names.join(", ")
             ));
         }
@@ -174,10 +175,7 @@ fn find(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
         ));
     }
     if column.physical_type() != PhysicalType::BYTE_ARRAY {
-        return bad(format!(
-            "column {name:?} holds {}, not strings; name the column of URLs with --field",
-            column.physical_type()
-        ));
+        return wrong_column(format!("column {name:?} holds {}, not strings", column.physical_type()));
     }
     Ok(place)
 }
@@ -196,6 +194,11 @@ pub(super) fn check_codec(chunk: &ColumnChunkMetaData) -> Result<()> {
 /// An error about a table as such.
 pub(super) fn bad<T>(what: impl Into<String>) -> Result<T> {
     Err(ErrorKind::BadTable(what.into()).into())
+}
+
+/// An error about the column of the URLs.
+fn wrong_column<T>(what: String) -> Result<T> {
+    bad(what).map_err(|err| err.with_remedy(Remedy::NameColumn))
 }
 
 /// What the `parquet` crate says, which carries errors of reading and writing within.

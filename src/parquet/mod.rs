@@ -17,6 +17,7 @@ mod urls;
 mod values;
 mod verdicts;
 
+use crate::error::Remedy;
 use crate::error::{ErrorKind, Result};
 use crate::filter::output::Criterion;
 use crate::filter::{Keep, Require};
@@ -151,8 +152,8 @@ impl<'f> ParquetFilter<'f> {
         if !self.require_url || !stats.has_no_url() {
             return Ok(());
         }
-        let what = format!("none of the {} rows has a URL in the column; name the right one with --field", stats.lines);
-        let err = crate::error::Error::from(ErrorKind::BadTable(what));
+        let what = format!("none of the {} rows has a URL in the column", stats.lines);
+        let err = crate::error::Error::from(ErrorKind::BadTable(what)).with_remedy(Remedy::NameColumn);
         Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
     }
 

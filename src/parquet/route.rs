@@ -5,8 +5,7 @@
 use crate::atomic::commit_all;
 use crate::error::Result;
 use crate::filter::output::Criterion;
-use crate::judge::LineVerdicts;
-use crate::judge::Verdict;
+use crate::judge::{LineVerdicts, Verdict};
 use crate::parquet::input::{ParquetInput, guard};
 use crate::parquet::pipeline::{self, Place, Step};
 use crate::parquet::spool::Encoded;

@@ -1,7 +1,7 @@
 //! A Parquet file being written: row groups of the inputs copied as they are, or put together from column chunks.
 
 use crate::atomic::AtomicFile;
-use crate::error::Result;
+use crate::error::{Remedy, Result};
 use crate::parquet::arrow;
 use crate::parquet::input::{ParquetInput, bad, table_error};
 use crate::parquet::spool::Encoded;
@@ -119,10 +119,8 @@ fn with_fields(like: &ParquetInput, fields: &[TypePtr]) -> Result<TypePtr> {
     for field in fields {
         // Some readers do not tell upper case from lower.
         if all.iter().any(|other| other.name().eq_ignore_ascii_case(field.name())) {
-            return bad(format!(
-                "there is a column {:?} already; --as-name gives the new one another name",
-                field.name()
-            ));
+            let what = format!("there is a column {:?} already; give the new one another name", field.name());
+            return bad(what).map_err(|err| err.with_remedy(Remedy::RenameColumn));
         }
         all.push(field.clone());
     }

@@ -1,7 +1,7 @@
 //! Input of any size to blocks of whole lines, in bounded memory.
 
 use crate::decode::{Decoder, Helpers, refuse_by_name, standard_input};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{self, FileFormat};
 use crate::judge::Verdict;
 use crate::pipeline::ranged_file::{Range, RangedFile};
@@ -307,9 +307,9 @@ impl Blocks {
     fn open_quote(&self, before: &[u8]) -> Error {
         let line = self.lines + memchr::memchr_iter(b'\n', before).count() as u64;
         let what = format!(
-            "line {line}: a quote is opened there that is not closed within {MAX_QUOTED} bytes; mend it, or read the file without quotes (--input-format tsv --delimiter ,)"
+            "line {line}: a quote is opened here and not closed within {MAX_QUOTED} bytes; correct it, or read the file without quotes"
         );
-        Error::from(ErrorKind::BadList(what)).at(&self.path)
+        Error::from(ErrorKind::BadList(what)).with_remedy(Remedy::ReadWithoutQuotes).at(&self.path)
     }
 
     /// Reads up to a block more.

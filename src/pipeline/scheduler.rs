@@ -4,6 +4,7 @@
 //! input taken reads blocks of the next, which wait for their turn, as long as there is room for them. Plain lists are read by all workers
 //! as it is.
 
+use crate::error::Remedy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::FilterProgress;
 use crate::pipeline::blocks::{Block, Blocks, Input, Part};
@@ -222,9 +223,9 @@ impl State {
         if first.trim_ascii_end() == block.data().trim_ascii_end() {
             return Ok(false);
         }
-        let what =
-            "its header is another than that of the first input; give each input an output of its own (--out-dir)";
-        Err(Error::from(ErrorKind::BadList(what.to_owned())).at(blocks.path()))
+        let what = "its header is another than that of the first input; give each input an output of its own";
+        let err = Error::from(ErrorKind::BadList(what.to_owned())).with_remedy(Remedy::SeparateOutputs);
+        Err(err.at(blocks.path()))
     }
 }
 

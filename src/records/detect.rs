@@ -1,5 +1,6 @@
 //! The form of one input, by what the caller says, its name, and its first line.
 
+use crate::error::Remedy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::without_mark;
 use crate::records::csv::{self, End};
@@ -40,7 +41,8 @@ impl Head {
             return Ok(None);
         }
         let line = &start[..memchr::memchr(b'\n', start).map_or(start.len(), |end| end + 1)];
-        let found = match form(by_name, line, options) {
+        let format = form(by_name, line, options);
+        let found = match format {
             InputFormat::Text if !options.rewrites() => {
                 let marked = (mark > 0).then(|| Records::new(Place::Line, options).behind_mark());
                 return Ok(Some(Self { marked, ..Self::default() }));
@@ -56,7 +58,10 @@ impl Head {
                 columns(start, options, |number| Place::Csv { number, delimiter: delimiter(options, b',') })
             }
         };
-        let (place, header) = found.map_err(|what| Error::from(ErrorKind::BadList(what)).at(name))?;
+        let (place, header) = found.map_err(|what| {
+            let err = Error::from(ErrorKind::BadList(what)).at(name);
+            if format == InputFormat::Cdx { err } else { err.with_remedy(Remedy::NameColumn) }
+        })?;
         let marked = (mark > 0 && header == 0).then(|| Records::new(place, options).behind_mark());
         let header = if header > 0 { mark + header } else { 0 };
         Ok(Some(Self { records: Some(Records::new(place, options)), marked, header }))
@@ -150,10 +155,7 @@ fn columns(start: &[u8], options: &RecordOptions, place: impl Fn(usize) -> Place
         None => match named("url").or_else(|| named("URL")) {
             Some(number) => Ok((place(number), header)),
             None if names.len() <= 1 => Ok((place(0), if options.header { header } else { 0 })),
-            None => Err(format!(
-                "no column \"url\": the first line has {}; say which column has the URLs (--field NAME, or --field N from 1)",
-                listed(&names)
-            )),
+            None => Err(format!("no column \"url\": the first line has {}", listed(&names))),
         },
     }
 }

@@ -140,16 +140,15 @@ pub(super) fn decode_head(data: &[u8]) -> Result<SectionTable> {
 /// The error that these bytes, which may be none, are something else: what they are, if that is
 /// known, and what to do.
 pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
-    const COMPILE: &str = "`robosieve compile -o FILE ARCHIVE...` makes one";
     let what = match FileFormat::of(data) {
-        _ if data.is_empty() => format!(": it is empty; {COMPILE}"),
-        None => format!("; {COMPILE}"),
+        _ if data.is_empty() => ": it is empty".to_owned(),
+        None => String::new(),
         Some(format @ (FileFormat::Warc | FileFormat::Arc)) => {
-            format!(" but {}; compile it first: {COMPILE}", format.name())
+            format!(" but {}; compile it first", format.name())
         }
         Some(format) => match format.unpack() {
-            Some(unpack) => format!(" but {}; {unpack}; of an archive {COMPILE}", format.name()),
-            None => format!(" but {}; {COMPILE}", format.name()),
+            Some(unpack) => format!(" but {}; {unpack}", format.name()),
+            None => format!(" but {}", format.name()),
         },
     };
     ErrorKind::NotASnapshot { what }.into()

@@ -11,7 +11,7 @@ mod same;
 mod subjects;
 
 use crate::agent::{Agent, AgentMatch};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::snapshot::{OutcomeClass, Snapshot};
 use serde::{Serialize, Serializer};
 
@@ -166,13 +166,13 @@ impl Diff {
     pub fn of(old: &Snapshot, new: &Snapshot, options: &DiffOptions) -> Result<Self> {
         let profiles = [old.profile()?, new.profile()?];
         if profiles[0] != profiles[1] {
-            return Err(ErrorKind::BadDiff(format!(
-                "the old snapshot is of profile {}, the new one of {}, so their rules mean different things; compile one of them anew with `robosieve compile --previous SNAP --profile {} -o SNAP`",
+            return Err(Error::from(ErrorKind::BadDiff(format!(
+                "the old snapshot is of profile {}, the new one of {}, so their rules mean different things; \
+                 compile one of them again with the profile of the other",
                 profiles[0].name(),
                 profiles[1].name(),
-                profiles[1].name()
-            ))
-            .into());
+            )))
+            .with_remedy(Remedy::CompileWithProfile(profiles[1].name())));
         }
         let (mut diff, pairs) = origins::walk(old, new, options.examples)?;
         count::count(old, new, options, &pairs, &mut diff)?;

@@ -1,5 +1,6 @@
 //! The summary of a run over many files.
 
+use super::super::error_advice::message;
 use super::super::escape::escape;
 use super::super::stderr::print_line;
 use super::super::summary::{counts, grouped, print_filter};
@@ -58,7 +59,7 @@ impl BatchSummary {
                 self.stats.add(&stats);
             }
             Err(err) => {
-                let (message, name) = (format!("{err:#}"), file.input.display().to_string());
+                let (message, name) = (message(&err), file.input.display().to_string());
                 let named = message.contains(&name);
                 self.failures.push(if named { message } else { format!("{name}: {message}") });
             }

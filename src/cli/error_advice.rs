@@ -1,0 +1,67 @@
+//! Adds to errors of the library the options of the command that remedy them.
+
+use robosieve::{Error, ErrorKind, Remedy};
+use std::io;
+
+/// The message of an error with its causes, and with the options that remedy it.
+pub(crate) fn message(err: &anyhow::Error) -> String {
+    let advice = err.chain().find_map(library_error).and_then(advice);
+    format!("{err:#}{}", advice.unwrap_or_default())
+}
+
+/// The library's error, if `cause` is one or wraps one as an `io::Error`.
+fn library_error<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e Error> {
+    let wrapped = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
+    cause.downcast_ref().or_else(wrapped)
+}
+
+fn advice(err: &Error) -> Option<String> {
+    let is_table = matches!(err.kind(), ErrorKind::BadTable(_));
+    let text = match err.remedy()? {
+        Remedy::CompileArchives => "; `robosieve compile -o FILE ARCHIVE...` makes one",
+        Remedy::CompileWithProfile(profile) => {
+            return Some(format!(" (`robosieve compile --previous SNAP --profile {profile} -o SNAP`)"));
+        }
+        Remedy::UseAsPrevious => "; a snapshot is given as --previous",
+        Remedy::SkipDamage => " (--skip-damaged skips damaged places and counts them)",
+        Remedy::UseFewerThreads => " (-j N)",
+        Remedy::NameColumn if is_table => "; name the column of the URLs with --field NAME",
+        Remedy::NameColumn => "; name the column of the URLs with --field NAME, or by its number with --field N",
+        Remedy::ReadWithoutQuotes => " (--input-format tsv --delimiter ,)",
+        Remedy::SeparateOutputs => " (--out-dir)",
+        Remedy::ColumnPerAgent => " (--as int8)",
+        Remedy::RenameColumn => " (--as-name NAME)",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+    use robosieve::{Compiler, Diff, DiffOptions, Profile, Snapshot};
+
+    #[test]
+    fn advice_is_added_once_at_any_depth() {
+        let not_a_snapshot = || robosieve::Snapshot::new(b"x".as_slice()).map(drop);
+        let expected = "not a robosieve snapshot; `robosieve compile -o FILE ARCHIVE...` makes one";
+        assert_eq!(message(&not_a_snapshot().unwrap_err().into()), expected);
+        let nested = not_a_snapshot().map_err(io::Error::other).context("a").context("b").unwrap_err();
+        assert_eq!(message(&nested), format!("b: a: {expected}"));
+        assert_eq!(message(&anyhow::anyhow!("a").context("b")), "b: a");
+    }
+
+    #[test]
+    fn profiles_that_differ_name_the_command() {
+        let compiled = |profile| {
+            let mut compiler = Compiler::new(profile);
+            compiler.add_robots("https://a.example", b"").unwrap();
+            Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+        };
+        let (old, new) = (compiled(Profile::Google), compiled(Profile::Rfc9309));
+        let err = Diff::of(&old, &new, &DiffOptions::default()).unwrap_err();
+        let advice = "(`robosieve compile --previous SNAP --profile rfc9309 -o SNAP`)";
+        assert!(message(&err.into()).ends_with(advice));
+    }
+}
