@@ -1,4 +1,5 @@
-//! Known crawlers: the shipped table of product tokens, and the sets of agents that are made of it.
+//! The registry of crawlers: the shipped table of product tokens with operator and purpose, and the
+//! sets of agents (`@ai`) that select rows of it by purpose.
 
 use crate::agent::Agent;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,24 +11,24 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// To train models, or to sell or give data to those who do; also a token that no crawler sends, by which a site says that what
-    /// others fetch may not be used so (`Google-Extended`).
+    /// To train models, or to supply data for training. Includes tokens that no crawler sends, with
+    /// which a site refuses training on pages that other crawlers fetch (`Google-Extended`).
     AiTrain,
     /// To index or read pages for the answers of an AI product.
     AiSearch,
     /// Because a person asked an AI product about the page.
     AiUser,
-    /// For a web search.
+    /// For web search.
     Search,
-    /// For something else: advertising, link previews, archives, search engine optimisation.
+    /// Any other purpose: advertising, link previews, archives, search engine optimisation.
     Other,
 }
 
 impl Purpose {
-    /// All of them.
+    /// All purposes.
     pub const ALL: [Self; 5] = [Self::AiTrain, Self::AiSearch, Self::AiUser, Self::Search, Self::Other];
 
-    /// The word for it in the table: `ai-train`, `ai-search`, `ai-user`, `search`, `other`.
+    /// The name in the table: `ai-train`, `ai-search`, `ai-user`, `search`, `other`.
     pub fn name(self) -> &'static str {
         match self {
             Self::AiTrain => "ai-train",
@@ -39,56 +40,79 @@ impl Purpose {
     }
 }
 
-/// A crawler of the shipped table `datasets/agents.tsv`.
+/// A crawler in the registry, a row of `datasets/agents.tsv`.
 ///
 /// ```
 /// use robosieve::{KnownAgent, Purpose};
-/// let known = KnownAgent::find("gptbot").expect("a well-known one");
+/// let known = KnownAgent::find("gptbot").expect("a known crawler");
 /// assert_eq!((known.token, known.operator, known.purpose), ("GPTBot", "OpenAI", Purpose::AiTrain));
 /// assert!(known.source.starts_with("https://"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownAgent {
-    /// The product token, as its operator writes it.
+    /// The product token in its operator's spelling.
     pub token: &'static str,
-    /// Who runs it.
+    /// The operator.
     pub operator: &'static str,
-    /// What for.
+    /// The purpose it fetches pages for.
     pub purpose: Purpose,
-    /// Where that is told: a URL.
+    /// The URL of a page that documents this row.
     pub source: &'static str,
 }
 
 const TABLE: &str = include_str!("../datasets/agents.tsv");
 
-/// The rows of the table; a test holds that every line is one.
-static KNOWN: LazyLock<Vec<KnownAgent>> = LazyLock::new(|| lines().filter_map(KnownAgent::of_line).collect());
-
-/// The lines of the table behind its header, without comments.
-fn lines() -> impl Iterator<Item = &'static str> {
+/// The lines of the table after its header, without comments.
+fn table_lines() -> impl Iterator<Item = &'static str> {
     TABLE.lines().filter(|line| !line.starts_with('#')).skip(1)
 }
 
+/// The known crawlers, sorted by token without case.
+#[derive(Debug)]
+struct CrawlerRegistry {
+    crawlers: Vec<KnownAgent>,
+}
+
+impl CrawlerRegistry {
+    /// The registry that is compiled into the library, parsed on first use. A test checks that every
+    /// line of the table is a valid row.
+    fn shipped() -> &'static Self {
+        static SHIPPED: LazyLock<CrawlerRegistry> =
+            LazyLock::new(|| CrawlerRegistry { crawlers: table_lines().filter_map(KnownAgent::parse_line).collect() });
+        &SHIPPED
+    }
+
+    /// The crawler with a token, compared without case.
+    fn find(&self, token: &str) -> Option<&KnownAgent> {
+        self.crawlers.iter().find(|crawler| crawler.token.eq_ignore_ascii_case(token))
+    }
+
+    /// The crawlers with one of these purposes, in the order of the table.
+    fn with_purposes(&self, purposes: &'static [Purpose]) -> impl Iterator<Item = &KnownAgent> {
+        self.crawlers.iter().filter(|crawler| purposes.contains(&crawler.purpose))
+    }
+}
+
 impl KnownAgent {
-    fn of_line(line: &'static str) -> Option<Self> {
+    fn parse_line(line: &'static str) -> Option<Self> {
         let fields: Vec<&str> = line.split('\t').collect();
         let [token, operator, purpose, source] = fields[..] else { return None };
         let purpose = Purpose::ALL.into_iter().find(|known| known.name() == purpose)?;
         Some(Self { token, operator, purpose, source })
     }
 
-    /// The whole table, sorted by token without case.
+    /// All crawlers in the registry, sorted by token without case.
     pub fn all() -> &'static [Self] {
-        &KNOWN
+        &CrawlerRegistry::shipped().crawlers
     }
 
-    /// The row of a token, compared without case.
+    /// The crawler with this token, compared without case.
     pub fn find(token: &str) -> Option<&'static Self> {
-        KNOWN.iter().find(|known| known.token.eq_ignore_ascii_case(token))
+        CrawlerRegistry::shipped().find(token)
     }
 }
 
-/// A set of agents by purpose, written `@ai` and the like wherever agents are named.
+/// A set of agents by purpose. A name such as `@ai` selects it wherever agents are named.
 ///
 /// ```
 /// use robosieve::{AgentSet, Purpose};
@@ -127,9 +151,10 @@ impl AgentSet {
         }
     }
 
-    /// The agents of the set, in the order of the table. Versions of robosieve differ in them, as crawlers come and go.
+    /// The crawlers in the set, in the order of the table. They differ between versions of robosieve,
+    /// because crawlers come and go.
     pub fn members(self) -> impl Iterator<Item = &'static KnownAgent> {
-        KNOWN.iter().filter(move |known| self.purposes().contains(&known.purpose))
+        CrawlerRegistry::shipped().with_purposes(self.purposes())
     }
 
     fn purposes(self) -> &'static [Purpose] {
@@ -152,22 +177,24 @@ impl fmt::Display for AgentSet {
 impl FromStr for AgentSet {
     type Err = Error;
 
-    /// Reads a name such as `@ai`, without regard to case.
+    /// Parses a name such as `@ai`, in any case.
     ///
     /// # Errors
-    /// [`ErrorKind::BadAgent`] for any other, with the names there are.
+    /// [`ErrorKind::BadAgent`] for an unknown name; the message lists the known ones.
     fn from_str(given: &str) -> Result<Self> {
         let set = Self::ALL.into_iter().find(|set| set.name().eq_ignore_ascii_case(given.trim()));
         set.ok_or_else(|| {
-            let what = format!("no set of agents has this name; there are {}", Self::ALL.map(Self::name).join(", "));
+            let what = format!("unknown set of agents; there are {}", Self::ALL.map(Self::name).join(", "));
             ErrorKind::BadAgent { name: given.to_owned(), what }.into()
         })
     }
 }
 
-/// Adds the agent of this name, or of a set (`@ai`) those agents that are not there yet, and tells how many were added.
+/// Appends the agent with this name, or the members of a set (`@ai`) that `agents` lacks, and returns
+/// the number of agents appended.
 ///
-/// What is named by itself is added in any case: who asks for three agents counts on three verdicts.
+/// A single agent is appended even if `agents` has it: a caller that names three agents gets three
+/// verdicts.
 ///
 /// ```
 /// let mut agents = vec!["gptbot".parse()?];
@@ -178,7 +205,7 @@ impl FromStr for AgentSet {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::BadAgent`] for a set that there is not, and what [`Agent`]'s `from_str` refuses.
+/// [`ErrorKind::BadAgent`] for an unknown set and for a name that [`Agent`]'s `from_str` rejects.
 pub fn add_agents(name: &str, agents: &mut Vec<Agent>) -> Result<usize> {
     if !name.trim_start().starts_with('@') {
         agents.push(name.parse()?);
@@ -199,16 +226,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_table_is_a_row_that_tells_all() {
+    fn every_line_of_the_table_is_a_complete_row() {
         assert!(TABLE.lines().find(|line| !line.starts_with('#')) == Some("token\toperator\tpurpose\tsource"));
-        for line in lines() {
-            let row = KnownAgent::of_line(line).unwrap_or_else(|| panic!("not a row of four fields: {line:?}"));
+        for line in table_lines() {
+            let row = KnownAgent::parse_line(line).unwrap_or_else(|| panic!("not a row of four fields: {line:?}"));
             for field in [row.token, row.operator, row.source] {
                 assert!(!field.is_empty() && field.trim() == field && !field.contains(char::is_control), "{line:?}");
             }
             assert!(row.source.starts_with("https://") && !row.source.contains(' '), "{line:?}");
         }
-        assert_eq!(lines().count(), KnownAgent::all().len());
+        assert_eq!(table_lines().count(), KnownAgent::all().len());
     }
 
     #[test]
@@ -227,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_made_of_purposes() {
+    fn sets_select_by_purpose() {
         let of = |set: AgentSet| set.members().map(|known| known.token).collect::<Vec<_>>();
         let [ai, train, search, user, web] = AgentSet::ALL.map(of);
         assert_eq!(ai.len(), train.len() + search.len() + user.len());
@@ -244,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_add_what_is_not_there_and_names_add_themselves() {
+    fn sets_skip_present_agents_and_names_do_not() {
         let mut agents = Vec::new();
         let mut add = |name: &str| add_agents(name, &mut agents).unwrap();
         let train = add("@ai-train");
@@ -255,12 +282,12 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_there_is_not_is_told_with_those_there_are() {
+    fn unknown_sets_are_rejected_with_the_known_names() {
         for name in ["@", "@foo", "@ai:GPTBot", "@ai-trains"] {
             let err = add_agents(name, &mut Vec::new()).unwrap_err().to_string();
             assert!(err.contains("there are @ai, @ai-train, @ai-search, @ai-user, @search"), "{err}");
         }
         let err = "GPTBot:@ai".parse::<Agent>().unwrap_err().to_string();
-        assert!(err.contains("a set stands alone"), "{err}");
+        assert!(err.contains("a set cannot be part of a chain"), "{err}");
     }
 }

@@ -1,13 +1,15 @@
-//! Whose reading of robots.txt a snapshot is compiled for.
+//! The profile: the semantics of robots.txt, Google's or RFC 9309's, that a snapshot is compiled for.
 
-/// Whose reading of the rules counts where Google and RFC 9309 differ; chosen when compiling, kept in the snapshot.
+/// The semantics that applies where Google's parser and RFC 9309 differ. It is chosen at compile time
+/// and stored in the snapshot.
 ///
-/// The two differ in the normal form of percent-escapes, in the meaning of `Allow: …/index.html`, and in whether
-/// `/robots.txt` itself can be refused; `docs/SEMANTICS.md` of the project lists every point with its source.
+/// The two differ in the normal form of percent-escapes, in the meaning of `Allow: …/index.html`, and
+/// in whether a rule can disallow `/robots.txt` itself. `docs/SEMANTICS.md` in the repository lists
+/// every difference with its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// The same allow or disallow as Google's open-source parser gives.
+    /// The verdicts of Google's open-source parser.
     #[default]
     Google,
     /// RFC 9309 to the letter.

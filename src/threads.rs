@@ -1,4 +1,4 @@
-//! How many threads take part in one job.
+//! The number of threads of a job, and starting a thread without a panic.
 
 use crate::error::Result;
 use std::io;
@@ -8,9 +8,9 @@ use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 /// The most threads that one job uses, whatever the size of the current rayon pool: four for each
 /// core, or 512 if that is more.
 ///
-/// Each thread takes memory and time to start, and more than the cores gain nothing: 100,000 of
-/// them stall a machine for minutes. The library starts no pools, so a program that builds one
-/// itself should cap it by this.
+/// Each thread costs memory and start-up time, and more threads than cores gain nothing: 100,000
+/// threads stall a machine for minutes. The library starts no pools. A program that builds one should
+/// cap its size with this function.
 ///
 /// ```
 /// let asked: usize = 100_000;
@@ -23,7 +23,7 @@ pub fn max_threads() -> usize {
     (4 * cores).max(512)
 }
 
-/// The threads of the current rayon pool that take part in a job.
+/// The number of threads of the current rayon pool that a job uses.
 pub(crate) fn workers() -> usize {
     rayon::current_num_threads().min(max_threads())
 }
@@ -31,7 +31,8 @@ pub(crate) fn workers() -> usize {
 /// Starts a thread outside the pool.
 ///
 /// # Errors
-/// What the operating system refuses, where `Scope::spawn` would panic.
+/// An [`Io`](crate::ErrorKind::Io) error if the operating system starts no thread, where
+/// `Scope::spawn` would panic.
 pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_larger_pool_is_not_used_as_a_whole() {
+    fn jobs_use_at_most_max_threads() {
         for (threads, used) in [(1, 1), (3, 3), (max_threads() + 8, max_threads())] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(1 << 16).build().unwrap();
             assert_eq!(pool.install(workers), used);

@@ -1,9 +1,10 @@
 //! An HTTP response as bytes to its facts: status, `Location`, `Cache-Control`, decoded body.
 
-use crate::agent::{is_space, trim};
 use crate::archive::{Answer, Response};
+use crate::bytes::is_white_space;
 use crate::robots::condense::Delivery;
 use crate::robots::line::MAX_BODY;
+use bstr::ByteSlice;
 use bytes::Bytes;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
@@ -28,11 +29,14 @@ pub(super) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> 
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // Nearly all lines are other headers, and their first bytes tell.
     let (first, rest) = (line.first()?, line.get(name.len()..)?);
-    if !name.first()?.eq_ignore_ascii_case(first) && !is_space(*first) {
+    if !name.first()?.eq_ignore_ascii_case(first) && !is_white_space((*first).into()) {
         return None;
     }
     let colon = if rest.first() == Some(&b':') { name.len() } else { memchr::memchr(b':', line)? };
-    trim(&line[..colon]).eq_ignore_ascii_case(name).then(|| trim(&line[colon + 1..]))
+    line[..colon]
+        .trim_with(is_white_space)
+        .eq_ignore_ascii_case(name)
+        .then(|| line[colon + 1..].trim_with(is_white_space))
 }
 
 /// The values of all headers of a name.
@@ -46,7 +50,8 @@ fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>>
     let mut elements = Vec::new();
     for value in values {
         let names = value.as_ref().split(|&b| b == b',').map(|element| element.split(|&b| b == b';').next());
-        let names = names.map(|name| trim(name.unwrap_or_default())).filter(|name| !name.is_empty());
+        let names =
+            names.map(|name| name.unwrap_or_default().trim_with(is_white_space)).filter(|name| !name.is_empty());
         elements.extend(names.map(<[u8]>::to_ascii_lowercase));
     }
     elements
@@ -134,13 +139,13 @@ fn status_of(head: &[u8]) -> Option<u16> {
     let line = head.split(|&b| b == b'\n').next()?;
     let rest = line.strip_prefix(b"HTTP/").or_else(|| line.strip_prefix(b"http/"))?;
     let code = rest.split(|&b| b == b' ').filter(|word| !word.is_empty()).nth(1)?;
-    std::str::from_utf8(trim(code)).ok()?.parse().ok().filter(|status| (100..1000).contains(status))
+    std::str::from_utf8(code.trim_with(is_white_space)).ok()?.parse().ok().filter(|status| (100..1000).contains(status))
 }
 
 /// `max-age` in seconds; no other cache directive changes how long a copy is fresh here.
 pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     value.split(|&b| b == b',').find_map(|part| {
-        let text = std::str::from_utf8(trim(part)).ok()?;
+        let text = std::str::from_utf8(part.trim_with(is_white_space)).ok()?;
         let (name, seconds) = text.split_once('=')?;
         let seconds: u64 =
             name.trim().eq_ignore_ascii_case("max-age").then(|| seconds.trim().trim_matches('"'))?.parse().ok()?;
@@ -198,7 +203,7 @@ fn has_zlib_header(body: &[u8]) -> bool {
 
 /// Whether the body's first kibibyte has no control characters but white space.
 pub(super) fn is_text(body: &[u8]) -> bool {
-    body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_space(b))
+    body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_white_space(b.into()))
 }
 
 /// The bytes that one step of decoding keeps. Its result may be coded again: this much of an inner
@@ -217,7 +222,7 @@ fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     while out.len() < MAX_DECODED {
         let Some(end) = memchr::memchr(b'\n', body) else { return cut_short.then_some(out) };
-        let size = body[..end].split(|&b| b == b';').next().map(trim)?;
+        let size = body[..end].split(|&b| b == b';').next().map(|size| size.trim_with(is_white_space))?;
         let size = usize::from_str_radix(std::str::from_utf8(size).ok()?, 16).ok()?;
         body = &body[end + 1..];
         if size == 0 {

@@ -1,29 +1,42 @@
-//! The bytes at the ends of a text, read as numbers and without a loop: what is compared with them is compared at once.
+//! Byte strings: white space, and short texts as machine words.
+//!
+//! Rules and paths are short, so a comparison with `memcmp` costs more for the call than for the
+//! bytes. The functions here load both ends of a text as 8-byte words, which overlap if the text is
+//! short. So they compare without a loop, and without a branch per byte.
 
 pub(crate) mod wire;
 
-/// The first and the last bytes of a text, so many of each; they overlap where it is not twice as long. `None` if it is shorter.
+/// ASCII white space as C's `isspace` defines it, for `bstr`'s `trim_with` and `fields_with`: the
+/// reference's definition. Unlike Rust's it includes the vertical tab, and it has no Unicode spaces.
+pub(crate) fn is_white_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
+}
+
+/// The first `LEN` and the last `LEN` bytes of a text, which overlap if it is shorter than both
+/// together. `None` if the text is shorter than `LEN`.
 #[inline(always)]
-pub(crate) fn ends<const LEN: usize>(text: &[u8]) -> Option<[&[u8; LEN]; 2]> {
+pub(crate) fn first_and_last<const LEN: usize>(text: &[u8]) -> Option<[&[u8; LEN]; 2]> {
     let last = &text[text.len().checked_sub(LEN)?..];
-    // Chunks of a slice, as from an optional array there came a comparison more: whether its address is zero.
+    // Chunks of a slice: with `first_chunk` and `last_chunk` the compiler adds a null check.
     match (text.as_chunks().0, last.as_chunks().0) {
         ([first, ..], [last]) => Some([first, last]),
         _ => None,
     }
 }
 
-/// The first bytes of a text, at most eight, as a little-endian number: zeros behind a shorter one.
+/// The first eight bytes of a text as a little-endian number. A shorter text is padded with zeros at
+/// its end.
 #[inline(always)]
 pub(crate) fn first_word(text: &[u8]) -> u64 {
-    // A match: a call of `map_or_else` was one in the middle of what is done for each path.
+    // A `match`: `map_or_else` became a function call on the hot path.
     match text.first_chunk() {
         Some(first) => u64::from_le_bytes(*first),
         None => short_word(text),
     }
 }
 
-/// The last bytes of a text, at most eight, as a little-endian number, the last of them highest: zeros before a shorter one.
+/// The last eight bytes of a text as a little-endian number, so that the last byte is the highest. A
+/// shorter text is padded with zeros at its start.
 #[inline(always)]
 pub(crate) fn last_word(text: &[u8]) -> u64 {
     match text.last_chunk() {
@@ -32,25 +45,28 @@ pub(crate) fn last_word(text: &[u8]) -> u64 {
     }
 }
 
-/// The first bytes of a text of fewer than eight, by reads that overlap.
+/// [`first_word`] of a text of fewer than eight bytes, from loads that overlap.
 #[inline(always)]
 fn short_word(text: &[u8]) -> u64 {
-    let at = |bytes: u64, place: usize| bytes << (8 * place % 64);
-    if let Some([first, last]) = ends(text) {
+    let at = |bytes: u64, index: usize| bytes << (8 * index % 64);
+    // Four to seven bytes: two loads of four.
+    if let Some([first, last]) = first_and_last(text) {
         return u64::from(u32::from_le_bytes(*first)) | at(u32::from_le_bytes(*last).into(), text.len() - 4);
     }
+    // One to three bytes: three loads of one, some of them of the same byte.
     let [Some(first), Some(middle), Some(last)] = [text.first(), text.get(text.len() / 2), text.last()] else {
         return 0;
     };
     u64::from(*first) | at((*middle).into(), text.len() / 2) | at((*last).into(), text.len() - 1)
 }
 
-/// Whether a text starts_with_masked with another: at less cost than a call where that is not long.
+/// [`slice::starts_with`] for short prefixes, without a call: compares eight bytes at a time, and the
+/// rest with a load that overlaps.
 #[inline(always)]
-pub(crate) fn starts_with_masked(text: &[u8], start: &[u8]) -> bool {
-    let Some(text) = text.get(..start.len()) else { return false };
-    let Some([_, last]) = ends(start) else { return short_word(text) == short_word(start) };
-    let pairs = text.as_chunks::<8>().0.iter().zip(start.as_chunks::<8>().0);
+pub(crate) fn starts_with_masked(text: &[u8], prefix: &[u8]) -> bool {
+    let Some(text) = text.get(..prefix.len()) else { return false };
+    let Some([_, last]) = first_and_last(prefix) else { return short_word(text) == short_word(prefix) };
+    let pairs = text.as_chunks::<8>().0.iter().zip(prefix.as_chunks::<8>().0);
     let differing = pairs.fold(0, |bits, (a, b)| bits | u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b));
     differing | last_word(text) ^ u64::from_le_bytes(*last) == 0
 }
@@ -60,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_text_begins_with_is_told() {
+    fn prefixes_are_recognised() {
         let text: Vec<u8> = (0..40).collect();
         for len in 0..text.len() {
             assert!(starts_with_masked(&text, &text[..len]) && starts_with_masked(&text[..len], &text[..len]));
@@ -74,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_the_bytes_at_the_ends() {
+    fn words_hold_the_bytes_at_both_ends() {
         let text = *b"abcdefghijkl";
         for len in 0..text.len() {
             let (text, kept) = (&text[..len], len.min(8));
@@ -84,8 +100,16 @@ mod tests {
             last[8 - kept..].copy_from_slice(&text[len - kept..]);
             assert_eq!(first_word(text).to_le_bytes(), first, "{len}");
             assert_eq!(last_word(text).to_le_bytes(), last, "{len}");
-            let ends = ends::<3>(text).map(|ends| ends.map(|end| &end[..]));
-            assert_eq!(ends, (len >= 3).then(|| [&text[..3], &text[len - 3..]]));
+            let both = first_and_last::<3>(text).map(|both| both.map(|end| &end[..]));
+            assert_eq!(both, (len >= 3).then(|| [&text[..3], &text[len - 3..]]));
         }
+    }
+
+    #[test]
+    fn white_space_is_that_of_c() {
+        use bstr::ByteSlice;
+        assert_eq!(b" \t\n\x0b\x0c\ra \xa0\r ".trim_with(is_white_space), b"a \xa0");
+        assert_eq!("\u{a0}\u{85}".as_bytes().trim_with(is_white_space), "\u{a0}\u{85}".as_bytes());
+        assert_eq!(b" \r\n".trim_with(is_white_space), b"");
     }
 }

@@ -1,4 +1,5 @@
-//! Reads little-endian numbers and ranges out of bytes that cannot be trusted; each read names what it is after.
+//! Bounds-checked reads of little-endian numbers and ranges from untrusted bytes. Each read passes the
+//! name of what it reads, for the error message.
 
 use crate::error::{Error, Result};
 
@@ -16,7 +17,7 @@ fn out_of_bounds(have: usize, at: usize, len: usize, what: &str) -> Error {
     Error::corrupt(format!("{what} would be {len} bytes at {at} of a section of {have}"))
 }
 
-/// `N` bytes at `at`.
+/// `N` bytes at `at`, or the error of [`bytes`].
 #[inline]
 pub(crate) fn array<const N: usize>(data: &[u8], at: usize, what: &str) -> Result<[u8; N]> {
     let mut out = [0; N];
@@ -34,11 +35,11 @@ pub(crate) fn u64_at(data: &[u8], at: usize, what: &str) -> Result<u64> {
     Ok(u64::from_le_bytes(array(data, at, what)?))
 }
 
-/// A fixed row under construction or being taken apart, field by field in the order of the layout.
+/// A cursor that reads the fields of a fixed-size row in the order of the layout.
 pub(crate) struct Fields<'a>(pub &'a [u8]);
 
 impl Fields<'_> {
-    /// The next `N` bytes; zeros behind the end, which a row of checked length never reaches.
+    /// The next `N` bytes; zeros after the end, which a row of checked length never reaches.
     #[inline]
     fn take<const N: usize>(&mut self) -> [u8; N] {
         match self.0.split_first_chunk::<N>() {

@@ -91,7 +91,7 @@ impl<'s> Engine<'s> {
 }
 
 /// The path as a URL path that `explain` takes as it is.
-fn path_url(parts: &url::Parts<'_>) -> Vec<u8> {
+fn path_url(parts: &url::UrlParts<'_>) -> Vec<u8> {
     let slash: &[u8] = if parts.slash { b"/" } else { b"" };
     // A path that begins with `//` or holds a `://` must not be taken for a URL, so a host goes before it.
     [b"http://h", slash, parts.path].concat()

@@ -3,7 +3,7 @@
 
 use super::owned::Judge;
 use crate::error::Result;
-use crate::preferences::{Answers, PreferenceSet, Preferences, may_hold_any};
+use crate::preferences::{PreferenceBuffers, PreferenceSet, Preferences, may_have_preferences};
 use crate::robots::Robots;
 use crate::snapshot::text::Unpacker;
 use crate::url;
@@ -49,7 +49,7 @@ pub(crate) struct PreferenceScratch {
     sets: HashMap<u32, PreferenceSet>,
     /// The length of their texts.
     cached_bytes: usize,
-    answers: Answers,
+    answers: PreferenceBuffers,
     key: Vec<u8>,
 }
 
@@ -108,7 +108,7 @@ impl<'j> PreferenceJudge<'j> {
             return Ok(true);
         }
         let text = self.text(file, memory)?;
-        let set = if may_hold_any(&text) { self.parse(&text) } else { None };
+        let set = if may_have_preferences(&text) { self.parse(&text) } else { None };
         silent.store(set.is_none(), Ordering::Relaxed);
         let Some(set) = set else { return Ok(false) };
         if memory.cached_bytes + text.len() > CACHE_BYTES {
@@ -141,6 +141,6 @@ impl<'j> PreferenceJudge<'j> {
         let (Some(set), Some(parts)) = (sets.get(&file), url::split(url, self.judge.engine().profile(), key)) else {
             return &[];
         };
-        set.at(&self.judge.engine().normal_path(parts.path), answers)
+        set.evaluate(&self.judge.engine().normal_path(parts.path), answers)
     }
 }

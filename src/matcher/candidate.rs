@@ -1,7 +1,7 @@
 //! A path prepared for matching against many rules (as globset's `Candidate`).
 
 use super::signature::{Signature, path_characters, path_signature};
-use crate::bytes::{ends, first_word};
+use crate::bytes::{first_and_last, first_word};
 use crate::simd::Backend;
 
 /// A path, with its two ends as numbers that are compared at once.
@@ -19,7 +19,7 @@ impl<'p> Candidate<'p> {
     #[inline(always)]
     pub(crate) fn new(path: &'p [u8]) -> Self {
         let Some((slash, tail)) = path.split_first() else { return Self { path, first: 0, last: 0 } };
-        if let Some([first, last]) = ends(tail) {
+        if let Some([first, last]) = first_and_last(tail) {
             return Self { path, first: u64::from_le_bytes(*first), last: u64::from_le_bytes(*last) };
         }
         // Not `last_word(path)`: its loads are those of the preceding scan for odd bytes, and the

@@ -1,4 +1,4 @@
-//! The preferences of one robots.txt for one agent and URL, and the lines they come from.
+//! Explains preferences: those of one robots.txt for one agent and URL, and the lines that state them.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::usage::{self, Usage};
@@ -6,24 +6,28 @@ use crate::preferences::{Preferences, Signals};
 use crate::robots::{OtherField, Robots};
 use crate::url;
 use crate::url::escape::normalize_path;
+use bstr::ByteSlice;
 use std::cmp::Ordering;
 
-/// What a robots.txt prefers about the use of a URL's content, and the lines that say so: number and text.
+/// The preferences of a robots.txt about the use of a URL's content, and the lines that state them, as
+/// number and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreferenceExplanation {
     /// The preferences.
     pub preferences: Preferences,
-    /// The `content-usage` lines that count: those with the longest path of all that match. One that is not well-formed counts, and says
-    /// nothing.
+    /// The `content-usage` lines that decide: those with the longest path of all that match. A line with
+    /// a malformed value is one of them too, although it states no preference.
     pub usage_lines: Vec<(u32, String)>,
-    /// The `content-signal` lines that count: those of the agent's groups, and those before any group.
+    /// The `content-signal` lines that decide: those of the agent's groups, and those before any group.
     pub signal_lines: Vec<(u32, String)>,
 }
 
-/// What `robots` says to `agent` about the use of the content of `url`, which may be a bare path too.
+/// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a bare
+/// path.
 ///
-/// This is about use alone: whether the URL may be fetched is another question ([`explain`](crate::explain)). Cost: one pass over the
-/// groups and lines, and each `content-usage` line of the agent's groups compared with the path.
+/// They do not say whether the agent may fetch the URL; [`explain`](crate::explain) does. Cost: one
+/// pass over the groups and lines, and one match of the path per `content-usage` line of the agent's
+/// groups.
 ///
 /// ```
 /// use robosieve::{explain_preferences, AgentMatch, Preference, Profile, Robots};
@@ -39,7 +43,7 @@ pub fn explain_preferences(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, 
     let path = normalize_path(&raw, robots.profile());
     let (groups, _) = robots.groups_for(agent, how);
     let is_own = |field: &OtherField<'_>| field.group().is_some_and(|group| groups.binary_search(&group).is_ok());
-    let mut best = Best::default();
+    let mut best = LongestMatch::default();
     let (mut own, mut file_wide) = (Signals::default(), Signals::default());
     let mut signal_lines = Vec::new();
     for field in robots.other_fields() {
@@ -60,15 +64,15 @@ pub fn explain_preferences(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, 
     }
 }
 
-/// The lines with the longest path so far.
+/// The `content-usage` lines with the longest matching path so far.
 #[derive(Default)]
-struct Best {
+struct LongestMatch {
     length: usize,
     usage: Usage,
     lines: Vec<(u32, String)>,
 }
 
-impl Best {
+impl LongestMatch {
     fn offer(&mut self, field: &OtherField<'_>, path: &[u8], robots: &Robots<'_>) {
         let (pattern, usage) = usage::parse(field.value(), robots.profile());
         if !pattern.matches(path) {
@@ -83,6 +87,7 @@ impl Best {
     }
 }
 
+/// The number and the text of a line.
 fn line(field: &OtherField<'_>) -> (u32, String) {
-    (field.line(), format!("{}: {}", field.name(), String::from_utf8_lossy(field.value())))
+    (field.line(), format!("{}: {}", field.name(), field.value().as_bstr()))
 }

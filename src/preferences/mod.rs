@@ -1,7 +1,10 @@
-//! What a robots.txt says about the use of what is fetched: `content-usage` and `content-signal`.
+//! Preferences of a site about the use of its content: the fields `content-usage` and
+//! `content-signal` of robots.txt.
 //!
-//! None of it changes whether a URL may be fetched. `usage` and `signal` read the value of a line, `explain` goes through the
-//! lines of one robots.txt for one question, `sheet` answers many of them, [`mod@reference`] is the slow obvious way.
+//! Preferences never change a verdict. `usage` and `signal` parse the value of a line.
+//! `preference_set` compiles the preferences of a robots.txt, for many URLs and agents. `explain`
+//! finds those of one URL and agent, with their lines. [`mod@reference`] is the slow oracle of the
+//! tests.
 
 mod explain;
 mod preference_set;
@@ -10,25 +13,25 @@ mod signal;
 mod usage;
 
 pub use explain::{PreferenceExplanation, explain_preferences};
-pub(crate) use preference_set::{Answers, PreferenceSet, may_hold_any};
+pub(crate) use preference_set::{PreferenceBuffers, PreferenceSet, may_have_preferences};
 pub use signal::{SignalUse, Signals};
 
 use usage::Usage;
 
-/// What a site prefers about one use of its content (IETF AIPREF: `y`, `n`, or nothing that can be read).
+/// A site's preference about one use of its content (IETF AIPREF: `y`, `n`, or anything else).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preference {
-    /// `y`: it may be used so.
+    /// `y`: the site agrees to this use.
     Yes,
-    /// `n`: it should not be used so.
+    /// `n`: the site objects to this use.
     No,
-    /// The site does not say.
+    /// The site states no preference.
     #[default]
     Unknown,
 }
 
 impl Preference {
-    /// `y`, `n` or `-`, as `robosieve annotate --preferences` writes it.
+    /// The letter in the output of `robosieve annotate --preferences`: `y`, `n` or `-`.
     pub fn letter(self) -> char {
         match self {
             Self::Yes => 'y',
@@ -46,7 +49,7 @@ impl Preference {
         }
     }
 
-    /// What two statements of the same weight come to: any `n` wins, then any `y`.
+    /// Combines two statements with equal priority: any `n` wins, then any `y`.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::No, _) | (_, Self::No) => Self::No,
@@ -56,7 +59,7 @@ impl Preference {
     }
 }
 
-/// What a site says to an agent about the use of one URL's content. The default says nothing.
+/// A site's preferences about the use of one URL's content by an agent. The default states none.
 ///
 /// ```
 /// use robosieve::{explain_preferences, AgentMatch, Preference, Profile, Robots};
@@ -72,11 +75,12 @@ impl Preference {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Preferences {
-    /// `train-ai` of the `content-usage` line that counts: the training of AI models.
+    /// `train-ai` of the `content-usage` line with the longest matching path: the training of AI
+    /// models.
     pub train_ai: Preference,
     /// `search` of that line: search applications.
     pub search: Preference,
-    /// What the `content-signal` lines say.
+    /// The values of the `content-signal` lines.
     pub signals: Signals,
 }
 
@@ -85,7 +89,7 @@ impl Preferences {
         Self { train_ai: usage.train_ai, search: usage.search, signals }
     }
 
-    /// Whether it says nothing at all.
+    /// Whether it states no preference at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

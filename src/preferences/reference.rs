@@ -1,7 +1,9 @@
-//! The slow, obvious way to preferences: the specification in code, and the oracle of every test.
+//! The reference for preferences: the specification in code, slow and obvious, and the oracle of the
+//! tests.
 //!
-//! It reads the whole robots.txt for every question, by the lines of the slow judge of rules ([`reference`](crate::reference)), keeps no
-//! state and shares no code with the fast path. Dictionaries are read step by step as RFC 9651 §4.2 has it.
+//! It parses the whole robots.txt for every URL, with the line parser of the reference judge
+//! ([`reference`](crate::reference)). It keeps no state and shares no code with the fast path.
+//! Dictionaries are parsed step by step as in RFC 9651 §4.2.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::{Preference, Preferences, SignalUse, Signals};
@@ -12,9 +14,10 @@ use crate::robots::reference::{
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// What the body of a robots.txt says to `agent` about the use of the content of `url`, a URL or a bare path.
+/// The preferences in the body of a robots.txt about the use of the content of `url`, a URL or a bare
+/// path, by `agent`.
 ///
-/// Cost: the length of the body times the length of the path, at worst. Never panics.
+/// Cost: in the worst case the length of the body times the length of the path. Never panics.
 ///
 /// ```
 /// use robosieve::{preferences_reference, AgentMatch, Preference, Profile};
@@ -33,13 +36,13 @@ pub fn preferences(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profi
             .iter()
             .any(|line| line.key == Key::Agent && name.map_or(is_global(&line.value), |name| names(&line.value, name)))
     };
-    // The lines before the first group are nobody's, and those of all groups that name the agent are one group.
+    // Lines before the first group belong to no agent. All groups that name the agent form one.
     let own: Vec<&KeyValue> = groups[1..].iter().filter(|group| is_addressed(group)).flatten().copied().collect();
     let (train_ai, search) = usage(&own, profile, &path);
     Preferences { train_ai, search, signals: signals(&own, &groups[0]) }
 }
 
-/// The lines of each group, and before them those that stand before any.
+/// The lines before any group, and then the lines of each group.
 fn groups(lines: &[KeyValue]) -> Vec<Vec<&KeyValue>> {
     let mut groups = vec![Vec::new()];
     let mut ended = true;
@@ -65,11 +68,11 @@ fn usage(lines: &[&KeyValue], profile: Profile, path: &[u8]) -> (Preference, Pre
     let counting = matching.iter().filter(|(length, _)| Some(*length) == longest);
     let dictionaries: Vec<_> = counting.map(|(_, text)| dictionary(text).unwrap_or_default()).collect();
     let of_key = |key: &str| {
-        let values: Vec<&Value> =
+        let values: Vec<&MemberValue> =
             dictionaries.iter().filter_map(|members| Some(&members.iter().rfind(|(k, _)| k == key)?.1)).collect();
-        if values.contains(&&Value::Token("n".to_owned())) {
+        if values.contains(&&MemberValue::Token("n".to_owned())) {
             Preference::No
-        } else if values.contains(&&Value::Token("y".to_owned())) {
+        } else if values.contains(&&MemberValue::Token("y".to_owned())) {
             Preference::Yes
         } else {
             Preference::Unknown
@@ -105,7 +108,7 @@ fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
         }
         values
     };
-    // The first of the words that is said, narrowest first: in the groups, or else before them.
+    // The first of these words that a line has, narrowest first: in the groups, or else before them.
     let first = |key: &str, words: &[&str]| {
         [own, before].into_iter().find_map(|lines| {
             let said = values(lines, key);
@@ -122,16 +125,17 @@ fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
     }
 }
 
-/// A member's value, as far as it matters here.
+/// The value of a member. Only tokens matter here.
 #[derive(PartialEq, Eq)]
-enum Value {
+enum MemberValue {
     Token(String),
     Other,
 }
 
-/// The members of a dictionary in order, repeated keys too; `None` if it is not well-formed (RFC 9651 §4.2.2).
-fn dictionary(text: &[u8]) -> Option<Vec<(String, Value)>> {
-    let mut input = Text(text);
+/// The members of a dictionary in order, repeated keys included; `None` if it is malformed (RFC 9651
+/// §4.2.2).
+fn dictionary(text: &[u8]) -> Option<Vec<(String, MemberValue)>> {
+    let mut input = DictionaryText(text);
     input.skip(b" ");
     let mut members = Vec::new();
     while input.peek().is_some() {
@@ -140,7 +144,7 @@ fn dictionary(text: &[u8]) -> Option<Vec<(String, Value)>> {
             input.item_or_inner_list()?
         } else {
             input.parameters()?;
-            Value::Other
+            MemberValue::Other
         };
         members.push((key, value));
         input.skip(b" \t");
@@ -157,10 +161,10 @@ fn dictionary(text: &[u8]) -> Option<Vec<(String, Value)>> {
     Some(members)
 }
 
-/// What is left to read.
-struct Text<'a>(&'a [u8]);
+/// The rest of a dictionary that is not parsed yet.
+struct DictionaryText<'a>(&'a [u8]);
 
-impl<'a> Text<'a> {
+impl<'a> DictionaryText<'a> {
     fn peek(&self) -> Option<u8> {
         self.0.first().copied()
     }
@@ -197,7 +201,7 @@ impl<'a> Text<'a> {
     }
 
     /// §4.2.1.1 and §4.2.1.2.
-    fn item_or_inner_list(&mut self) -> Option<Value> {
+    fn item_or_inner_list(&mut self) -> Option<MemberValue> {
         if !self.take(b'(') {
             return self.item();
         }
@@ -205,7 +209,7 @@ impl<'a> Text<'a> {
             self.skip(b" ");
             if self.take(b')') {
                 self.parameters()?;
-                return Some(Value::Other);
+                return Some(MemberValue::Other);
             }
             self.item()?;
             self.peek().filter(|b| b" )".contains(b))?;
@@ -213,7 +217,7 @@ impl<'a> Text<'a> {
     }
 
     /// §4.2.3.
-    fn item(&mut self) -> Option<Value> {
+    fn item(&mut self) -> Option<MemberValue> {
         let value = self.bare_item()?;
         self.parameters()?;
         Some(value)
@@ -232,20 +236,20 @@ impl<'a> Text<'a> {
     }
 
     /// §4.2.3.1.
-    fn bare_item(&mut self) -> Option<Value> {
+    fn bare_item(&mut self) -> Option<MemberValue> {
         match self.peek()? {
-            b'-' | b'0'..=b'9' => self.number().map(|_| Value::Other),
-            b'"' => self.string().map(|()| Value::Other),
+            b'-' | b'0'..=b'9' => self.number().map(|_| MemberValue::Other),
+            b'"' => self.string().map(|()| MemberValue::Other),
             b'*' | b'A'..=b'Z' | b'a'..=b'z' => Some(self.token()),
-            b':' => self.bytes().map(|()| Value::Other),
-            b'?' => self.boolean().map(|()| Value::Other),
-            b'@' => self.date().map(|()| Value::Other),
-            b'%' => self.display_string().map(|()| Value::Other),
+            b':' => self.bytes().map(|()| MemberValue::Other),
+            b'?' => self.boolean().map(|()| MemberValue::Other),
+            b'@' => self.date().map(|()| MemberValue::Other),
+            b'%' => self.display_string().map(|()| MemberValue::Other),
             _ => None,
         }
     }
 
-    /// §4.2.4. Whether it is an integer.
+    /// §4.2.4. Returns whether it is an integer.
     fn number(&mut self) -> Option<bool> {
         self.take(b'-');
         let whole = self.run(|b| b.is_ascii_digit()).len();
@@ -270,12 +274,12 @@ impl<'a> Text<'a> {
     }
 
     /// §4.2.6.
-    fn token(&mut self) -> Value {
+    fn token(&mut self) -> MemberValue {
         let token = self.run(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&b));
-        Value::Token(String::from_utf8_lossy(token).into_owned())
+        MemberValue::Token(String::from_utf8_lossy(token).into_owned())
     }
 
-    /// §4.2.7: missing padding and bits behind the last byte are no errors.
+    /// §4.2.7: missing padding and bits after the last byte are no errors.
     fn bytes(&mut self) -> Option<()> {
         self.next();
         let text = self.run(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));

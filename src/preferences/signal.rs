@@ -1,9 +1,10 @@
-//! The value of a `content-signal` line, and what several of them come to.
+//! The value of a `content-signal` line, and the combination of several lines.
 
-use crate::agent::trim;
+use crate::bytes::is_white_space;
+use bstr::ByteSlice;
 use std::fmt;
 
-/// How content may be used where a `content-signal` says so: its key `use`.
+/// The value of the key `use` of a `content-signal` line, from the narrowest to the widest use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SignalUse {
     /// `immediate`.
@@ -17,7 +18,7 @@ pub enum SignalUse {
 impl SignalUse {
     const ALL: [Self; 3] = [Self::Immediate, Self::Reference, Self::Full];
 
-    /// The value as it is written.
+    /// The value in a robots.txt.
     pub fn name(self) -> &'static str {
         match self {
             Self::Immediate => "immediate",
@@ -27,9 +28,11 @@ impl SignalUse {
     }
 }
 
-/// What `content-signal` lines say (Cloudflare's content signals); `None` where they say nothing.
+/// The signals of `content-signal` lines (Cloudflare's content signals); `None` for keys without a
+/// value.
 ///
-/// Its text is that of such a line: `search=yes,ai-train=no`, the keys always in the order of the fields here; empty if nothing is said.
+/// `Display` writes the value of such a line, with the keys in the order of the fields here:
+/// `search=yes,ai-train=no`. It is empty if there are no signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Signals {
     /// `search`: building a search index and showing results.
@@ -38,19 +41,19 @@ pub struct Signals {
     pub ai_input: Option<bool>,
     /// `ai-train`: training AI models.
     pub ai_train: Option<bool>,
-    /// `use`.
+    /// `use`: the widest use that the site agrees to.
     pub usage: Option<SignalUse>,
 }
 
 impl Signals {
-    /// Whether nothing is said.
+    /// Whether there are no signals.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Keys and values of what is said, in the order of the fields.
+    /// The keys that have a value, with it, in the order of the fields.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
-        let word = |said: Option<bool>| said.map(|yes| if yes { "yes" } else { "no" });
+        let word = |value: Option<bool>| value.map(|yes| if yes { "yes" } else { "no" });
         let all = [
             ("search", word(self.search)),
             ("ai-input", word(self.ai_input)),
@@ -60,7 +63,8 @@ impl Signals {
         all.into_iter().filter_map(|(key, value)| Some((key, value?)))
     }
 
-    /// The value of a line. What is not understood is passed over; a line for a path says nothing, for it would say too much.
+    /// Parses the value of a line. Unknown members are skipped. A line for a path has no signals here,
+    /// because they would apply to the whole site.
     pub(super) fn parse(value: &[u8]) -> Self {
         let mut out = Self::default();
         if value.starts_with(b"/") {
@@ -68,13 +72,14 @@ impl Signals {
         }
         for member in value.split(|&b| b == b',') {
             let Some(equals) = memchr::memchr(b'=', member) else { continue };
-            let (key, value) = (trim(&member[..equals]), trim(&member[equals + 1..]));
-            out = out.and(Self::of_member(key, value));
+            let (key, value) =
+                (member[..equals].trim_with(is_white_space), member[equals + 1..].trim_with(is_white_space));
+            out = out.and(Self::parse_member(key, value));
         }
         out
     }
 
-    fn of_member(key: &[u8], value: &[u8]) -> Self {
+    fn parse_member(key: &[u8], value: &[u8]) -> Self {
         let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
         let yes = if is("yes") { Some(true) } else { is("no").then_some(false) };
         let mut out = Self::default();
@@ -88,7 +93,7 @@ impl Signals {
         out
     }
 
-    /// What two statements come to: of two values the narrower.
+    /// Combines two lines: the narrower value of each key.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             search: narrower(self.search, other.search),
@@ -98,7 +103,7 @@ impl Signals {
         }
     }
 
-    /// What is said here, and for keys of which nothing is said, there.
+    /// These signals, and those of `other` for keys without a value.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             search: self.search.or(other.search),
@@ -130,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_read_one_by_one() {
+    fn members_are_parsed_and_combined() {
         let text = |value: &str| Signals::parse(value.as_bytes()).to_string();
         assert_eq!(text("search=yes,ai-train=no"), "search=yes,ai-train=no");
         assert_eq!(text(" AI-Train = NO , use=Reference,Search=yes"), "search=yes,ai-train=no,use=reference");

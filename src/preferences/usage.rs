@@ -1,4 +1,4 @@
-//! The value of a `content-usage` line: a path, which may be missing, and a dictionary of preferences.
+//! The value of a `content-usage` line: an optional path, and a dictionary of preferences.
 
 use crate::preferences::Preference;
 use crate::profile::Profile;
@@ -8,10 +8,10 @@ use sfv::{BareItemFromInput, KeyRef, Parser};
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-/// The path of a line that has none: all of the site.
+/// The path of a line without one: the whole site.
 const WHOLE_SITE: &[u8] = b"/";
 
-/// What one line says, or several that count alike.
+/// The preferences of one line, or of several lines with equal priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     pub train_ai: Preference,
@@ -19,14 +19,14 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// What two lines of the same weight come to, key by key.
+    /// Combines two lines with equal priority, key by key.
     pub(super) fn and(self, other: Self) -> Self {
         Self { train_ai: self.train_ai.and(other.train_ai), search: self.search.and(other.search) }
     }
 }
 
-/// The value of a line in parts: the path it holds for, and what it says. A dictionary that is not well-formed says nothing, and
-/// its line still counts for its path.
+/// Parses the value of a line: its path, and its preferences. A malformed dictionary states no
+/// preference, but its line still overrides lines with shorter paths.
 pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
     let is_blank = |b: &u8| b" \t".contains(b);
     let (path, dictionary) = match value.first() {
@@ -35,27 +35,27 @@ pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
     };
     let start = dictionary.iter().position(|b| !is_blank(b)).unwrap_or(dictionary.len());
     let mut usage = Usage::default();
-    if Parser::new(&dictionary[start..]).parse_dictionary_with_visitor(Reader(&mut usage)).is_err() {
+    if Parser::new(&dictionary[start..]).parse_dictionary_with_visitor(UsageVisitor(&mut usage)).is_err() {
         usage = Usage::default();
     }
     (Pattern::new(path, profile), usage)
 }
 
-/// As [`parse`], for a line that is kept.
+/// [`parse`] with an owned path.
 pub(super) fn parse_owned(value: &[u8], profile: Profile) -> (Pattern<'static>, Usage) {
     let (Pattern { text, anchored }, usage) = parse(value, profile);
     (Pattern { text: Cow::Owned(text.into_owned()), anchored }, usage)
 }
 
-/// Takes the members that are known out of a dictionary (RFC 9651 §3.2); of one that is repeated the last counts.
-struct Reader<'u>(&'u mut Usage);
+/// Stores the known members of a dictionary (RFC 9651 §3.2); the last of repeated members wins.
+struct UsageVisitor<'u>(&'u mut Usage);
 
-impl<'de> DictionaryVisitor<'de> for Reader<'_> {
+impl<'de> DictionaryVisitor<'de> for UsageVisitor<'_> {
     type Out = ();
     type Error = Infallible;
 
     fn entry(&mut self, key: &'de KeyRef) -> Result<impl EntryVisitor<'de>, Infallible> {
-        Ok(Member(match key.as_str() {
+        Ok(MemberVisitor(match key.as_str() {
             "train-ai" => Some(&mut self.0.train_ai),
             "search" => Some(&mut self.0.search),
             _ => None,
@@ -67,10 +67,10 @@ impl<'de> DictionaryVisitor<'de> for Reader<'_> {
     }
 }
 
-/// One member, and where its value belongs, if anywhere. Parameters say nothing.
-struct Member<'u>(Option<&'u mut Preference>);
+/// Stores the value of one member, if its key is known. Parameters are ignored.
+struct MemberVisitor<'u>(Option<&'u mut Preference>);
 
-impl<'de> EntryVisitor<'de> for Member<'_> {
+impl<'de> EntryVisitor<'de> for MemberVisitor<'_> {
     type Error = Infallible;
 
     fn item(self) -> Result<impl ItemVisitor<'de>, Infallible> {
@@ -78,20 +78,20 @@ impl<'de> EntryVisitor<'de> for Member<'_> {
     }
 
     fn inner_list(self) -> Result<impl InnerListVisitor<'de>, Infallible> {
-        if let Some(place) = self.0 {
-            *place = Preference::Unknown;
+        if let Some(preference) = self.0 {
+            *preference = Preference::Unknown;
         }
         Ok(Ignored)
     }
 }
 
-impl<'de> ItemVisitor<'de> for Member<'_> {
+impl<'de> ItemVisitor<'de> for MemberVisitor<'_> {
     type Out = ();
     type Error = Infallible;
 
     fn bare_item(self, item: BareItemFromInput<'de>) -> Result<impl ParameterVisitor<'de, Out = ()>, Infallible> {
-        if let Some(place) = self.0 {
-            *place = match item {
+        if let Some(preference) = self.0 {
+            *preference = match item {
                 BareItemFromInput::Token(token) if token.as_str() == "y" => Preference::Yes,
                 BareItemFromInput::Token(token) if token.as_str() == "n" => Preference::No,
                 _ => Preference::Unknown,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_begins_with_a_slash_and_ends_at_a_blank() {
+    fn paths_begin_with_a_slash_and_end_at_a_blank() {
         assert_eq!(parsed("train-ai=n"), ("/".into(), 'n', '-'));
         assert_eq!(parsed("/a \t search=y,train-ai=n"), ("/a".into(), 'n', 'y'));
         assert_eq!(parsed("/a\tsearch=y"), ("/a".into(), '-', 'y'));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_well_formed_says_nothing() {
+    fn malformed_dictionaries_state_nothing() {
         for value in
             ["train-ai=n,", "train-ai=n search=y", "Train-AI=n", "train-ai= n", "train-ai=n;", "a=é, train-ai=n"]
         {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_say_nothing_about_their_own_key() {
+    fn unknown_values_affect_only_their_key() {
         for value in ["?0", "\"n\"", "no", "N", "(n)", "1", ":bg==:", "@1", "%\"n\""] {
             assert_eq!(parsed(&format!("search=y, train-ai={value}")), ("/".into(), '-', 'y'), "{value}");
         }

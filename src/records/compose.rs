@@ -1,7 +1,8 @@
 //! URLs made whole that lack their scheme, or scheme and host.
 
-use crate::agent::trim;
+use crate::bytes::is_white_space;
 use crate::records::options::RecordOptions;
+use bstr::ByteSlice;
 
 /// What is put before URLs that are not whole.
 #[derive(Debug, Default)]
@@ -32,7 +33,7 @@ impl Compose {
 
     /// Appends the whole URL.
     pub(crate) fn put(&self, url: &[u8], out: &mut Vec<u8>) {
-        let url = trim(url);
+        let url = url.trim_with(is_white_space);
         match (&self.base, &self.scheme) {
             // A path of an access log may begin with `//`, and is a path then.
             (Some(base), _) if url.starts_with(b"/") => {

@@ -1,10 +1,11 @@
-//! What keeps a body from being read as its author meant it: too many bytes, or another kind of
-//! file.
+//! Properties of a robots.txt body that make a crawler misread it: too many bytes, or another file
+//! format.
 
 use crate::file_format::FileFormat;
 use crate::robots::line::MAX_BODY;
 
-/// How much of a body counts, and what else it may be than a robots.txt.
+/// Properties of a body: its size, the part that is ignored, and whether it is another format than
+/// robots.txt.
 ///
 /// ```
 /// use robosieve::{BodyFacts, LooksLike};
@@ -15,26 +16,25 @@ use crate::robots::line::MAX_BODY;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BodyFacts {
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: usize,
-    /// How many bytes after the first 500 KiB are ignored (RFC 9309 §2.5).
+    /// The number of bytes after the first 500 KiB, which are ignored (RFC 9309 §2.5).
     pub ignored_bytes: usize,
-    /// The first line that is ignored, if any: that in which the limit falls, which is cut, or the
-    /// one that begins there.
+    /// The first ignored line, if any: the line that the limit cuts, or the one that begins there.
     pub ignored_from: Option<u32>,
-    /// What else it looks like.
+    /// The other kind of text that it looks like.
     pub looks_like: Option<LooksLike>,
-    /// What it is by its magic number, if that is no text: `a zip archive`.
+    /// The binary format by its magic number, if it has one: `a zip archive`.
     pub other_format: Option<&'static str>,
 }
 
-/// What servers send in place of a robots.txt.
+/// Kinds of text that servers send instead of a robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LooksLike {
     /// HTML or XML: most often an error page.
     Html,
-    /// Text in UTF-16, of which no line is understood.
+    /// Text in UTF-16, in which no line has a known field.
     Utf16,
 }
 
@@ -49,8 +49,8 @@ impl LooksLike {
 }
 
 impl BodyFacts {
-    /// The facts of a body, as it was served (after content decoding). Cost: for a body past the
-    /// limit one pass over what counts, else none.
+    /// The facts about a body as served (after content decoding). Cost: constant, and for a body over
+    /// the limit one pass over the first 500 KiB.
     pub fn of(body: &[u8]) -> Self {
         let ignored_bytes = body.len().saturating_sub(MAX_BODY);
         let looks_like = if is_utf16(body) { Some(LooksLike::Utf16) } else { is_html(body).then_some(LooksLike::Html) };
@@ -61,12 +61,12 @@ impl BodyFacts {
     }
 }
 
-/// The number of the first line that is not read whole from a body past the limit.
+/// The number of the first line of a body over the limit that is not read whole.
 fn first_ignored(body: &[u8]) -> u32 {
     let (read, rest) = body.split_at(MAX_BODY);
     let is_end = |i: usize| read[i] == b'\r' || (read[i] == b'\n' && (i == 0 || read[i - 1] != b'\r'));
     let ends = (0..read.len()).filter(|&i| is_end(i)).count() as u32;
-    // A line that ends exactly at the limit is whole; the second half of a CRLF ends no line.
+    // A line that ends exactly at the limit is whole. The LF of a CRLF ends no line.
     let ends_here = matches!(rest.first(), Some(b'\r' | b'\n')) && !(read.ends_with(b"\r") && rest[0] == b'\n');
     ends + 1 + u32::from(ends_here)
 }
@@ -77,10 +77,11 @@ fn is_html(body: &[u8]) -> bool {
     matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'))
 }
 
-/// How many pairs of bytes tell UTF-16 that has no mark.
+/// The number of byte pairs that are inspected for UTF-16 without a byte order mark.
 const PAIRS: usize = 32;
 
-/// Whether it begins with a mark of UTF-16, or every other byte is zero, as for Latin letters.
+/// Whether a body begins with a UTF-16 byte order mark, or every other byte is zero, as for Latin
+/// letters.
 fn is_utf16(body: &[u8]) -> bool {
     if body.starts_with(b"\xff\xfe") || body.starts_with(b"\xfe\xff") {
         return true;
@@ -93,10 +94,10 @@ fn is_utf16(body: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robots::line::Lines;
+    use crate::robots::line::RobotsLines;
 
     #[test]
-    fn other_kinds_of_files_are_told() {
+    fn other_kinds_of_text_are_recognised() {
         let utf16 = |text: &str, order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
         let text = "User-agent: *\nDisallow: /";
         for (body, expected) in [
@@ -115,15 +116,15 @@ mod tests {
         }
     }
 
-    /// A line is ignored if and only if the reader of lines leaves it out.
+    /// A line is ignored if and only if `RobotsLines` omits it.
     #[test]
-    fn the_first_ignored_line_is_the_first_that_is_not_read() {
+    fn ignored_lines_begin_after_the_last_line_read() {
         for end in ["\n", "\r", "\r\n"] {
             for shift in 0..12 {
                 let line = format!("a: {}{end}", "x".repeat(4));
                 let body = "y".repeat(shift) + &line.repeat(MAX_BODY / line.len() + 3);
                 let facts = BodyFacts::of(body.as_bytes());
-                let read = Lines::new(body.as_bytes(), false).last().unwrap().number;
+                let read = RobotsLines::new(body.as_bytes(), false).last().unwrap().number;
                 let lines = facts.ignored_from.unwrap();
                 assert_eq!(lines, read + 1, "{end:?} {shift}");
                 assert_eq!(facts.ignored_bytes, body.len() - MAX_BODY);

@@ -1,27 +1,29 @@
-//! The condensed text of a robots.txt: the lines that say something, each still on its own line number.
+//! The condensed text of a robots.txt: only lines with known fields, at their original line numbers.
 
 use crate::robots::field;
-use crate::robots::line::{Lines, MAX_BODY};
+use crate::robots::line::{MAX_BODY, RobotsLines};
 
-/// Whether a body was delivered whole, as far as a crawler can know.
+/// Whether an archive has the whole body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Delivery {
+    /// The archive has all bytes.
     #[default]
     Whole,
-    /// The archive kept only the beginning: the last line may be cut.
+    /// The archive has only the beginning, so the last line may be cut.
     CutShort,
 }
 
-/// Keeps the lines of known fields, without comments, and makes all others blank.
+/// Keeps the lines with known fields, without comments, and blanks all others.
 ///
-/// Parsing the result gives the same groups, rules, fields and line numbers as parsing `body`, and its size is
-/// what the site said, not what it served: comments, HTML error pages and unknown lines vanish. This is
-/// what a snapshot stores to explain verdicts, and what tells whether two robots.txt are the same.
+/// The result parses to the same groups, rules, fields and line numbers as `body`, but without
+/// comments, unknown lines and HTML error pages it is much smaller. A snapshot stores it to explain
+/// verdicts, and two robots.txt files count as equal if their condensed texts are.
 pub(crate) fn condense(body: &[u8], delivery: Delivery) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len().min(MAX_BODY));
     let mut number = 1;
-    for line in Lines::new(body, delivery == Delivery::CutShort) {
+    for line in RobotsLines::new(body, delivery == Delivery::CutShort) {
         if field::split(line.text).is_some() {
+            // One line end for the previous kept line, and one for each blanked line after it.
             out.resize(out.len() + (line.number - number) as usize, b'\n');
             number = line.number;
             out.extend_from_slice(line.text);

@@ -1,34 +1,37 @@
-//! `field: value`: the fields that are known, their accepted misspellings, and lines without a colon.
+//! Splits a line into field and value: the known fields, their accepted misspellings, and lines without
+//! a colon.
 
-use crate::agent::trim;
+use crate::bytes::is_white_space;
+use bstr::ByteSlice;
 
-/// The fields whose lines are kept; what a line says otherwise is skipped (RFC 9309 §2.2.4).
+/// The known fields. Lines with any other field are skipped (RFC 9309 §2.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum RobotsField {
     UserAgent,
     Allow,
     Disallow,
-    /// Stored and reported, never part of a verdict; the name in lower case.
+    /// A field that is stored and reported, but never part of a verdict; its name in lower case.
     Other(&'static str),
 }
 
-/// Compared by prefix and without case, in this order, as the reference does (so `Allowed: /x` is an allow).
-const RULING: [(&[u8], Field); 12] = [
-    (b"user-agent", Field::UserAgent),
-    (b"useragent", Field::UserAgent),
-    (b"user agent", Field::UserAgent),
-    (b"allow", Field::Allow),
-    (b"disallow", Field::Disallow),
-    (b"dissallow", Field::Disallow),
-    (b"dissalow", Field::Disallow),
-    (b"disalow", Field::Disallow),
-    (b"diasllow", Field::Disallow),
-    (b"disallaw", Field::Disallow),
-    (b"sitemap", Field::Other("sitemap")),
-    (b"site-map", Field::Other("sitemap")),
+/// Fields that are compared by prefix, without case and in this order, as in the reference. So
+/// `Allowed: /x` is an allow line.
+const RULING: [(&[u8], RobotsField); 12] = [
+    (b"user-agent", RobotsField::UserAgent),
+    (b"useragent", RobotsField::UserAgent),
+    (b"user agent", RobotsField::UserAgent),
+    (b"allow", RobotsField::Allow),
+    (b"disallow", RobotsField::Disallow),
+    (b"dissallow", RobotsField::Disallow),
+    (b"dissalow", RobotsField::Disallow),
+    (b"disalow", RobotsField::Disallow),
+    (b"diasllow", RobotsField::Disallow),
+    (b"disallaw", RobotsField::Disallow),
+    (b"sitemap", RobotsField::Other("sitemap")),
+    (b"site-map", RobotsField::Other("sitemap")),
 ];
 
-/// Fields that are stored as they stand; compared whole and without case.
+/// Fields that are stored verbatim; compared as a whole, without case.
 const STORED: [&str; 9] = [
     "crawl-delay",
     "request-rate",
@@ -41,22 +44,23 @@ const STORED: [&str; 9] = [
     "noindex",
 ];
 
-/// The bytes that a known field may begin with: what dismisses most lines of an HTML page, which many sites answer with.
-const FIRSTS: [bool; 256] = {
-    let mut firsts = [false; 256];
+/// The bytes that a known field can begin with. They dismiss most lines of the HTML pages that many
+/// sites serve as robots.txt.
+const FIRST_BYTES: [bool; 256] = {
+    let mut first_bytes = [false; 256];
     let mut i = 0;
     while i < RULING.len() + STORED.len() {
         let name = if i < RULING.len() { RULING[i].0 } else { STORED[i - RULING.len()].as_bytes() };
-        firsts[name[0] as usize] = true;
-        firsts[name[0].to_ascii_uppercase() as usize] = true;
+        first_bytes[name[0] as usize] = true;
+        first_bytes[name[0].to_ascii_uppercase() as usize] = true;
         i += 1;
     }
-    firsts
+    first_bytes
 };
 
-impl Field {
+impl RobotsField {
     fn of_key(key: &[u8]) -> Option<Self> {
-        // What nine lines in ten are is told by one word.
+        // Nine lines in ten are `disallow` or `user-agent`, which one 8-byte compare decides.
         if let Some((head, rest)) = key.split_first_chunk::<8>() {
             let mut head = *head;
             head.make_ascii_lowercase();
@@ -78,25 +82,24 @@ impl Field {
     }
 }
 
-/// The field and the value of a line's text; `None` for a line that is not understood.
+/// The field and the value of a line's text; `None` if the field is not known.
 ///
-/// `text` has no white space around it. Without a colon, exactly two words separated by blanks or TABs are field and value.
-pub(crate) fn split(text: &[u8]) -> Option<(Field, &[u8])> {
-    if !FIRSTS[usize::from(*text.first()?)] {
+/// `text` must be trimmed. Without a colon, it must be exactly two words, separated by blanks or tabs.
+pub(crate) fn split(text: &[u8]) -> Option<(RobotsField, &[u8])> {
+    if !FIRST_BYTES[usize::from(*text.first()?)] {
         return None;
     }
     let (key, value) = match memchr::memchr(b':', text) {
-        Some(colon) => (trim(&text[..colon]), trim(&text[colon + 1..])),
+        Some(colon) => (text[..colon].trim_with(is_white_space), text[colon + 1..].trim_with(is_white_space)),
         None => two_words(text)?,
     };
-    Some((Field::of_key(key)?, value))
+    Some((RobotsField::of_key(key)?, value))
 }
 
 fn two_words(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let is_blank = |b: &u8| b" \t".contains(b);
-    let gap = text.iter().position(is_blank)?;
-    let word = gap + text[gap..].iter().position(|b| !is_blank(b))?;
-    (!text[word..].iter().any(is_blank)).then(|| (trim(&text[..gap]), trim(&text[word..])))
+    let mut words = text.fields_with(|c| matches!(c, ' ' | '\t'));
+    let (key, value) = (words.next()?, words.next()?);
+    words.next().is_none().then(|| (key.trim_with(is_white_space), value.trim_with(is_white_space)))
 }
 
 #[cfg(test)]
@@ -104,26 +107,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_compared_by_prefix_and_without_case() {
+    fn fields_match_by_prefix_and_without_case() {
         let field = |text: &str| split(text.as_bytes()).map(|(field, _)| field);
-        assert_eq!(field("Allowed-paths: /x"), Some(Field::Allow));
-        assert_eq!(field("USER AGENTS : x"), Some(Field::UserAgent));
-        assert_eq!(field("User-Agents: x"), Some(Field::UserAgent));
+        assert_eq!(field("Allowed-paths: /x"), Some(RobotsField::Allow));
+        assert_eq!(field("USER AGENTS : x"), Some(RobotsField::UserAgent));
+        assert_eq!(field("User-Agents: x"), Some(RobotsField::UserAgent));
         assert_eq!(field("user-agen: x"), None);
         assert_eq!(field("user-age: x"), None);
-        assert_eq!(field("DISALLOWED: /x"), Some(Field::Disallow));
-        assert_eq!(field("Site-Map: x"), Some(Field::Other("sitemap")));
-        assert_eq!(field("Crawl-Delay: 1"), Some(Field::Other("crawl-delay")));
+        assert_eq!(field("DISALLOWED: /x"), Some(RobotsField::Disallow));
+        assert_eq!(field("Site-Map: x"), Some(RobotsField::Other("sitemap")));
+        assert_eq!(field("Crawl-Delay: 1"), Some(RobotsField::Other("crawl-delay")));
         assert_eq!(field("noindexes: 1"), None);
         assert_eq!(field(": /x"), None);
     }
 
     #[test]
-    fn a_missing_colon_needs_exactly_two_words() {
-        assert_eq!(split(b"disallow \t /x"), Some((Field::Disallow, b"/x".as_slice())));
+    fn lines_without_colon_need_exactly_two_words() {
+        assert_eq!(split(b"disallow \t /x"), Some((RobotsField::Disallow, b"/x".as_slice())));
         assert_eq!(split(b"disallow /x y"), None);
         assert_eq!(split(b"user agent foo"), None);
         assert_eq!(split(b"disallow"), None);
-        assert_eq!(split(b"disallow:"), Some((Field::Disallow, b"".as_slice())));
+        assert_eq!(split(b"disallow:"), Some((RobotsField::Disallow, b"".as_slice())));
     }
 }

@@ -1,110 +1,135 @@
-//! Bytes to numbered lines: the size limit, the byte order mark, line ends, over-long lines, comments.
+//! The lines of a robots.txt body: the size limit, the byte order mark, line ends, line numbers,
+//! over-long lines and comments.
 
-use crate::agent::trim;
+use crate::bytes::is_white_space;
+use bstr::ByteSlice;
 use memchr::{memchr2, memchr2_iter};
 
-/// What is read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's specification, "file format").
+/// The number of bytes that are read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's specification,
+/// "file format").
 pub(crate) const MAX_BODY: usize = 500 * 1024;
 
-/// What is kept of one line, as the reference has it: eight times the longest URL Internet Explorer took, less one.
+/// The number of bytes that are kept of a line, as in the reference: eight times the longest URL that
+/// Internet Explorer accepted, minus one.
 pub(crate) const MAX_LINE: usize = 2083 * 8 - 1;
 
-/// One line that says something: its number and its text without comment and surrounding white space.
+/// A line of a robots.txt that is neither blank nor only a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
-    /// The number, from 1, counted as the reference counts.
+pub(crate) struct RobotsLine<'a> {
+    /// The number, from 1, counted as in the reference.
     pub number: u32,
-    /// The text; never empty.
+    /// The text without comment and surrounding white space; never empty.
     pub text: &'a [u8],
 }
 
-/// The lines of a body that are not blank, in order; a line that the size limit cuts in two is left out.
+/// Iterates over the lines of a body that are not blank, in order. A line that the size limit cuts is
+/// omitted.
 ///
-/// Every CR or LF ends a line, except an LF behind a CR with nothing between them (so CRLF counts once).
+/// Every CR and every LF ends a line, except an LF directly after a CR, so CRLF counts once.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines<'a> {
+pub(crate) struct RobotsLines<'a> {
     body: &'a [u8],
+    /// The start of the next raw line.
     at: usize,
-    ends: memchr::Memchr2<'a>,
-    /// The first `#` or NUL that is not before the last line looked at; most files have few.
-    mark: usize,
+    line_ends: memchr::Memchr2<'a>,
+    /// The first `#` or NUL that is not before the last line; most files have few, so the search for
+    /// the next one is seldom repeated.
+    comment: usize,
     last_was_cr: bool,
     number: u32,
-    /// The body went on behind the limit, so the last line may be cut.
-    cut: bool,
+    /// The body has more bytes after the limit, so its last line may be cut.
+    is_cut: bool,
     done: bool,
 }
 
-impl<'a> Lines<'a> {
+/// A line as it is in the body, blank lines included.
+struct RawLine<'a> {
+    text: &'a [u8],
+    /// Its offset in the body.
+    start: usize,
+    /// Whether the size limit may have cut it.
+    may_be_cut: bool,
+}
+
+impl<'a> RobotsLines<'a> {
     /// The lines of `body`; `truncated` says that the server had more than `body` holds.
     pub(crate) fn new(body: &'a [u8], truncated: bool) -> Self {
-        let cut = truncated || body.len() > MAX_BODY;
+        let is_cut = truncated || body.len() > MAX_BODY;
         let limited = &body[..body.len().min(MAX_BODY)];
-        // A limit that falls exactly on a line's end has cut nothing.
-        let cut = cut && !body.get(MAX_BODY).is_some_and(|b| b"\r\n".contains(b));
+        // A limit that falls exactly on a line's end cuts nothing.
+        let is_cut = is_cut && !body.get(MAX_BODY).is_some_and(|b| b"\r\n".contains(b));
         let body = &limited[bom_len(limited)..];
-        let (ends, mark) = (memchr2_iter(b'\n', b'\r', body), mark_from(body, 0));
-        Self { body, at: 0, ends, mark, last_was_cr: false, number: 0, cut, done: false }
+        Self {
+            body,
+            at: 0,
+            line_ends: memchr2_iter(b'\n', b'\r', body),
+            comment: find_comment(body, 0),
+            last_was_cr: false,
+            number: 0,
+            is_cut,
+            done: false,
+        }
     }
 
-    /// The next raw line, blank ones too, and where it begins; the flag says that the size limit may have cut it.
-    fn next_raw(&mut self) -> Option<(&'a [u8], usize, bool)> {
-        for end in self.ends.by_ref() {
+    fn next_raw(&mut self) -> Option<RawLine<'a>> {
+        for end in self.line_ends.by_ref() {
             let start = self.at;
-            let raw = &self.body[start..end];
+            let text = &self.body[start..end];
             let is_lf = self.body[end] == b'\n';
             self.at = end + 1;
-            if raw.is_empty() && is_lf && self.last_was_cr {
+            // The LF of a CRLF ends no line of its own.
+            if text.is_empty() && is_lf && self.last_was_cr {
                 self.last_was_cr = false;
                 continue;
             }
             self.last_was_cr = !is_lf;
             self.number += 1;
-            return Some((raw, start, false));
+            return Some(RawLine { text, start, may_be_cut: false });
         }
+        // The bytes after the last line end are a line too, even if there are none.
         if self.done {
             return None;
         }
         self.done = true;
         self.number += 1;
-        Some((&self.body[self.at..], self.at, self.cut))
+        Some(RawLine { text: &self.body[self.at..], start: self.at, may_be_cut: self.is_cut })
     }
 
-    /// How much of `kept`, which begins at `start`, stands before a comment or a NUL.
-    fn before_mark(&mut self, kept: &[u8], start: usize) -> usize {
-        if self.mark < start {
-            self.mark = mark_from(self.body, start);
+    /// The length of the part of `kept`, which begins at `start`, that precedes a comment or a NUL.
+    fn len_without_comment(&mut self, kept: &[u8], start: usize) -> usize {
+        if self.comment < start {
+            self.comment = find_comment(self.body, start);
         }
-        kept.len().min(self.mark - start)
+        kept.len().min(self.comment - start)
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for RobotsLines<'a> {
+    type Item = RobotsLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<RobotsLine<'a>> {
         loop {
-            let (raw, start, cut) = self.next_raw()?;
+            let RawLine { text: raw, start, may_be_cut } = self.next_raw()?;
             let kept = &raw[..raw.len().min(MAX_LINE)];
-            let end = self.before_mark(kept, start);
-            // What stands before a comment or the line limit was read whole, whatever the size limit cut off.
-            if cut && end == kept.len() && raw.len() <= MAX_LINE {
+            let end = self.len_without_comment(kept, start);
+            // If the size limit cut only a comment, or bytes after the line limit, the line counts.
+            if may_be_cut && end == kept.len() && raw.len() <= MAX_LINE {
                 continue;
             }
-            let text = trim(&kept[..end]);
+            let text = kept[..end].trim_with(is_white_space);
             if !text.is_empty() {
-                return Some(Line { number: self.number, text });
+                return Some(RobotsLine { number: self.number, text });
             }
         }
     }
 }
 
-/// The first `#` or NUL of `body` at or behind `from`; its end if there is none.
-fn mark_from(body: &[u8], from: usize) -> usize {
+/// The offset of the first `#` or NUL of `body` from `from` on; the length of `body` if it has none.
+fn find_comment(body: &[u8], from: usize) -> usize {
     memchr2(0, b'#', &body[from..]).map_or(body.len(), |at| from + at)
 }
 
-/// The length of a UTF-8 byte order mark at the start, also of the beginning of one.
+/// The length of a UTF-8 byte order mark at the start, or of the part of one.
 fn bom_len(body: &[u8]) -> usize {
     const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
     body.iter().zip(BOM).take_while(|&(&b, bom)| b == bom).count()
@@ -115,11 +140,11 @@ mod tests {
     use super::*;
 
     fn numbers(body: &[u8]) -> Vec<(u32, String)> {
-        Lines::new(body, false).map(|line| (line.number, String::from_utf8_lossy(line.text).into_owned())).collect()
+        RobotsLines::new(body, false).map(|line| (line.number, line.text.to_str_lossy().into_owned())).collect()
     }
 
     #[test]
-    fn line_ends_count_as_the_reference_counts() {
+    fn lines_are_numbered_as_in_the_reference() {
         let expect = |n: u32| vec![(1, "a".to_owned()), (n, "b".to_owned())];
         for (body, second) in [("a\nb", 2), ("a\r\nb", 2), ("a\rb", 2), ("a\r\r\nb", 3), ("a\n\rb", 3)] {
             assert_eq!(numbers(body.as_bytes()), expect(second), "{body:?}");
@@ -128,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn comments_nul_and_space_are_cut() {
+    fn comments_nul_and_white_space_are_cut() {
         assert_eq!(numbers(b"  a b\x0b # c\n#\n\0x\ny\0z"), [(1, "a b".into()), (4, "y".into())]);
         let expected = [(1, "a".into()), (2, "d".into()), (4, "e".into()), (5, "f".into())];
         assert_eq!(numbers(b"a#b#c\nd\n#\ne#\nf"), expected);
     }
 
     #[test]
-    fn the_size_limit_drops_the_line_it_cuts() {
+    fn the_size_limit_drops_the_line_that_it_cuts() {
         let mut body = vec![b'\n'; MAX_BODY - 3];
         body.extend(b"a:bcdef");
         assert!(numbers(&body).is_empty());
@@ -149,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_limit_keeps_what_was_read() {
+    fn the_line_limit_keeps_the_beginning() {
         let body = vec![b'a'; MAX_LINE + 9];
         assert_eq!(numbers(&body)[0].1.len(), MAX_LINE);
     }

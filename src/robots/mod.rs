@@ -1,4 +1,4 @@
-//! One robots.txt: its lines, fields, groups and rules.
+//! The parser of robots.txt: lines, fields, groups and rules; and the reference judge.
 
 mod body;
 pub(crate) mod condense;

@@ -1,15 +1,15 @@
-//! Lines to groups: who is named, which rules they obey, what else is said.
+//! The parser: lines to groups of user-agent lines and rules, and the other stored fields.
 
-use crate::agent::{Agent, AgentMatch, Named};
+use crate::agent::{Agent, AgentMatch, NamedTokens};
 use crate::profile::Profile;
-use crate::robots::field::{self, Field};
-use crate::robots::line::Lines;
+use crate::robots::field::{self, RobotsField};
+use crate::robots::line::RobotsLines;
 use crate::robots::pattern::Pattern;
 
 /// A parsed robots.txt; it borrows from the bytes it was parsed from.
 ///
-/// Nothing a site serves is an error: what is not understood is skipped (RFC 9309 §2.2.4), only the first
-/// 500 KiB are read (§2.5). Cost: one pass over the bytes.
+/// No body is an error: unknown lines are skipped (RFC 9309 §2.2.4), and only the first 500 KiB are
+/// read (§2.5). Cost: one pass over the bytes.
 ///
 /// ```
 /// use robosieve::{Profile, Robots};
@@ -36,10 +36,10 @@ pub struct Group<'a> {
 pub struct AgentLine<'a> {
     line: u32,
     text: &'a [u8],
-    named: Named,
+    named: NamedTokens,
 }
 
-/// What a rule does to the URLs that it decides.
+/// The effect of a rule on the URLs that it decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleKind {
     /// An `allow` line.
@@ -77,20 +77,20 @@ impl RuleKind {
 }
 
 impl<'a> Robots<'a> {
-    /// Parses the body of a robots.txt, as it was served (after content decoding). Never fails, never panics.
+    /// Parses the body of a robots.txt as served (after content decoding). Never fails, never panics.
     pub fn parse(body: &'a [u8], profile: Profile) -> Self {
-        Self::from_lines(Lines::new(body, false), profile)
+        Self::from_lines(RobotsLines::new(body, false), profile)
     }
 
-    pub(crate) fn from_lines(lines: Lines<'a>, profile: Profile) -> Self {
+    pub(crate) fn from_lines(lines: RobotsLines<'a>, profile: Profile) -> Self {
         let mut robots = Self { groups: Vec::new(), others: Vec::new(), profile };
         for line in lines {
             let Some((field, value)) = field::split(line.text) else { continue };
             match field {
-                Field::UserAgent => robots.add_agent(line.number, line.text, value),
-                Field::Allow => robots.add_rule(line.number, line.text, value, RuleKind::Allow),
-                Field::Disallow => robots.add_rule(line.number, line.text, value, RuleKind::Disallow),
-                Field::Other(name) => {
+                RobotsField::UserAgent => robots.add_agent(line.number, line.text, value),
+                RobotsField::Allow => robots.add_rule(line.number, line.text, value, RuleKind::Allow),
+                RobotsField::Disallow => robots.add_rule(line.number, line.text, value, RuleKind::Disallow),
+                RobotsField::Other(name) => {
                     let group = robots.groups.len().checked_sub(1);
                     robots.others.push(OtherField { line: line.number, name, value, group });
                 }
@@ -99,17 +99,18 @@ impl<'a> Robots<'a> {
         robots
     }
 
-    /// Only a rule ends a run of user-agent lines; sitemaps, crawl-delays and unknown lines do not.
+    /// Adds a user-agent line to the current group, or to a new one if the current group has rules.
+    /// Only rules end a run of user-agent lines; sitemaps, crawl-delays and unknown lines do not.
     fn add_agent(&mut self, line: u32, text: &'a [u8], value: &[u8]) {
         if self.groups.last().is_none_or(|group| !group.rules.is_empty()) {
             self.groups.push(Group::default());
         }
         if let Some(group) = self.groups.last_mut() {
-            group.agents.push(AgentLine { line, text, named: Named::from_value(value) });
+            group.agents.push(AgentLine { line, text, named: NamedTokens::from_value(value) });
         }
     }
 
-    /// Rules before the first user-agent line belong to nobody.
+    /// Adds a rule to the current group. Rules before the first user-agent line are ignored.
     fn add_rule(&mut self, line: u32, text: &'a [u8], value: &'a [u8], kind: RuleKind) {
         if let Some(group) = self.groups.last_mut() {
             group.rules.push(Rule { line, text, kind, pattern: Pattern::new(value, self.profile) });
@@ -126,15 +127,16 @@ impl<'a> Robots<'a> {
         &self.others
     }
 
-    /// The profile it was parsed for.
+    /// The profile that it was parsed for.
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// The indices of the groups that `agent` obeys, and the name of its chain that they name.
+    /// The indices of the groups that `agent` obeys, and the name of its chain that selects them.
     ///
-    /// All groups that name the first name of the chain that any group names; if none is named, the global groups,
-    /// and the name is `None` (RFC 9309 §2.2.1). Specific and global groups are never mixed.
+    /// The first name of the chain that any group names selects all groups that name it. If no group
+    /// names any, the agent obeys the global groups, and the name is `None` (RFC 9309 §2.2.1). Specific
+    /// and global groups are never mixed.
     pub fn groups_for<'q>(&self, agent: &'q Agent, how: AgentMatch) -> (Vec<usize>, Option<&'q str>) {
         let select = |test: &dyn Fn(&Group<'_>) -> bool| -> Vec<usize> {
             (0..self.groups.len()).filter(|&i| test(&self.groups[i])).collect()
@@ -167,16 +169,17 @@ impl<'a> AgentLine<'a> {
         self.line
     }
 
-    /// The line as it stands in the file, without comment and surrounding white space.
+    /// The text of the line, without comment and surrounding white space.
     pub fn text(&self) -> &'a [u8] {
         self.text
     }
 
-    pub(crate) fn named(&self) -> &Named {
+    /// The names in its value.
+    pub(crate) fn named(&self) -> &NamedTokens {
         &self.named
     }
 
-    /// Whether it names the requested name `key`: by the product token, or by the extended token where that differs.
+    /// Whether the product token or the extended token is `key`, a name in lower case.
     pub(crate) fn names(&self, key: &[u8]) -> bool {
         self.named.token == key || self.named.extended.as_deref() == Some(key)
     }
@@ -193,7 +196,7 @@ impl<'a> Rule<'a> {
         self.line
     }
 
-    /// The line as it stands in the file, without comment and surrounding white space.
+    /// The text of the line, without comment and surrounding white space.
     pub fn text(&self) -> &'a [u8] {
         self.text
     }
@@ -224,7 +227,7 @@ impl<'a> OtherField<'a> {
         self.value
     }
 
-    /// The index of the group it stands in; `None` before the first group.
+    /// The index of its group; `None` before the first group.
     pub fn group(&self) -> Option<usize> {
         self.group
     }

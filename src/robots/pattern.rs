@@ -1,15 +1,15 @@
-//! A rule's path in normal form: what it matches, and how long it counts.
+//! A rule's path in normal form, and its priority.
 
 use crate::profile::Profile;
 use crate::url::escape::normalize_rule;
 use std::borrow::Cow;
 
-/// A rule's path after normalisation: every `*` is the wildcard, every `$` a literal, the anchor a flag.
+/// A rule's path in normal form: every `*` is the wildcard, every `$` a literal, the anchor a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern<'a> {
     /// The path without the final `$`.
     pub text: Cow<'a, [u8]>,
-    /// The path ended in `$`: it must reach to the end of the URL.
+    /// The path ended in `$`: a match must end at the end of the URL.
     pub anchored: bool,
 }
 
@@ -20,17 +20,18 @@ impl<'a> Pattern<'a> {
         Self { text, anchored }
     }
 
-    /// The bytes that decide between matching rules: as written, wildcards and `$` included (RFC 9309 §2.2.2).
+    /// The number of bytes of the path, wildcards and `$` included. Of the rules that match, the one
+    /// with the highest priority decides (RFC 9309 §2.2.2).
     pub(crate) fn priority(&self) -> usize {
         self.text.len() + usize::from(self.anchored)
     }
 
-    /// Whether it can match any URL at all; a URL's path begins with `/`.
+    /// Whether it can match any URL: the path of every URL begins with `/`.
     pub(crate) fn can_match(&self) -> bool {
         matches!(self.text.first(), Some(b'/' | b'*'))
     }
 
-    /// The second meaning of `allow: …/index.html` in profile `Google`: the folder itself, `…/$`.
+    /// The second pattern of `allow: …/index.html` in profile `Google`: the folder itself, `…/$`.
     pub(crate) fn index_folder(&self) -> Option<Pattern<'static>> {
         let slash = memchr::memrchr(b'/', &self.text)?;
         self.text[slash..]
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_page_also_means_its_folder() {
+    fn index_pages_also_allow_their_folder() {
         let folder = |text: &str| {
             Pattern::new(text.as_bytes(), Profile::Google).index_folder().map(|p| (p.text.to_vec(), p.priority()))
         };

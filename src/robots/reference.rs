@@ -1,25 +1,26 @@
-//! The slow, obvious judge: the specification in code, and the oracle of every test.
+//! The reference judge: the specification in code, slow and obvious, and the oracle of the tests.
 //!
-//! It reads the whole robots.txt for every question, keeps no state and shares no code with the fast path, so that
-//! a mistake in one is not in the other. It follows Google's open-source parser step by step (google/robotstxt,
-//! `robots.cc`), with RFC 9309's differences where the profile asks for them, and with the two extensions this
-//! project documents: agent chains and extended tokens.
+//! It parses the whole robots.txt for every URL and keeps no state. It shares no code with the fast
+//! path, so that a mistake in one is not in the other. It follows Google's open-source parser step by
+//! step (google/robotstxt, `robots.cc`), and RFC 9309 where the profile says so. It also implements the
+//! two extensions of this project: agent chains and extended tokens.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::profile::Profile;
 
-/// What the reference answers.
+/// The answer of the reference judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Whether the agent may fetch the URL.
     pub allowed: bool,
-    /// The line that decided; 0 if none matched. A matching empty rule may be named though it decides nothing.
+    /// The number of the line that decided; 0 if none matched. It can be an empty rule that matches,
+    /// although such a rule decides nothing.
     pub line: u32,
 }
 
-/// Judges `url`, a URL or a bare path (empty counts as `/`), by the body of a robots.txt.
+/// Judges `url`, a URL or a bare path (an empty one means `/`), by the body of a robots.txt.
 ///
-/// Cost: the length of the body times the length of the path, at worst. Never panics.
+/// Cost: in the worst case the length of the body times the length of the path. Never panics.
 ///
 /// ```
 /// use robosieve::{reference, AgentMatch, Profile};
@@ -34,16 +35,16 @@ pub fn judge(robots: &[u8], agent: &Agent, how: AgentMatch, profile: Profile, ur
         return Answer { allowed: true, line: 0 };
     }
     let lines = key_values(robots);
-    // The first name of the chain that any line names is the one the agent goes by.
+    // The agent obeys the groups of the first name of its chain that any line names.
     let name = agent.keys(how).find(|name| lines.iter().any(|l| l.key == Key::Agent && names(&l.value, name)));
     judge_lines(&lines, name, profile, &path)
 }
 
-/// The best match so far: the priority, -1 for none, and the line.
+/// The best match so far: its priority, -1 for none, and its line.
 #[derive(Clone, Copy)]
-struct Best(isize, u32);
+struct BestMatch(isize, u32);
 
-impl Best {
+impl BestMatch {
     fn offer(&mut self, priority: isize, line: u32) {
         if self.0 < priority {
             *self = Self(priority, line);
@@ -52,7 +53,7 @@ impl Best {
 }
 
 fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: &[u8]) -> Answer {
-    let (mut allow, mut disallow) = (Best(-1, 0), Best(-1, 0));
+    let (mut allow, mut disallow) = (BestMatch(-1, 0), BestMatch(-1, 0));
     let (mut addressed, mut separator) = (false, false);
     for line in lines {
         match line.key {
@@ -85,7 +86,7 @@ fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: 
     Answer { allowed: !refused, line }
 }
 
-fn offer_allow(allow: &mut Best, line: &KeyValue, profile: Profile, path: &[u8]) {
+fn offer_allow(allow: &mut BestMatch, line: &KeyValue, profile: Profile, path: &[u8]) {
     let own = priority(&line.value, profile, path);
     if own >= 0 || profile == Profile::Rfc9309 {
         return allow.offer(own, line.number);
@@ -106,9 +107,8 @@ pub(crate) fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
     if matches(&pattern, path) { pattern.len() as isize } else { -1 }
 }
 
-/// Whether a pattern in normal form matches a path in normal form: every `*` of `text` is the
-/// wildcard, every `$` a literal, and `anchored` says that the match must end at the end of the
-/// path.
+/// Whether a pattern in normal form matches a path in normal form. Every `*` of `text` is the wildcard
+/// and every `$` a literal. If `anchored`, the match must end at the end of the path.
 pub(crate) fn matches_normal(text: &[u8], anchored: bool, path: &[u8]) -> bool {
     let tokens = text.iter().map(|&b| if b == b'*' { Token::AnyRun } else { Token::Byte(b) });
     matches(&tokens.chain(anchored.then_some(Token::End)).collect::<Vec<_>>(), path)
@@ -121,7 +121,7 @@ enum Token {
     End,
 }
 
-/// All places in the path that the pattern can have reached, token by token.
+/// Whether the pattern matches, by the set of all path positions that each token can end at.
 fn matches(pattern: &[Token], path: &[u8]) -> bool {
     let mut reached = vec![false; path.len() + 1];
     reached[0] = true;
@@ -143,8 +143,8 @@ fn matches(pattern: &[Token], path: &[u8]) -> bool {
     reached.contains(&true)
 }
 
-/// The rule's path as tokens. The reference only makes escapes uniform; RFC 9309 compares decoded unreserved
-/// characters and takes `%2A` and `%24` literally, which is why `*` and `$` become tokens before decoding.
+/// The rule's path as tokens. Google's parser only makes escapes uniform. RFC 9309 decodes unreserved
+/// characters and treats `%2A` and `%24` as literals, so `*` and `$` become tokens before decoding.
 fn normal_rule(value: &[u8], profile: Profile) -> Vec<Token> {
     let mut tokens = Vec::new();
     let units = units(value);
@@ -169,7 +169,7 @@ pub(crate) fn normal_path(path: &[u8], profile: Profile) -> Vec<u8> {
         .collect()
 }
 
-/// A byte as it stands, or an escape `%XX`.
+/// A raw byte, or an escape `%XX`.
 enum Unit {
     Raw(u8),
     Escape(u8),
@@ -201,8 +201,8 @@ fn units(text: &[u8]) -> Vec<Unit> {
     units
 }
 
-/// The reference's `GetPathParamsQuery`. RFC 3986 §3.2.1 allows `;` in user information, which the
-/// reference takes for the beginning of the path.
+/// Google's `GetPathParamsQuery`. RFC 3986 §3.2.1 allows `;` in user information, where Google's
+/// parser begins the path.
 pub(crate) fn path_params_query(url: &[u8], profile: Profile) -> Vec<u8> {
     let without_user;
     let url = match profile {
@@ -248,7 +248,7 @@ pub(crate) enum Key {
     Agent,
     Allow,
     Disallow,
-    /// Of these two `preferences/reference.rs` makes something; here they are nothing.
+    /// This field and the next are for `preferences/reference.rs`; verdicts ignore them.
     ContentUsage,
     ContentSignal,
 }
@@ -278,8 +278,8 @@ pub(crate) fn strip(text: &[u8]) -> &[u8] {
     text
 }
 
-/// The lines that matter. The last line of a body over 500 KiB is cut, so it does not count unless what the limit
-/// took was only comment, or beyond what is kept of a line anyway.
+/// The lines with known fields. In a body over 500 KiB the last line is cut, so it is ignored, unless
+/// the limit cut only a comment or bytes after the line limit.
 pub(crate) fn key_values(body: &[u8]) -> Vec<KeyValue> {
     const LIMIT: usize = 512_000;
     const LINE_LIMIT: usize = 16_663;
@@ -352,7 +352,7 @@ pub(crate) fn is_global(value: &[u8]) -> bool {
     value.first() == Some(&b'*') && (value.len() == 1 || is_white(value[1]))
 }
 
-/// Whether a user-agent line's value names the agent called `name` (in lower case).
+/// Whether the value of a user-agent line names the agent `name` (in lower case).
 pub(crate) fn names(value: &[u8], name: &[u8]) -> bool {
     let in_alphabet = |b: &u8| b.is_ascii_alphabetic() || *b == b'_' || *b == b'-';
     if is_global(value) {

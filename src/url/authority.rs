@@ -1,9 +1,9 @@
-//! Scheme and authority to the canonical key of an origin: the slow path, for everything but a plain lower-case host.
+//! Canonical origins, the slow path: scheme and authority to the canonical key of an origin.
 
 /// Writes the canonical key of `scheme` and `authority` to `key`; `None` if they name no origin.
 ///
-/// This is the slow path, for everything but a plain lower-case host: the `url` crate canonicalises the host
-/// (IDNA, percent-escapes, every spelling of an IPv4 address, IPv6).
+/// The fast path handles plain lower-case hosts ([`plain_origin`](super::split::plain_origin)). Here the
+/// `url` crate canonicalises the host: IDNA, percent-escapes, all spellings of IPv4 addresses, IPv6.
 pub(super) fn canonical(scheme: &[u8], authority: &[u8], key: &mut Vec<u8>) -> Option<()> {
     key.clear();
     key.extend(scheme.iter().map(u8::to_ascii_lowercase));
@@ -23,7 +23,7 @@ pub(super) fn canonical(scheme: &[u8], authority: &[u8], key: &mut Vec<u8>) -> O
     Some(())
 }
 
-/// Host and port of an authority without user information; an empty port counts as none.
+/// The host and the port of an authority without user information. An empty port means no port.
 fn split_port(text: &[u8]) -> Option<(&[u8], Option<u16>)> {
     let host_end = if text.first() == Some(&b'[') { memchr::memchr(b']', text)? + 1 } else { 0 };
     let (host, digits) = match memchr::memchr(b':', &text[host_end..]) {
@@ -47,14 +47,14 @@ fn push_host(host: &[u8], key: &mut Vec<u8>) -> Option<()> {
     let text = std::str::from_utf8(host).ok()?;
     match url::Host::parse(text) {
         Ok(host) => key.extend_from_slice(host.to_string().as_bytes()),
-        // A label that only looks like Punycode is refused by IDNA, but DNS may still know it.
+        // IDNA rejects a label that only looks like Punycode, but DNS may have it.
         Err(_) if is_ascii_name(host) => key.extend(host.iter().map(u8::to_ascii_lowercase)),
         Err(_) => return None,
     }
     Some(())
 }
 
-/// Letters, digits, `.`, `-` and `_`, with an `xn--` label somewhere: a name to take as it stands.
+/// Whether a host has only letters, digits, `.`, `-` and `_`, and an `xn--` label: it is used as it is.
 fn is_ascii_name(host: &[u8]) -> bool {
     host.iter().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(b))
         && host.split(|&b| b == b'.').any(|label| label.len() >= 4 && label[..4].eq_ignore_ascii_case(b"xn--"))

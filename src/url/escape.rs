@@ -1,15 +1,15 @@
-//! The one normal form of percent-escapes, for rule paths and URL paths alike.
+//! Percent-escapes: the normal form in which the paths of rules and of URLs are compared.
 
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend};
 use std::borrow::Cow;
 
-/// A URL's path and query in the normal form that rules are compared with.
+/// The normal form of a URL's path and query. Borrows the text if it is normal, as nearly all are.
 ///
-/// Bytes from 0x80 become `%XX` and the hex digits of escapes upper-case, so that raw UTF-8 in a log meets an
-/// escaped rule (the reference leaves this to its caller). Profile `Rfc9309` also decodes the escapes of
-/// unreserved characters and `%24` (`$`), and escapes a `*`, which in a rule's normal form is always the wildcard
-/// (RFC 9309 §2.2.2, §2.2.3).
+/// Bytes from 0x80 become `%XX`, and the hex digits of escapes become upper-case, so that an escaped
+/// rule matches raw UTF-8 in a log (the reference leaves this to its caller). Profile `Rfc9309` also
+/// decodes the escapes of unreserved characters and `%24` (`$`). It escapes a `*`, because in the
+/// normal form of a rule that is always the wildcard (RFC 9309 §2.2.2, §2.2.3).
 #[inline]
 pub(crate) fn normalize_path(path: &[u8], profile: Profile) -> Cow<'_, [u8]> {
     if AnyBackend::detect().is_plain(path) {
@@ -21,35 +21,38 @@ pub(crate) fn normalize_path(path: &[u8], profile: Profile) -> Cow<'_, [u8]> {
 #[cold]
 fn normalize_odd_path(path: &[u8], profile: Profile) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len() + 16);
-    normalize_into(path, profile, Side::Url, &mut out);
+    normalize_into(path, profile, PathKind::Url, &mut out);
     out
 }
 
-/// A rule's path in normal form; `anchored` is whether its final `$` stands for the end of the URL.
+/// The normal form of a rule's path, and whether it is anchored: whether it ends in `$`, which matches
+/// the end of the URL.
 ///
-/// The anchor is cut off, so every `$` in the result is literal and every `*` the wildcard: under `Rfc9309`
-/// a `%24` has become `$` and a `%2A` stays, to meet the `%2A` that [`normalize_path`] makes of a `*`.
+/// The anchor is cut off, so every `$` in the result is a literal and every `*` the wildcard. Under
+/// `Rfc9309`, `%24` becomes `$`, and `%2A` stays, to match the `%2A` that [`normalize_path`] writes for
+/// a `*`.
 pub(crate) fn normalize_rule(value: &[u8], profile: Profile) -> (Cow<'_, [u8]>, bool) {
     let (text, anchored) = match value.strip_suffix(b"$") {
         Some(text) => (text, true),
         None => (value, false),
     };
-    // Without an early end, which would have it looked through byte by byte.
+    // Without an early exit, so that the compiler vectorises the loop.
     if !text.iter().fold(false, |is_odd, &b| is_odd | (b >= 0x80) | (b == b'%')) {
         return (Cow::Borrowed(text), anchored);
     }
     let mut out = Vec::with_capacity(text.len() + 16);
-    normalize_into(text, profile, Side::Rule, &mut out);
+    normalize_into(text, profile, PathKind::Rule, &mut out);
     (Cow::Owned(out), anchored)
 }
 
+/// The kind of text that is normalised.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum PathKind {
     Rule,
     Url,
 }
 
-fn normalize_into(text: &[u8], profile: Profile, side: Side, out: &mut Vec<u8>) {
+fn normalize_into(text: &[u8], profile: Profile, kind: PathKind, out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some((&b, tail)) = rest.split_first() {
         if let Some((escaped, tail)) = escape_at(rest) {
@@ -57,7 +60,7 @@ fn normalize_into(text: &[u8], profile: Profile, side: Side, out: &mut Vec<u8>) 
             rest = tail;
             continue;
         }
-        let star = b == b'*' && side == Side::Url && profile == Profile::Rfc9309;
+        let star = b == b'*' && kind == PathKind::Url && profile == Profile::Rfc9309;
         if b >= 0x80 || star {
             push_hex(b, out);
         } else {
@@ -67,7 +70,7 @@ fn normalize_into(text: &[u8], profile: Profile, side: Side, out: &mut Vec<u8>) 
     }
 }
 
-/// Writes the escape of byte `escaped`, which stands at the start of `rest` as `%` and two hex digits.
+/// Appends the normal form of the escape of byte `escaped`, which is the first three bytes of `rest`.
 fn push_escape(escaped: u8, rest: &[u8], profile: Profile, out: &mut Vec<u8>) {
     let decode = profile == Profile::Rfc9309 && (escaped.is_ascii_alphanumeric() || b"-._~$".contains(&escaped));
     if decode {
@@ -77,7 +80,7 @@ fn push_escape(escaped: u8, rest: &[u8], profile: Profile, out: &mut Vec<u8>) {
     }
 }
 
-/// The byte that an escape at the start of `text` stands for, and what follows the escape.
+/// The byte that an escape at the start of `text` encodes, and the text after the escape.
 fn escape_at(text: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, tail @ ..] = text else { return None };
     let digit = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
@@ -104,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_side() {
+    fn url_paths_are_normalised() {
         assert!(matches!(normalize_path(b"/a?b=c", Google), Cow::Borrowed(_)));
         assert_eq!(path("/ä%c3%7e%4".as_bytes(), Google), "/%C3%A4%C3%7E%4");
         assert_eq!(path("/ä%c3%7e%4*%2a$%24".as_bytes(), Rfc9309), "/%C3%A4%C3~%4%2A%2A$$");
@@ -112,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_side() {
+    fn rule_paths_are_normalised() {
         assert_eq!(rule(b"/a$", Google), ("/a".into(), true));
         assert_eq!(rule("/ä%aa$b".as_bytes(), Google), ("/%C3%A4%AA$b".into(), false));
         assert_eq!(rule(b"/%41%2a*%24", Rfc9309), ("/A%2A*$".into(), false));

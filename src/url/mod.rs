@@ -1,4 +1,4 @@
-//! URLs as robots.txt sees them: an origin, and a path with its query.
+//! URLs in the terms of robots.txt: an origin, and a path with its query.
 
 mod authority;
 pub(crate) mod escape;
@@ -6,4 +6,4 @@ pub(crate) mod origin;
 pub(crate) mod split;
 
 pub(crate) use origin::Origin;
-pub(crate) use split::{Parts, PlainOrigin, path_of, plain_origin, split, split_plain};
+pub(crate) use split::{PlainOrigin, UrlParts, path_of, plain_origin, split, split_plain};

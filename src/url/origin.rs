@@ -1,11 +1,14 @@
-//! The canonical key of an origin: `scheme://host[:port]`, as a robots.txt's scope has it.
+//! The canonical form of an origin, `scheme://host[:port]`: the scope of a robots.txt.
 
+use bstr::ByteSlice;
 use std::fmt;
 
-/// An origin in canonical form: lower-case scheme, `://`, canonical host, and `:port` unless it is the default.
+/// An origin in canonical form: lower-case scheme, `://`, canonical host, and `:port` unless it is the
+/// default.
 ///
-/// A robots.txt holds for one origin only (RFC 9309 §2.3; Google's specification, "file location and range of
-/// validity"). Hosts compare without case, an IDN equals its Punycode form, user information is dropped.
+/// A robots.txt applies to one origin only (RFC 9309 §2.3; Google's specification, "file location and
+/// range of validity"). Hosts compare without case, an IDN equals its Punycode form, and user
+/// information is dropped.
 ///
 /// ```
 /// use robosieve::Origin;
@@ -21,7 +24,7 @@ impl Origin {
     pub fn of(url: &[u8]) -> Option<Self> {
         let mut key = Vec::new();
         let parts = crate::url::split(url, crate::profile::Profile::Google, &mut key)?;
-        Some(Self(String::from_utf8_lossy(parts.origin).into_owned()))
+        Some(Self(parts.origin.to_str_lossy().into_owned()))
     }
 
     /// The canonical form, such as `https://example.com` or `http://example.com:8080`.
@@ -29,7 +32,8 @@ impl Origin {
         &self.0
     }
 
-    /// The same host and port class under the other of http and https (`--scheme any`).
+    /// Writes the key of the same origin under the other of http and https to `out`. Returns `false` if
+    /// there is none.
     pub(crate) fn other_scheme(key: &[u8], out: &mut Vec<u8>) -> bool {
         let (scheme, rest): (&[u8], _) = if let Some(rest) = key.strip_prefix(b"http://") {
             (b"https://", rest)
@@ -41,7 +45,7 @@ impl Origin {
         out.clear();
         out.extend_from_slice(scheme);
         out.extend_from_slice(rest);
-        // `http://h:443` has no counterpart: `https://h:443` is the default port, another class.
+        // `http://h:443` has no counterpart: in canonical form, `https://h:443` is `https://h`.
         !out.ends_with(if scheme.len() == 8 { b":443" } else { b":80" })
     }
 }

@@ -1,42 +1,48 @@
-//! Cuts a URL into its origin's key and its path, without allocation for a plain one.
+//! Splits a URL into the key of its origin and its path.
+//!
+//! Nearly all URLs in a list have a *plain* origin: `http` or `https`, a lower-case host, no user
+//! information and no port. Such an origin is its own canonical key, so the fast path only finds its
+//! end and allocates nothing. All other URLs take the slow path, which canonicalises the authority.
 
-use crate::agent::trim;
+use crate::bytes::is_white_space;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend, HostScan};
 use crate::url::authority;
+use bstr::ByteSlice;
 
-/// A URL cut in two, as far as robots.txt is concerned.
+/// The two parts of a URL that robots.txt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct UrlParts<'a> {
     /// The canonical key of the origin.
     pub origin: &'a [u8],
     /// Path and query without the fragment; always begins with `/` unless `slash` is set.
     pub path: &'a [u8],
-    /// A `/` is missing before `path` (`http://h?q`, `http://h;p`): the caller puts it there.
+    /// `path` lacks its first `/` (`http://h?q`, `http://h;p`), and the caller must prepend it.
     pub slash: bool,
 }
 
-/// Cuts `url`; `None` if it is no `scheme://authority…`. `key` holds the origin where it had to be rewritten.
+/// Splits `url`; `None` if it is not of the form `scheme://authority…`. The slow path writes the
+/// origin to `key`.
 ///
 /// White space around the URL is ignored. Path and query are those of the reference's
 /// `GetPathParamsQuery`: they start at the first `/`, `?` or `;` after `://` and end before `#`.
 /// Under [`Profile::Rfc9309`] a `;` in the user information is part of the authority (RFC 3986
 /// §3.2.1) and begins no path.
-pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<UrlParts<'a>> {
     match split_plain(url, AnyBackend::detect()) {
         Some((origin, rest)) => {
             let (path, slash) = path_from(rest);
-            Some(Parts { origin, path, slash })
+            Some(UrlParts { origin, path, slash })
         }
-        None => split_slow(trim_fast(url), profile, key),
+        None => split_slow(trim(url), profile, key),
     }
 }
 
-/// Cuts a URL whose origin is canonical as it stands, as nearly all are, into that and what follows it, the fragment too: nothing, or
-/// what begins with `/`. `None` for any other text.
+/// Splits a URL with a plain origin into the origin and the rest, fragment included. The rest is empty
+/// or begins with `/`. `None` for any other text.
 #[inline(always)]
 pub(crate) fn split_plain(url: &[u8], backend: impl Backend) -> Option<(&[u8], &[u8])> {
-    let url = trim_fast(url);
+    let url = trim(url);
     let PlainOrigin { len: end, has_path } = plain_origin(url, backend)?;
     if !has_path && end < url.len() {
         return None;
@@ -44,24 +50,28 @@ pub(crate) fn split_plain(url: &[u8], backend: impl Backend) -> Option<(&[u8], &
     url.split_at_checked(end)
 }
 
-/// An origin that is canonical as it stands.
+/// A plain origin: one that is its own canonical key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlainOrigin {
+    /// The length of the origin.
     pub len: usize,
-    /// A path follows; else a line end, or nothing.
+    /// Whether a path follows it; else a line end or the end of the text does.
     pub has_path: bool,
 }
 
-/// The origin that `text` begins with, if it is canonical as it stands and a path follows, a line end, or nothing. Nothing behind that is
-/// looked at, but with 32 bytes there most hosts are seen at once.
+/// The origin at the start of `text`, if it is plain and is followed by a path, a line end or nothing.
+///
+/// The text may go on after the URL. With 32 bytes after the scheme, one vector step finds the end of
+/// most hosts.
 #[inline(always)]
 pub(crate) fn plain_origin(text: &[u8], backend: impl Backend) -> Option<PlainOrigin> {
     let start = plain_scheme(text)?;
     let rest = text.get(start..)?;
-    let look = rest.first_chunk().and_then(|window| backend.scan_host(window));
-    let look = look.unwrap_or_else(|| look_at_long_host(rest));
-    let (len, label) = (start + look.len, start + look.label);
-    // Spellings of an IPv4 address have a last label that begins with a digit; a dot at the end is left to the slow path.
+    let scan = rest.first_chunk().and_then(|window| backend.scan_host(window));
+    let scan = scan.unwrap_or_else(|| scan_long_host(rest));
+    let (len, label) = (start + scan.len, start + scan.label);
+    // The last label of an IPv4 address begins with a digit in every spelling. The slow path takes
+    // these, and hosts that end in a dot.
     if label >= len || text.get(label)?.is_ascii_digit() {
         return None;
     }
@@ -73,7 +83,7 @@ pub(crate) fn plain_origin(text: &[u8], backend: impl Backend) -> Option<PlainOr
     }
 }
 
-/// The length of `http://` or `https://`.
+/// The length of `http://` or `https://` at the start of `text`.
 #[inline(always)]
 fn plain_scheme(text: &[u8]) -> Option<usize> {
     let start = u64::from_le_bytes(*text.first_chunk()?);
@@ -86,21 +96,22 @@ fn plain_scheme(text: &[u8]) -> Option<usize> {
     }
 }
 
+/// The host at the start of a text, for a host over 31 bytes or a text under 32.
 #[inline(never)]
-fn look_at_long_host(text: &[u8]) -> HostScan {
-    let len = text.iter().position(|&b| !PLAIN[usize::from(b)]).unwrap_or(text.len());
+fn scan_long_host(text: &[u8]) -> HostScan {
+    let len = text.iter().position(|&b| !HOST_BYTES[usize::from(b)]).unwrap_or(text.len());
     HostScan { len, label: memchr::memrchr(b'.', &text[..len]).map_or(0, |dot| dot + 1) }
 }
 
-/// [`trim`], for text that seldom needs it.
-fn trim_fast(url: &[u8]) -> &[u8] {
+/// Trims white space, with a fast path for the usual text without any at its ends.
+fn trim(url: &[u8]) -> &[u8] {
     match (url.first(), url.last()) {
         (Some(&first), Some(&last)) if first > b' ' && last > b' ' => url,
-        _ => trim(url),
+        _ => url.trim_with(is_white_space),
     }
 }
 
-/// The offset behind `scheme://`.
+/// The offset after `scheme://`.
 fn authority_start(url: &[u8]) -> Option<usize> {
     let colon = memchr::memchr(b':', url)?;
     let scheme = &url[..colon];
@@ -109,8 +120,8 @@ fn authority_start(url: &[u8]) -> Option<usize> {
     (valid && url[colon..].starts_with(b"://")).then_some(colon + 3)
 }
 
-/// 1 for the bytes of a host that is canonical as it stands.
-static PLAIN: [bool; 256] = {
+/// The bytes of a plain host.
+static HOST_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
     while b < 256 {
@@ -121,16 +132,18 @@ static PLAIN: [bool; 256] = {
     table
 };
 
+/// [`split`] for a trimmed URL without a plain origin.
 #[cold]
-fn split_slow<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<Parts<'a>> {
+fn split_slow<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Option<UrlParts<'a>> {
     let start = authority_start(url)?;
     let rest = &url[start..];
     let authority_end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
     let authority = &rest[..authority_end];
+    // RFC 3986 has no such authority, and browsers disagree with the reference about its path.
     if authority.contains(&b'\\') {
-        return None; // RFC 3986 has no such authority, and browsers disagree with the reference on its path
+        return None;
     }
-    // The reference starts the path at a `;` too, wherever it stands in the authority.
+    // The reference also starts the path at a `;` anywhere in the authority.
     let host = user_info_len(authority);
     let end = authority[host..].iter().position(|&b| b == b';').map_or(authority_end, |i| host + i);
     authority::canonical(&url[..start - 3], &authority[..end], key)?;
@@ -139,10 +152,10 @@ fn split_slow<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -> Opti
         Profile::Rfc9309 => end,
     };
     let (path, slash) = path_from(&rest[path_start..]);
-    Some(Parts { origin: key, path, slash })
+    Some(UrlParts { origin: key, path, slash })
 }
 
-/// Path and query of what follows the authority, and whether a `/` must be put before it.
+/// Path and query in the text after the authority, and whether the caller must prepend a `/`.
 #[inline]
 fn path_from(rest: &[u8]) -> (&[u8], bool) {
     let path = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
@@ -153,18 +166,18 @@ fn path_from(rest: &[u8]) -> (&[u8], bool) {
     }
 }
 
-/// The length of the user information that `rest`, which begins with an authority, begins with, the
-/// `@` included.
+/// The length of the user information at the start of `rest`, which begins with an authority; the `@`
+/// counts.
 fn user_info_len(rest: &[u8]) -> usize {
     let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
     memchr::memrchr(b'@', &rest[..end]).map_or(0, |at| at + 1)
 }
 
-/// Path and query of a URL or of a bare path, to the byte as the reference cuts them.
+/// Path and query of a URL or of a bare path, byte for byte as in the reference.
 ///
-/// A URL goes from the first `/`, `?` or `;` behind `://` (or behind an initial `//`) to the first
-/// `#`; text without any of them is `/`. Under [`Profile::Rfc9309`] user information is skipped
-/// first, as in [`split`]. The second value says that a `/` must be put before the first.
+/// They reach from the first `/`, `?` or `;` after `://` (or after an initial `//`) to the first `#`; a
+/// text without any of these has the path `/`. Under [`Profile::Rfc9309`] user information is skipped
+/// first, as in [`split`]. The second value says whether the caller must prepend a `/`.
 pub(crate) fn path_of(text: &[u8], profile: Profile) -> (&[u8], bool) {
     let start = if text.starts_with(b"//") { 2 } else { 0 };
     let is_path = |b: &u8| b"/?;".contains(b);

@@ -1,6 +1,6 @@
 //! Looks at texts as they are: lines, hosts, odd bytes, places of a needle.
 
-use crate::bytes::{ends, first_word};
+use crate::bytes::{first_and_last, first_word};
 use crate::simd::avx2::vectors::{lanes, load_bytes, load_half};
 use crate::simd::{HostScan, LineMasks};
 use std::arch::x86_64::*;
@@ -55,7 +55,7 @@ pub(super) fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn is_plain(text: &[u8]) -> bool {
-    if let Some([first, last]) = ends(text) {
+    if let Some([first, last]) = first_and_last(text) {
         let odd = _mm256_or_si256(odd_bytes(load_bytes(first)), odd_bytes(load_bytes(last)));
         if text.len() <= 64 {
             return lanes(odd) == 0;
@@ -63,9 +63,9 @@ pub(super) fn is_plain(text: &[u8]) -> bool {
         let chunks = text[32..].as_chunks().0.iter();
         return lanes(chunks.fold(odd, |odd, chunk| _mm256_or_si256(odd, odd_bytes(load_bytes(chunk))))) == 0;
     }
-    let halves = if let Some([first, last]) = ends(text) {
+    let halves = if let Some([first, last]) = first_and_last(text) {
         _mm256_set_m128i(load_half(last), load_half(first))
-    } else if let Some([first, last]) = ends(text) {
+    } else if let Some([first, last]) = first_and_last(text) {
         _mm256_broadcastsi128_si256(_mm_set_epi64x(i64::from_le_bytes(*last), i64::from_le_bytes(*first)))
     } else {
         let odd = odd_bytes(_mm256_castsi128_si256(_mm_cvtsi64_si128(first_word(text).cast_signed())));

@@ -1,6 +1,6 @@
 //! Vectors of 32 bytes: how texts come into them, and what several steps ask of them.
 
-use crate::bytes::{ends, first_word};
+use crate::bytes::{first_and_last, first_word};
 use crate::simd::Nibbles;
 use std::arch::x86_64::*;
 
@@ -42,11 +42,11 @@ fn load_short(text: &[u8]) -> __m256i {
     };
     // Two reads that overlap, the second moved to its place.
     let len = text.len().min(31);
-    if let Some([head, tail]) = ends(text) {
+    if let Some([head, tail]) = first_and_last(text) {
         let moves = MOVES[32 - len.max(16)..].first_chunk().unwrap_or(&[0; 16]);
         return _mm256_set_m128i(_mm_shuffle_epi8(load_half(tail), load_half(moves)), load_half(head));
     }
-    let [low, high] = match ends(text) {
+    let [low, high] = match first_and_last(text) {
         Some([head, tail]) => [u64::from_le_bytes(*head), u64::from_le_bytes(*tail) >> (8 * (15 - len)) >> 8],
         None => [first_word(text), 0],
     };
@@ -57,7 +57,7 @@ fn load_short(text: &[u8]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_last(text: &[u8], count: usize) -> (__m256i, u32) {
-    match ends(text) {
+    match first_and_last(text) {
         Some([_, last]) => (load_bytes(last), 32 - count.min(32) as u32),
         None => (load_short(text), 0),
     }
