@@ -110,9 +110,10 @@ fn number_of(path: &Path) -> Option<u32> {
 
 #[cfg(unix)]
 mod descriptor {
-    use crate::atomic::{File, Path};
+    use std::fs::File;
     use std::io;
     use std::os::fd::{BorrowedFd, RawFd};
+    use std::path::Path;
 
     /// Another handle of an open file, with the same position: what the shell or another program
     /// writes there goes on behind. Opening `/proc/self/fd/1` again would begin at the start of the
@@ -132,8 +133,9 @@ mod descriptor {
 
 #[cfg(not(unix))]
 mod descriptor {
-    use crate::atomic::{File, Path};
+    use std::fs::File;
     use std::io;
+    use std::path::Path;
 
     pub(super) fn duplicate(path: &Path, _: u32) -> io::Result<File> {
         File::options().append(true).open(path)
