@@ -1,13 +1,13 @@
-//! Answers in archives that must not be taken for an empty robots.txt, which would allow
-//! everything: a JSON line's body under another key, a `revisit` record, a URL that was captured
-//! often.
+//! Archived answers that are no empty robots.txt, although they look like one: a body under another
+//! JSON key, a `revisit` record, a redirect to a URL with many captures. An empty robots.txt would
+//! allow everything.
 
 use crate::command::robosieve;
 use base64::Engine;
 use robosieve::*;
 use serde_json::{Value, json};
 
-/// The snapshot of an archive, JSON lines or WARC.
+/// Compiles an archive, JSON lines or WARC.
 fn compile(archive: &[u8]) -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_reader("archive", archive).unwrap();
@@ -26,7 +26,7 @@ fn line(object: &Value) -> String {
 }
 
 #[test]
-fn a_body_is_read_from_any_documented_key() {
+fn every_documented_body_key_is_read() {
     let robots = "User-agent: *\nDisallow: /x";
     for key in ["body", "content", "text", "robots"] {
         let snapshot = compile(line(&json!({key: robots})).as_bytes());
@@ -47,10 +47,10 @@ fn a_body_is_read_from_any_documented_key() {
     assert_eq!(letter(&compile(without_status.as_bytes()), "https://a.example/x"), 'D');
 }
 
-/// RFC 9110 §15.3.5: of the 2xx only 204 has no body. Of another one the body is not known, as if
-/// the site had not answered.
+/// RFC 9110 §15.3.5: of the 2xx statuses only 204 has no body. For the others a missing body is
+/// unknown, so the site is unreachable.
 #[test]
-fn a_2xx_without_a_body_is_unreachable() {
+fn success_without_body_is_unreachable() {
     for (object, expected) in [
         (json!({}), 'D'),
         (json!({"status": 206}), 'D'),
@@ -67,7 +67,7 @@ fn a_2xx_without_a_body_is_unreachable() {
 }
 
 #[test]
-fn a_key_that_looks_like_a_body_is_warned_of_with_a_count() {
+fn unknown_body_keys_are_counted_in_a_warning() {
     let dir = tempfile::tempdir().unwrap();
     let objects = [
         json!({"html": "<html>"}),
@@ -88,7 +88,7 @@ fn a_key_that_looks_like_a_body_is_warned_of_with_a_count() {
 }
 
 #[test]
-fn fetched_at_may_be_seconds_since_1970() {
+fn fetched_at_accepts_unix_seconds() {
     let lines = [
         line(&json!({"body": "user-agent: *\ndisallow: /", "fetched_at": 1_767_312_000})),
         line(&json!({"body": "", "fetched_at": "2026-01-01T00:00:00Z"})),
@@ -104,14 +104,14 @@ fn fetched_at_may_be_seconds_since_1970() {
 }
 
 #[test]
-fn a_broken_line_has_one_line_number() {
+fn broken_lines_are_numbered_once() {
     let text = line(&json!({"body": ""})) + "{\"url\": tru}\n";
     let err = Compiler::default().add_reader("a.jsonl", text.as_bytes()).unwrap_err().to_string();
     assert!(err.contains("line 2: expected ident at column") && !err.contains("line 1"), "{err}");
 }
 
 #[test]
-fn a_truncated_fetch_is_unreachable_in_any_case_of_letters() {
+fn truncation_reasons_ignore_case() {
     for (reason, expected) in [("disconnect", 'D'), ("DISCONNECT", 'D'), ("Time", 'D'), ("length", 'A')] {
         let object = json!({"body": "", "truncated": reason});
         assert_eq!(letter(&compile(line(&object).as_bytes()), "https://a.example/x"), expected, "{reason}");
@@ -119,7 +119,7 @@ fn a_truncated_fetch_is_unreachable_in_any_case_of_letters() {
 }
 
 #[test]
-fn the_codings_of_a_base64_body_are_undone() {
+fn content_codings_of_base64_bodies_are_decoded() {
     let coded = {
         let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut out, b"User-agent: *\nDisallow: /x").unwrap();
@@ -150,10 +150,9 @@ fn record(kind: &str, day: u8, more: &str, block: &str) -> String {
     )
 }
 
-/// WARC/1.1 §6.7: a `revisit` record says that an answer was the same as an earlier one, and leaves
-/// the body out.
+/// WARC/1.1 §6.7: a `revisit` record means that the answer equals an earlier one. It has no body.
 #[test]
-fn a_revisit_record_confirms_the_copy_before_it() {
+fn revisit_records_confirm_the_previous_copy() {
     let copy = record("response", 1, "", "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /x\n");
     let own = "WARC-Refers-To-Target-URI: <https://a.example/robots.txt>\r\n";
     let other = "WARC-Refers-To-Target-URI: https://b.example/robots.txt\r\n";
@@ -176,10 +175,10 @@ fn a_revisit_record_confirms_the_copy_before_it() {
     assert_eq!(letter(&alone, "https://a.example/x"), 'D', "a revisit without a copy is no answer");
 }
 
-/// Captures of one URL, many, and origins that redirect there: each gets what the URL said by the
-/// time that counts.
+/// Many captures of one URL, and origins that redirect to it. Each origin gets the copy that was
+/// current at its own time.
 #[test]
-fn followers_of_an_often_captured_url_each_get_its_copy_of_their_time() {
+fn redirects_resolve_to_the_copy_of_their_time() {
     let target = "https://t.example/robots.txt";
     let captures = (1..=28).map(|day| {
         json!({"url": target, "status": 200, "body": format!("user-agent: *\ndisallow: /{day}$"),

@@ -1,4 +1,4 @@
-//! `robosieve bench`: what it prints, and that it looks at the answers too.
+//! `robosieve bench`: its output, and its check of the answers.
 
 use crate::command::{Ran, robosieve};
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn json(ran: &Ran) -> Value {
 const SMALL: [&str; 4] = ["--origins", "500", "--urls", "5k"];
 
 #[test]
-fn a_synthetic_web_is_timed_stage_by_stage() {
+fn stages_are_timed() {
     let dir = tempfile::tempdir().unwrap();
     let report = json(&bench(dir.path(), &[&SMALL[..], &["--json", "--runs", "1", "--threads", "1,2"]].concat()));
     assert_eq!(report["synthetic"]["origins"], 500);
@@ -35,13 +35,13 @@ fn a_synthetic_web_is_timed_stage_by_stage() {
         }
         assert!(["chained", "overlapped"].iter().all(|how| number(&ceilings["random_access_ns"][how])));
     }
-    // Most lines are decided by rules, and those were compared with the reference.
+    // Rules decide most lines, and the reference judged these too.
     let compared = report["reference"]["compared"].as_u64().unwrap();
     assert!((1_000..2_000).contains(&compared) && report["reference"]["allowed"][0].as_u64().unwrap() > compared / 2);
 }
 
 #[test]
-fn the_order_changes_times_and_nothing_else() {
+fn order_changes_only_times() {
     let dir = tempfile::tempdir().unwrap();
     let counts = |order| {
         let args = [&SMALL[..], &["--json", "--runs", "1", "-a", "FooBot,GPTBot", "--order", order]].concat();
@@ -51,7 +51,7 @@ fn the_order_changes_times_and_nothing_else() {
 }
 
 #[test]
-fn the_table_names_stages_and_ceilings() {
+fn table_names_stages_and_ceilings() {
     let dir = tempfile::tempdir().unwrap();
     let ran = bench(dir.path(), &[&SMALL[..], &["--runs", "1"]].concat());
     let table = String::from_utf8(ran.stdout).unwrap();
@@ -61,9 +61,9 @@ fn the_table_names_stages_and_ceilings() {
     assert!(table.starts_with("synthetic web of 500 origins and 5,000 URLs, sorted, seed 1; GPTBot;"), "{table}");
 }
 
-/// What was written for other tools is the web that would have been timed.
+/// The web that `bench` writes for other tools is the one that it times.
 #[test]
-fn a_written_web_gives_the_same_counts() {
+fn written_webs_give_the_same_counts() {
     let dir = tempfile::tempdir().unwrap();
     let ran = bench(dir.path(), &[&SMALL[..], &["--write-to", "web"]].concat());
     assert_eq!((ran.code, ran.stdout.as_slice()), (Some(0), &b""[..]), "{}", ran.stderr);
@@ -79,7 +79,7 @@ fn a_written_web_gives_the_same_counts() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn contradictory_options_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("empty.txt"), "").unwrap();
     fs::write(dir.path().join("robots.jsonl"), r#"{"url": "https://e.example/robots.txt", "body": ""}"#).unwrap();

@@ -1,4 +1,5 @@
-//! `scripts/commoncrawl` against a server of Common Crawl's layout, which breaks off, is busy and sends damaged files.
+//! `scripts/commoncrawl` against a local server with the layout of Common Crawl. The server breaks
+//! connections, is busy, and sends damaged files.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,13 +12,13 @@ use std::sync::{Arc, Mutex};
 
 pub(crate) const CRAWL: &str = "CC-MAIN-2026-38";
 
-/// What happens to the first request for a file.
+/// The fault of the first request for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mishap {
-    /// The answer ends after so many bytes.
+    /// The answer ends after this number of bytes.
     BreakOff(usize),
     Busy,
-    /// One byte is another.
+    /// One byte is changed.
     Damage,
 }
 
@@ -25,11 +26,11 @@ enum Mishap {
 struct State {
     files: BTreeMap<String, Vec<u8>>,
     mishaps: BTreeMap<String, Mishap>,
-    /// Paths asked for, with the byte to begin at.
+    /// Requested paths, each with the offset of its first byte.
     asked: Vec<(String, usize)>,
 }
 
-/// A server on this machine; it lives as long as the process.
+/// A local server. It runs until the process ends.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub address: String,
@@ -42,7 +43,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-/// The records of a WARC file, each compressed by itself, dealt out to so many files.
+/// The records of a WARC file, one gzip member each, distributed over this number of files.
 fn deal(warc: &[u8], files: usize) -> Vec<Vec<u8>> {
     let starts: Vec<usize> = memchr::memmem::find_iter(warc, b"WARC/1.0\r\n").collect();
     let mut out = vec![Vec::new(); files];
@@ -53,7 +54,7 @@ fn deal(warc: &[u8], files: usize) -> Vec<Vec<u8>> {
     out
 }
 
-/// The small list as a crawl index.
+/// The small list as an index of a crawl.
 fn index(urls: &[u8]) -> Vec<u8> {
     let line = |url: &str| {
         let url = serde_json::to_string(url).unwrap();
@@ -63,7 +64,8 @@ fn index(urls: &[u8]) -> Vec<u8> {
 }
 
 impl Server {
-    /// Serves a crawl of four robots.txt archives and two files of the index, made of `datasets/small`.
+    /// Serves a crawl of four robots.txt archives and two files of the index, made of
+    /// `datasets/small`.
     pub(crate) fn start() -> Self {
         let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
         let mut files = BTreeMap::new();
@@ -89,7 +91,7 @@ impl Server {
         let serving = server.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                // A client that went away is its own affair.
+                // A client may close its connection.
                 let _ = serving.answer(stream.unwrap());
             }
         });
@@ -142,7 +144,7 @@ impl Server {
         state.mishaps.insert(path, mishap);
     }
 
-    /// What was asked for since the last time, of the files whose path contains this.
+    /// The requests since the last call, for files whose path contains this text.
     fn asked(&self, path: &str) -> Vec<usize> {
         let asked = std::mem::take(&mut self.state.lock().unwrap().asked);
         asked.into_iter().filter(|(asked, _)| asked.contains(path)).map(|(_, start)| start).collect()
@@ -172,7 +174,7 @@ fn is_there(program: &str) -> bool {
 }
 
 #[test]
-fn files_arrive_whole_in_spite_of_all() {
+fn downloads_survive_failures() {
     if !is_there("curl") {
         return;
     }
@@ -185,7 +187,7 @@ fn files_arrive_whole_in_spite_of_all() {
     let ran = server.fetch(dir.path(), &args);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let cc = dir.path().join("cc");
-    // Spread evenly over the four there are; no half ones beside them.
+    // Two of the four archives, evenly spread, and no partial file.
     assert_eq!(names(&cc.join("robotstxt")), [format!("{CRAWL}-00000.warc.gz"), format!("{CRAWL}-00002.warc.gz")]);
     assert_eq!(names(&cc.join("index")), ["cdx-00000.gz"]);
     {
@@ -199,11 +201,11 @@ fn files_arrive_whole_in_spite_of_all() {
         assert!(state.mishaps.is_empty());
     }
     assert_eq!(server.asked("00000.warc"), [0, 100], "it goes on where it broke off");
-    // All is there: nothing is asked for again, and the sums fit.
+    // Everything is present: nothing is requested again, and the checksums match.
     let ran = server.fetch(dir.path(), &args);
     assert!(ran.status.success() && server.asked("").is_empty());
     assert!(server.fetch(dir.path(), &["--verify", "cc"]).status.success());
-    // More of the same crawl.
+    // Download more of the same crawl.
     let ran = server.fetch(dir.path(), &[CRAWL, "cc", "--robots", "all", "--index", "0"]);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!((names(&cc.join("robotstxt")).len(), server.asked("warc.gz").len()), (4, 2));
@@ -214,7 +216,7 @@ fn files_arrive_whole_in_spite_of_all() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told() {
+fn failed_downloads_are_reported() {
     if !is_there("curl") {
         return;
     }

@@ -1,16 +1,17 @@
-//! Real robots.txt files and real URLs with expected verdicts, where they are present beside the repository.
+//! Real robots.txt files and real URLs with expected verdicts. The data is no part of the
+//! repository; without it the tests print `SKIPPED` and pass.
 
 use base64::Engine;
 use robosieve::*;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Prints past the test harness, which shows what a test prints only if it fails.
+/// Prints to standard error directly: the test harness shows captured output of failures only.
 fn notice(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The corpus; `None`, with a notice, where it is absent.
+/// The path of a corpus file. Prints a notice and returns `None` if it is absent.
 fn corpus(file: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus").join(file);
     if path.exists() {
@@ -21,7 +22,7 @@ fn corpus(file: &str) -> Option<PathBuf> {
 }
 
 #[test]
-fn every_conformance_case_has_the_references_answer() {
+fn conformance_cases_pass() {
     let Some(path) = corpus("cases.jsonl") else { return };
     let text = std::fs::read_to_string(path).unwrap();
     let (mut cases, mut right) = (0, 0);
@@ -51,7 +52,7 @@ fn every_conformance_case_has_the_references_answer() {
     assert_eq!(right, cases);
 }
 
-/// The verdict by a snapshot; `None` for what is no URL with a host.
+/// Judges by a snapshot. `None` if the URL has no host.
 fn through_snapshot(robots: &[u8], agent: &Agent, url: &[u8]) -> Option<bool> {
     let origin = Origin::of(url)?;
     let mut compiler = Compiler::default();
@@ -62,7 +63,7 @@ fn through_snapshot(robots: &[u8], agent: &Agent, url: &[u8]) -> Option<bool> {
 }
 
 #[test]
-fn every_url_of_the_archive_has_the_expected_verdicts() {
+fn archive_urls_have_expected_verdicts() {
     let (Some(warc), Some(urls)) = (corpus("robots.warc.gz"), corpus("urls.tsv")) else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("corpus.rsieve");

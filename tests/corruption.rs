@@ -1,5 +1,6 @@
-//! Damaged and forged snapshots: nothing panics or hangs, and no wrong verdict goes unnoticed.
+//! Damaged and forged snapshots: nothing panics or hangs, and every wrong verdict is detected.
 
+use crate::generate::Random;
 use robosieve::report::Reporter;
 use robosieve::*;
 use std::fmt::Debug;
@@ -10,7 +11,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
-// The layout, as `docs/FORMAT.md` has it: written down again, so that the code cannot agree with itself in error.
+// The layout of `docs/FORMAT.md`, written down a second time: a shared constant would hide an
+// error.
 const HEADER: usize = 32;
 const ROW: usize = 32;
 const HEAD: usize = HEADER + SECTIONS * ROW;
@@ -29,7 +31,7 @@ User-agent: Kangaroo Bot/2\nUser-agent: BarBot\nDisallow: /a/path/that/no/prefix
 User-agent: *\nDisallow: /cart*\nAllow: /cart/open$\nDisallow: *?session=\nDisallow: /****************stars\n
 Sitemap: https://rules.example/sitemap.xml\n";
 
-/// Every outcome that a snapshot tells apart, and every reason for a note.
+/// Every outcome that a snapshot distinguishes, and every reason for a note.
 const ARCHIVE: &str = r#"
 {"url": "https://rules.example/robots.txt", "fetched_at": "2026-03-01T00:00:00Z", "body": RULES, "headers": {"Cache-Control": "max-age=60"}}
 {"url": "http://moved.example/robots.txt", "status": 301, "headers": {"Location": "https://rules.example/robots.txt"}}
@@ -74,8 +76,8 @@ pub(crate) const URLS: [&str; 23] = [
 
 pub(crate) const AGENTS: [&str; 6] = ["FooBot", "Kangaroo Bot", "Absent:BarBot:FooBot", "am", "an", "*"];
 
-/// A robots.txt whose groups overlap so much that merging them for every name would multiply them: the last of its
-/// names are told a union of rule sets. Equal rules make it long for the compiler and short in the snapshot.
+/// A robots.txt whose groups overlap so much that merging them for every name would multiply its
+/// size. So the last names get a union of rule sets. Equal rules keep the snapshot small.
 pub(crate) fn overlapping() -> String {
     let names: Vec<String> = ('a'..='n').map(|letter| format!("a{letter}")).collect();
     let mut text: String = names.iter().map(|name| format!("user-agent: {name}\n")).collect();
@@ -107,7 +109,7 @@ fn put_u64(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Where the sections lie, as the table says.
+/// The byte ranges of the sections, from the table.
 pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
     let extent = |row: usize| {
         let start = u64_at(bytes, HEADER + row * ROW + 8) as usize;
@@ -120,14 +122,14 @@ pub(crate) fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
     extents(bytes).into_iter().map(|extent| bytes[extent].to_vec()).collect()
 }
 
-/// Makes the header's checksum fit, as a forger would.
+/// Writes a valid checksum into the header, as a forger would.
 fn seal_head(bytes: &mut [u8]) {
     put_u64(bytes, 24, 0);
     let checksum = xxh3_64(&bytes[..HEAD]);
     put_u64(bytes, 24, checksum);
 }
 
-/// A snapshot of these sections in which every checksum fits.
+/// Assembles a snapshot of these sections with valid checksums.
 pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
     let mut out =
         [b"RSIEVE\x1a\n".as_slice(), &FORMAT_VERSION.to_le_bytes(), &(SECTIONS as u32).to_le_bytes()].concat();
@@ -145,7 +147,7 @@ pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
     out
 }
 
-/// Judges every URL for every agent under several options: the letters, `!` for an error.
+/// Judges every URL for every agent under several options. Returns the letters, `!` for an error.
 fn verdicts(snapshot: &Snapshot) -> String {
     let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
     let mut out = String::new();
@@ -181,7 +183,8 @@ fn is_corrupt(err: &Error) -> bool {
     matches!(err.kind(), ErrorKind::Corrupt { .. })
 }
 
-/// Asks everything else that can be asked; only that it comes back matters.
+/// Calls everything else in the public interface. The call has to return; its result does not
+/// matter.
 fn ask(snapshot: &Snapshot) {
     let _ = (snapshot.metadata(), snapshot.profile(), snapshot.outcome_counts(), snapshot.byte_len());
     assert_eq!(snapshot.sections().count(), SECTIONS);
@@ -208,7 +211,7 @@ fn ask(snapshot: &Snapshot) {
     }
 }
 
-/// Runs the cases one after the other and names the one that panics, fails or hangs.
+/// Runs the cases in order, and names the one that panics, fails or hangs.
 fn sweep<C: Copy + Debug + Send + 'static>(cases: Vec<C>, run: impl Fn(C) + Send + 'static) {
     assert!(!cases.is_empty());
     let (sender, begun) = mpsc::channel();
@@ -229,7 +232,7 @@ fn sweep<C: Copy + Debug + Send + 'static>(cases: Vec<C>, run: impl Fn(C) + Send
     assert!(worker.join().is_ok(), "{last:?} panics or fails; its message stands above");
 }
 
-/// A forged snapshot must be answered somehow: an error or any verdict, but no panic and no hang.
+/// Uses a forged snapshot. It may give an error or any verdict, but no panic and no hang.
 fn survives(bytes: &[u8]) {
     if let Ok(snapshot) = Snapshot::new(bytes.to_vec()) {
         if let Err(err) = snapshot.verify() {
@@ -241,7 +244,7 @@ fn survives(bytes: &[u8]) {
     }
 }
 
-/// Compiles over a forged snapshot, as far as that goes.
+/// Compiles over a forged snapshot, until an error.
 fn take_over(bytes: &[u8]) {
     let expected = |err: &Error| is_corrupt(err) || matches!(err.kind(), ErrorKind::BadPrevious(_));
     let mut compiler = Compiler::default();
@@ -256,36 +259,20 @@ fn take_over(bytes: &[u8]) {
     );
 }
 
-/// A generator of numbers that are the same in every run (SplitMix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-
-    /// Bytes of which many are such that an offset or count made of them lies just about within bounds.
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        let style = self.below(4);
-        let mut byte = || match style {
-            0 => self.next() as u8,
-            1 => (self.next() % 3) as u8 * u8::from(self.next().is_multiple_of(4)),
-            2 => u8::MAX * u8::from(!self.next().is_multiple_of(4)),
-            _ => b"/*.a\0\x01\xff%"[self.below(8)],
-        };
-        (0..len).map(|_| byte()).collect()
-    }
+/// Random bytes, in styles whose offsets and counts are often almost within bounds.
+fn garbage(random: &mut Random, len: u64) -> Vec<u8> {
+    let style = random.below(4);
+    let mut byte = || match style {
+        0 => random.next() as u8,
+        1 => random.below(3) as u8 * u8::from(random.below(4) == 0),
+        2 => u8::MAX * u8::from(random.below(4) > 0),
+        _ => random.pick(b"/*.a\0\x01\xff%"),
+    };
+    (0..len).map(|_| byte()).collect()
 }
 
 #[test]
-fn the_snapshot_under_test_is_rich() {
+fn test_snapshot_is_rich() {
     let snapshot = Snapshot::new(intact()).unwrap();
     snapshot.verify().unwrap();
     assert!(snapshot.outcome_counts().unwrap().iter().all(|(_, count)| *count > 0));
@@ -300,7 +287,7 @@ fn the_snapshot_under_test_is_rich() {
     assert!("ADUI".chars().all(|letter| verdicts.contains(letter)) && !verdicts.contains('!'));
 }
 
-/// The number of unions, found by walking the section.
+/// Counts the unions in a section of rule sets.
 fn unions(sets: &[u8]) -> usize {
     let word = |at: usize| u32::from_le_bytes(sets[at..at + 4].try_into().unwrap());
     let (mut at, mut found) = (0, 0);
@@ -319,13 +306,13 @@ fn unions(sets: &[u8]) -> usize {
 }
 
 #[test]
-fn the_layout_is_the_documented_one() {
-    // Header, table, checksums, order and padding are rebuilt from the sections alone: no byte is left unexplained.
+fn layout_is_the_documented_one() {
+    // The sections determine every other byte: header, table, checksums, order and padding.
     assert!(assemble(&sections(intact())) == intact());
 }
 
 #[test]
-fn every_flipped_bit_of_header_and_table_is_refused_at_once() {
+fn header_bit_flips_are_refused() {
     for bit in 0..HEAD * 8 {
         let mut bytes = intact().to_vec();
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -340,7 +327,7 @@ fn every_flipped_bit_of_header_and_table_is_refused_at_once() {
 }
 
 #[test]
-fn every_changed_byte_of_a_section_is_found_by_verify() {
+fn verify_finds_changed_sections() {
     let bytes = extents(intact()).into_iter().flatten();
     let cases = bytes.map(|at| (at, [0x01, 0x80, 0xff][at % 3])).collect();
     sweep(cases, |(at, change): (usize, u8)| {
@@ -354,7 +341,7 @@ fn every_changed_byte_of_a_section_is_found_by_verify() {
 }
 
 #[test]
-fn what_no_checksum_covers_is_padding_and_says_nothing() {
+fn only_padding_lacks_a_checksum() {
     let expected = verdicts(&Snapshot::new(intact()).unwrap());
     let mut covered = vec![false; intact().len()];
     covered[..HEAD].fill(true);
@@ -373,7 +360,7 @@ fn what_no_checksum_covers_is_padding_and_says_nothing() {
 }
 
 #[test]
-fn another_length_is_refused() {
+fn wrong_lengths_are_refused() {
     for len in 0..intact().len() {
         let err = Snapshot::new(&intact()[..len]).unwrap_err();
         let fits = if len < 8 { matches!(err.kind(), ErrorKind::NotASnapshot { .. }) } else { is_corrupt(&err) };
@@ -386,8 +373,8 @@ fn another_length_is_refused() {
 }
 
 #[test]
-fn the_kind_is_told_before_anything_else_is_believed() {
-    let garbage = Numbers(1).bytes(1000);
+fn magic_and_version_are_checked_first() {
+    let garbage = garbage(&mut Random(1), 1000);
     for version in [0, FORMAT_VERSION - 1, FORMAT_VERSION + 1, 0x0100_0000, u32::MAX] {
         for len in [0, 4, 20, HEAD, garbage.len()] {
             let bytes = [b"RSIEVE\x1a\n".as_slice(), &version.to_le_bytes(), &garbage[..len]].concat();
@@ -396,7 +383,7 @@ fn the_kind_is_told_before_anything_else_is_believed() {
             assert_eq!((*found, *supported), (version, FORMAT_VERSION));
         }
     }
-    // A transfer in text mode, other formats, nothing.
+    // A transfer in text mode, other formats, an empty file.
     for start in [&b"RSIEVE\x1a\r\n"[..], b"RSIEVE\n", b"\x1f\x8b", b"WARC/1.0\r\n", b"{\"url\"", b"", b"rsieve\x1a\n"]
     {
         let bytes = [start, &intact()[start.len()..]].concat();
@@ -415,7 +402,7 @@ fn damaged_files_are_refused_by_name() {
     let mut claims_much = intact().to_vec();
     put_u64(&mut claims_much, 16, 1 << 30);
     seal_head(&mut claims_much);
-    // The last but one is a sparse file: opening must not read it.
+    // The last two are sparse files: opening must not read them.
     let cases: [(&str, &[u8], u64); 5] = [
         ("empty", b"", 0),
         ("cut", intact(), intact().len() as u64 - 1),
@@ -437,7 +424,7 @@ fn damaged_files_are_refused_by_name() {
 }
 
 #[test]
-fn a_forged_table_is_refused_or_survived() {
+fn forged_tables_are_survived() {
     let len = intact().len() as u64;
     let values = [0, 1, HEAD as u64 - 1, HEAD as u64, len - 1, len, len + 1, 1 << 32, u64::MAX - 1, u64::MAX];
     let mut cases = Vec::new();
@@ -453,7 +440,7 @@ fn a_forged_table_is_refused_or_survived() {
 }
 
 #[test]
-fn sections_in_each_others_place_are_survived() {
+fn swapped_sections_are_survived() {
     let pairs = (0..SECTIONS).flat_map(|a| (0..SECTIONS).map(move |b| (a, b))).filter(|(a, b)| a != b).collect();
     sweep(pairs, |(a, b): (usize, usize)| {
         let mut sections = sections(intact());
@@ -463,7 +450,7 @@ fn sections_in_each_others_place_are_survived() {
 }
 
 #[test]
-fn forged_numbers_with_fitting_checksums_are_survived() {
+fn forged_numbers_are_survived() {
     let mut cases = Vec::new();
     for (section, bytes) in sections(intact()).iter().enumerate() {
         if ![METADATA, TEXTS, DICTIONARY].contains(&section) {
@@ -481,7 +468,7 @@ fn forged_numbers_with_fitting_checksums_are_survived() {
 }
 
 #[test]
-fn cut_sections_with_fitting_checksums_are_survived() {
+fn truncated_sections_are_survived() {
     let lens: Vec<usize> = sections(intact()).iter().map(Vec::len).collect();
     let cuts = |len: usize| [0, 1, 7, 8, len / 2, len.saturating_sub(8), len.saturating_sub(1)];
     let cases = (0..SECTIONS).flat_map(|section| cuts(lens[section]).map(move |len| (section, len))).collect();
@@ -514,16 +501,17 @@ fn forged_metadata_is_survived() {
 }
 
 #[test]
-fn garbage_with_fitting_checksums_is_survived() {
+fn garbage_sections_are_survived() {
     sweep((0..5000).collect(), |seed: u64| {
-        let mut numbers = Numbers(seed);
+        let mut random = Random(seed);
         let mut sections = sections(intact());
         for (i, section) in sections.iter_mut().enumerate() {
-            // Mostly true metadata, without which no judging begins; and with some true sections garbage gets further.
+            // Without intact metadata no judging starts; with some intact sections garbage gets
+            // further.
             let keep = if i == METADATA { 10 } else { 3 };
-            if numbers.below(12) >= keep {
-                let len = numbers.below(600);
-                *section = numbers.bytes(len);
+            if random.below(12) >= keep {
+                let len = random.below(600);
+                *section = garbage(&mut random, len);
             }
         }
         survives(&assemble(&sections));
@@ -531,7 +519,7 @@ fn garbage_with_fitting_checksums_is_survived() {
 }
 
 #[test]
-fn a_list_is_not_finished_with_damaged_rules() {
+fn damaged_rules_end_a_list() {
     let mut sections = sections(intact());
     sections[FILES].fill(0xfe);
     let bytes = assemble(&sections);

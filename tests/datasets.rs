@@ -1,4 +1,4 @@
-//! The data shipped in `datasets/small` gives the verdicts written down beside it, however its archives are packed.
+//! The archives of `datasets/small` give the expected verdicts in every packing.
 
 use crate::command::robosieve;
 use bstr::ByteSlice;
@@ -21,14 +21,14 @@ fn content(name: &str) -> Vec<u8> {
     fs::read(shipped(name)).unwrap()
 }
 
-/// Runs `robosieve` in `dir`, which must succeed, and gives its standard output.
+/// Runs `robosieve` in `dir`, asserts success, and returns its standard output.
 fn run(dir: &Path, args: &[&str]) -> Vec<u8> {
     let ran = robosieve(dir, args);
     assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
     ran.stdout
 }
 
-/// Compiles `inputs` to `small.rsieve` in `dir` and gives its bytes.
+/// Compiles `inputs` to `small.rsieve` in `dir`, and returns its bytes.
 fn compile(dir: &Path, inputs: &[PathBuf]) -> Vec<u8> {
     let mut args = vec!["compile", "-q", "-o", "small.rsieve"];
     args.extend(inputs.iter().map(|input| input.to_str().unwrap()));
@@ -36,25 +36,25 @@ fn compile(dir: &Path, inputs: &[PathBuf]) -> Vec<u8> {
     fs::read(dir.join("small.rsieve")).unwrap()
 }
 
-/// A directory with `small.rsieve` in it, made of the shipped archives.
+/// A directory with `small.rsieve`, compiled from the shipped archives.
 fn compiled() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     compile(dir.path(), &[shipped("robots.warc"), shipped("more.jsonl")]);
     dir
 }
 
-/// Writes the verdicts on the shipped URLs by `small.rsieve` in `dir`.
+/// Annotates the shipped URLs with `small.rsieve` in `dir`.
 fn annotate(dir: &Path) -> Vec<u8> {
     run(dir, &["annotate", "-q", "-s", "small.rsieve", "-a", AGENTS, shipped("urls.txt").to_str().unwrap()])
 }
 
-/// The first line in which two texts differ, for a message that can be read.
+/// The first line in which two texts differ, for a readable message.
 fn first_difference<'a>(got: &'a [u8], expected: &'a [u8]) -> Option<(&'a bstr::BStr, &'a bstr::BStr)> {
     let lines = got.lines().zip(expected.lines()).find(|(got, expected)| got != expected);
     lines.map(|(got, expected)| (got.as_bstr(), expected.as_bstr()))
 }
 
-/// The shipped archives packed as `warc` give the snapshot that the plain ones give, and the expected verdicts.
+/// Asserts that a packed WARC file gives the snapshot of the plain one, and the expected verdicts.
 fn check_packed(warc: &[u8]) {
     let plain = compiled();
     let dir = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The records of a WARC file. No body in `robots.warc` holds the text that parts them.
+/// The records of a WARC file. No body in `robots.warc` contains the separator of records.
 fn records(warc: &[u8]) -> Vec<&[u8]> {
     const END: &[u8] = b"\r\n\r\n";
     let mut starts = vec![0];
@@ -88,7 +88,7 @@ fn lines_with(letter: u8) -> Vec<u8> {
 }
 
 #[test]
-fn expected_verdicts() {
+fn verdicts_are_as_expected() {
     let got = annotate(compiled().path());
     let expected = content("expected.tsv");
     assert_eq!(first_difference(&got, &expected), None);
@@ -96,19 +96,19 @@ fn expected_verdicts() {
 }
 
 #[test]
-fn expected_verdicts_are_of_the_shipped_urls() {
+fn expected_urls_equal_shipped_urls() {
     let expected = content("expected.tsv");
     let urls = expected.lines_with_terminator().map(|line| line.split_once_str("\t").unwrap().1);
     assert!(urls.collect::<Vec<_>>().concat() == content("urls.txt"));
 }
 
 #[test]
-fn warc_gzipped_whole() {
+fn gzipped_warcs_give_the_same_verdicts() {
     check_packed(&gzipped(&content("robots.warc")));
 }
 
 #[test]
-fn warc_gzipped_record_by_record() {
+fn warcs_of_gzip_members_give_the_same_verdicts() {
     let warc = content("robots.warc");
     let members: Vec<_> = records(&warc).into_iter().map(gzipped).collect();
     assert!(members.len() > 40, "the records were not told apart");
@@ -116,12 +116,12 @@ fn warc_gzipped_record_by_record() {
 }
 
 #[test]
-fn warc_in_zstd() {
+fn zstd_warcs_give_the_same_verdicts() {
     check_packed(&zstd::encode_all(content("robots.warc").as_slice(), 3).unwrap());
 }
 
 #[test]
-fn inputs_in_reversed_order() {
+fn reversed_inputs_give_the_same_verdicts() {
     let plain = compiled();
     let dir = tempfile::tempdir().unwrap();
     let snapshot = compile(dir.path(), &[shipped("more.jsonl"), shipped("robots.warc")]);
@@ -130,7 +130,7 @@ fn inputs_in_reversed_order() {
 }
 
 #[test]
-fn filter_parts_the_lines() {
+fn filter_partitions_the_lines() {
     let dir = compiled();
     let others = ["--disallowed-to", "d.txt", "--unknown-to", "u.txt", "--invalid-to", "i.txt"];
     let urls = shipped("urls.txt");

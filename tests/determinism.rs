@@ -1,6 +1,8 @@
-//! The same inputs in any order, however divided and with any number of threads, give the same bytes.
+//! The same inputs give the same bytes, in any order, in any division, with any number of threads.
 
 use crate::command::robosieve;
+use crate::generate::Random;
+pub(crate) use crate::generate::Random as Lcg;
 use serde_json::json;
 use std::fs;
 use std::io::Write;
@@ -10,57 +12,40 @@ use tempfile::TempDir;
 const ORIGINS: u64 = 900;
 const CAPTURES: u64 = 4000;
 
-/// A linear congruential generator (Knuth's MMIX constants), so that every run makes the same data.
-pub(crate) struct Lcg(pub u64);
-
-impl Lcg {
-    /// A number below `end`.
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % end
-    }
-
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i as u64 + 1) as usize);
-        }
-    }
-}
-
 fn host(number: u64) -> String {
     let (scheme, port) = if number.is_multiple_of(7) { ("http", ":8080") } else { ("https", "") };
     format!("{scheme}://h{number}.example{port}")
 }
 
-/// A robots.txt; small numbers make the bodies that many sites share.
+/// A robots.txt of this number. Many sites share the bodies of small numbers.
 pub(crate) fn robots(number: u64) -> String {
-    let mut random = Lcg(number);
+    let mut random = Random(number);
     let mut text = String::new();
     for group in 0..random.below(4) {
-        let agent = ["*", "FooBot", "BarBot", "MJ12bot", "Kangaroo Bot"][random.below(5) as usize];
+        let agent = random.pick(&["*", "FooBot", "BarBot", "MJ12bot", "Kangaroo Bot"]);
         text += &format!("User-agent: {agent}\n");
         for _ in 0..random.below(6) {
-            let verb = ["Disallow", "Allow"][random.below(2) as usize];
-            let path = ["", "/*", "/p", "/p/*.html$", "/%C3%BC", "/a*b*c"][random.below(6) as usize];
-            text += &format!("{verb}: {path}{}\n", ["", "/x", "1", "$"][random.below(4) as usize]);
+            let verb = random.pick(&["Disallow", "Allow"]);
+            let path = random.pick(&["", "/*", "/p", "/p/*.html$", "/%C3%BC", "/a*b*c"]);
+            text += &format!("{verb}: {path}{}\n", random.pick(&["", "/x", "1", "$"]));
         }
         text += &format!("crawl-delay: {group}\nSitemap: /map{}.xml\n\n", random.below(3));
     }
     text
 }
 
-/// One capture: of an origin's robots.txt or, for redirects to find, of another page; times are often equal.
-fn capture(random: &mut Lcg) -> serde_json::Value {
+/// One capture, of a robots.txt or of another page as a target of redirects. Times are often equal.
+fn capture(random: &mut Random) -> serde_json::Value {
     let path = if random.below(9) == 0 { "/moved.txt" } else { "/robots.txt" };
     let mut object = json!({"url": host(random.below(ORIGINS)) + path});
     if random.below(10) > 0 {
         object["fetched_at"] = json!(format!("2024-0{}-01T00:00:00Z", 1 + random.below(3)));
     }
     match random.below(10) {
-        0 => object["error"] = json!(["timeout", "refused", "no such host"][random.below(3) as usize]),
-        1 => object["status"] = json!([404, 403, 410, 429, 500, 503][random.below(6) as usize]),
+        0 => object["error"] = json!(random.pick(&["timeout", "refused", "no such host"])),
+        1 => object["status"] = json!(random.pick(&[404, 403, 410, 429, 500, 503])),
         2 | 3 => {
-            let target = ["/robots.txt", "/moved.txt"][random.below(2) as usize];
+            let target = random.pick(&["/robots.txt", "/moved.txt"]);
             object["status"] = json!(301 + random.below(2));
             object["headers"] = json!({"Location": host(random.below(ORIGINS)) + target});
         }
@@ -76,13 +61,13 @@ fn capture(random: &mut Lcg) -> serde_json::Value {
     object
 }
 
-/// Lines of JSON: many captures of few origins, in no order.
+/// JSON lines: many captures of few origins, unordered.
 pub(crate) fn archive() -> Vec<String> {
-    let mut random = Lcg(1);
+    let mut random = Random(1);
     (0..CAPTURES).map(|_| capture(&mut random).to_string() + "\n").collect()
 }
 
-/// A folder in which archives are compiled and compared.
+/// A directory in which archives are compiled and compared.
 struct Compared {
     dir: TempDir,
     first: Option<Vec<u8>>,
@@ -97,7 +82,7 @@ impl Compared {
         fs::write(self.dir.path().join(name), bytes).unwrap();
     }
 
-    /// Compiles the inputs; the snapshot must be the one that the first call gave.
+    /// Compiles the inputs, and asserts that the snapshot equals that of the first call.
     fn compile(&mut self, threads: &str, inputs: &[&str]) {
         let args = [&["compile", "-q", "-j", threads, "-o", "out.rsieve"][..], inputs].concat();
         run(self.dir.path(), &args);
@@ -107,7 +92,7 @@ impl Compared {
     }
 }
 
-/// Runs what must succeed; gives its standard output.
+/// Runs a command, asserts success, and returns its standard output.
 fn run(dir: &Path, args: &[&str]) -> Vec<u8> {
     let ran = robosieve(dir, args);
     assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
@@ -115,7 +100,7 @@ fn run(dir: &Path, args: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn threads_do_not_matter_to_a_snapshot() {
+fn snapshots_ignore_thread_count() {
     let mut compared = Compared::new();
     compared.write("all.jsonl", archive().concat());
     for threads in ["1", "2", "7", "2", "7"] {
@@ -124,20 +109,20 @@ fn threads_do_not_matter_to_a_snapshot() {
 }
 
 #[test]
-fn the_order_of_captures_does_not_matter_to_a_snapshot() {
+fn snapshots_ignore_capture_order() {
     let mut compared = Compared::new();
     let mut lines = archive();
     compared.write("all.jsonl", lines.concat());
     compared.compile("1", &["all.jsonl"]);
     for seed in 2..6 {
-        Lcg(seed).shuffle(&mut lines);
+        Random(seed).shuffle(&mut lines);
         compared.write("all.jsonl", lines.concat());
         compared.compile(["1", "2", "7"][seed as usize % 3], &["all.jsonl"]);
     }
 }
 
 #[test]
-fn division_order_and_compression_of_the_inputs_do_not_matter_to_a_snapshot() {
+fn snapshots_ignore_input_division() {
     let mut compared = Compared::new();
     let lines = archive();
     compared.write("all.jsonl", lines.concat());
@@ -152,14 +137,14 @@ fn division_order_and_compression_of_the_inputs_do_not_matter_to_a_snapshot() {
     let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
     for (seed, threads) in [(7, "1"), (8, "2"), (9, "7")] {
         compared.compile(threads, &names);
-        Lcg(seed).shuffle(&mut names);
+        Random(seed).shuffle(&mut names);
     }
-    // What is said twice is said once.
+    // Repeated captures change nothing.
     compared.compile("2", &[&names[..], &["all.jsonl", "all.jsonl"]].concat());
 }
 
 #[test]
-fn the_profile_does_matter_to_a_snapshot() {
+fn snapshots_depend_on_the_profile() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("all.jsonl"), archive().concat()).unwrap();
     let compile = |profile| {
@@ -169,17 +154,16 @@ fn the_profile_does_matter_to_a_snapshot() {
     assert!(compile("google") != compile("rfc9309"), "the comparisons of this file would not see a difference");
 }
 
-/// Some megabytes of URLs on known and unknown origins, in runs and mixed, with lines that are none.
+/// Some megabytes of URLs on known and unknown origins, in runs and mixed, and invalid lines.
 fn list() -> String {
-    let mut random = Lcg(3);
+    let mut random = Random(3);
     let mut text = String::new();
     let mut origin = host(0);
     for _ in 0..100_000 {
         if random.below(3) == 0 {
             origin = host(random.below(ORIGINS + 100));
         }
-        let path =
-            ["/", "/p", "/p/1.html", "/p/x1", "/ü/x", "/%c3%bc1", "/axbxc", "/p/x?q=1"][random.below(8) as usize];
+        let path = random.pick(&["/", "/p", "/p/1.html", "/p/x1", "/ü/x", "/%c3%bc1", "/axbxc", "/p/x?q=1"]);
         match random.below(50) {
             0 => text += "not a URL\n",
             1 => text += "\r\n",
@@ -190,7 +174,7 @@ fn list() -> String {
 }
 
 #[test]
-fn threads_do_not_matter_to_verdicts() {
+fn verdicts_ignore_thread_count() {
     const OUTPUTS: [&str; 4] = ["kept", "disallowed", "unknown", "invalid"];
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("all.jsonl"), archive().concat()).unwrap();
@@ -209,7 +193,7 @@ fn threads_do_not_matter_to_verdicts() {
     assert!(one == with_threads("2") && one == with_threads("7"));
 }
 
-/// The list divided at line ends into files of every compression; their names.
+/// Divides the list at line ends into files of every compression. Returns their names.
 fn divided_list(dir: &Path) -> Vec<&'static str> {
     let gzip = |part: &[u8]| {
         let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -236,7 +220,7 @@ fn divided_list(dir: &Path) -> Vec<&'static str> {
 }
 
 #[test]
-fn division_and_compression_of_the_lists_do_not_matter_to_verdicts() {
+fn verdicts_ignore_list_division() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("all.jsonl"), archive().concat()).unwrap();
     fs::write(dir.path().join("list.txt"), list()).unwrap();
@@ -253,7 +237,7 @@ fn division_and_compression_of_the_lists_do_not_matter_to_verdicts() {
 }
 
 #[test]
-fn of_two_damaged_lists_the_first_is_named() {
+fn first_damaged_list_is_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("all.jsonl"), archive()[..100].concat()).unwrap();
     run(dir.path(), &["compile", "-q", "all.jsonl", "-o", "web.rsieve"]);

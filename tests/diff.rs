@@ -1,4 +1,4 @@
-//! Snapshots compared: against a slow count that asks the reference about every origin, and as the command tells it.
+//! The comparison of snapshots, against a slow count with the reference, and as printed by `diff`.
 
 use crate::agents::census::{names_in, reach_by_asking};
 use crate::command::{Ran, robosieve};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 type Snap = Snapshot;
 
-/// One capture of a site: what it answered.
+/// One capture of a site, with its answer.
 type Site<'a> = (&'a str, u16, String);
 
 fn line((origin, status, body): &Site<'_>) -> String {
@@ -24,8 +24,8 @@ fn compile(sites: &[Site<'_>]) -> Snap {
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
-/// A made-up web, and the same later: some sites gone, some new, some failing, some without a robots.txt, some with other rules for all or
-/// for one agent, some with another comment.
+/// A generated web, and the same web later. Some sites are gone, new, failing or without a
+/// robots.txt. Some have other rules for all or for one agent, some only another comment.
 fn webs() -> [Vec<(String, u16, String)>; 2] {
     let web = Web::new(WebOptions { origins: 260, ..WebOptions::default() });
     let mut compiler = Compiler::default();
@@ -35,7 +35,7 @@ fn webs() -> [Vec<(String, u16, String)>; 2] {
     for (i, entry) in snapshot.origins().map(Result::unwrap).enumerate() {
         let class = entry.outcome().class;
         let text = snapshot.robots_text(&entry).unwrap().unwrap_or_default();
-        // The reference reads a file anew for every question.
+        // The reference parses the file again for each question.
         if text.len() > 3000 {
             continue;
         }
@@ -63,7 +63,7 @@ fn webs() -> [Vec<(String, u16, String)>; 2] {
     [old, new]
 }
 
-/// What every origin says: `None` where fetching failed.
+/// The robots.txt of every origin; `None` if fetching failed.
 fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)> {
     let answer = |entry: robosieve::OriginEntry<'_>| {
         let class = entry.outcome().class;
@@ -77,12 +77,12 @@ fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)>
     snapshot.origins().map(|entry| answer(entry.unwrap())).collect()
 }
 
-/// What a robots.txt refuses, asked once for each text.
+/// The coverage of a robots.txt, computed once per text.
 #[derive(Default)]
 struct Asked(HashMap<Vec<u8>, BTreeMap<String, Reach>>);
 
 impl Asked {
-    /// How much is refused to a name; and whether it is named.
+    /// The coverage for a name, and whether the robots.txt names it.
     fn of(&mut self, text: &[u8], name: &str) -> (Reach, bool) {
         let by_name = self.0.entry(text.to_vec()).or_insert_with(|| {
             let ask = |name: String| (name.clone(), reach_by_asking(text, &name));
@@ -97,7 +97,7 @@ impl Asked {
     }
 }
 
-/// Newly refused, of these named; newly allowed, of these named.
+/// Newly refused, those of them that are named, newly allowed, those of them that are named.
 type Counts = [u64; 4];
 
 fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
@@ -137,7 +137,7 @@ fn compiled_webs() -> [Snap; 2] {
 }
 
 #[test]
-fn every_name_is_counted_as_by_asking_at_every_origin() {
+fn name_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
     let diff = Diff::of(&old, &new, &DiffOptions { top: usize::MAX, ..DiffOptions::default() }).unwrap();
     let texts = [&old, &new].map(|snapshot| answers(snapshot).into_values().filter_map(|(_, text)| text));
@@ -158,12 +158,13 @@ fn every_name_is_counted_as_by_asking_at_every_origin() {
 }
 
 #[test]
-fn agents_that_are_asked_for_are_counted_as_by_asking_at_every_origin() {
+fn agent_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
     let given = ["FooBot", "MJ12bot", "GPTBot:CCBot", "Googlebot-Image:Googlebot", "*", "mj"];
     let agents: Vec<Agent> = given.iter().map(|name| name.parse().unwrap()).collect();
     let diff = Diff::of(&old, &new, &DiffOptions { agents: agents.clone(), ..DiffOptions::default() }).unwrap();
-    // `mj` obeys the groups for `mj12bot`: the RFC cuts that name so (SEMANTICS.md, "Groups and agents").
+    // `mj` obeys the groups for `mj12bot`: the RFC truncates that name (SEMANTICS.md, "Groups and
+    // agents").
     let names =
         |agent: &Agent| agent.names().map(|name| name.replace("mj12bot", "mj").replace("mj", "mj12bot")).collect();
     let slow = slow_counts(&old, &new, &agents.iter().map(names).collect::<Vec<_>>());
@@ -173,7 +174,7 @@ fn agents_that_are_asked_for_are_counted_as_by_asking_at_every_origin() {
 }
 
 #[test]
-fn origins_are_counted_as_by_looking_each_up() {
+fn origin_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
     let diff = Diff::of(&old, &new, &DiffOptions::default()).unwrap();
     let (before, after) = (answers(&old), answers(&new));
@@ -198,14 +199,14 @@ fn origins_are_counted_as_by_looking_each_up() {
 }
 
 #[test]
-fn a_snapshot_does_not_differ_from_itself() {
+fn snapshots_equal_themselves() {
     let [old, _] = compiled_webs();
     let diff = Diff::of(&old, &old, &DiffOptions::default()).unwrap();
     assert!(diff.is_empty() && diff.agents.is_empty() && diff.agents_changed == 0 && diff.outcomes.is_empty());
     assert_eq!((diff.common, counts_of(&diff.others)), (diff.old, [0; 4]));
 }
 
-/// Two robots.txt files, and whether another is said to some agent.
+/// Two robots.txt files, and whether any agent gets other rules.
 const RULES: &[(&str, &str, bool)] = &[
     ("user-agent: a\ndisallow: /x", "user-agent: a\n\n# moved\ndisallow: /x\nsitemap: /s", false),
     ("user-agent: a\ndisallow: /x\ndisallow: /y", "user-agent: A\ndisallow: /y\ndisallow: /x\ndisallow: /x/z", false),
@@ -219,9 +220,9 @@ const RULES: &[(&str, &str, bool)] = &[
 ];
 
 #[test]
-fn rules_have_changed_where_another_is_said_to_somebody() {
+fn rules_change_if_any_agent_is_affected() {
     for (before, after, changed) in RULES {
-        // Other sites before it, so that patterns and names have other places.
+        // Other sites precede it, so that patterns and names are stored elsewhere.
         let other =
             ("https://a.example", 200, "user-agent: 0\nuser-agent: aa\ndisallow: /another/long/one/*x".to_owned());
         let old = compile(&[("https://b.example", 200, (*before).to_owned())]);
@@ -232,7 +233,7 @@ fn rules_have_changed_where_another_is_said_to_somebody() {
 }
 
 #[test]
-fn snapshots_of_two_profiles_are_not_compared() {
+fn profiles_are_not_compared() {
     let compiled = |profile| {
         let mut compiler = Compiler::new(profile);
         compiler.add_robots("https://a.example", b"").unwrap();
@@ -244,7 +245,8 @@ fn snapshots_of_two_profiles_are_not_compared() {
     assert_eq!(err.remedy(), Some(Remedy::CompileWithProfile("rfc9309")));
 }
 
-/// A directory with `old` and `new`: two sites refuse GPTBot now, one all but Googlebot, one nobody any more.
+/// A directory with snapshots `old` and `new`. In `new` two sites start to refuse GPTBot, one
+/// refuses all but Googlebot, and one refuses nobody.
 fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let site = |origin: &str, body: &str| line(&(origin, 200, body.to_owned()));
@@ -278,7 +280,7 @@ fn diff(dir: &TempDir, args: &[&str]) -> Ran {
 }
 
 #[test]
-fn the_command_tells_what_changed() {
+fn diff_prints_a_table() {
     let dir = place();
     let ran = diff(&dir, &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
@@ -311,7 +313,7 @@ fn the_command_tells_what_changed() {
 }
 
 #[test]
-fn the_command_prints_json() {
+fn diff_prints_json() {
     let dir = place();
     let ran = diff(&dir, &["--json", "-a", "@ai-train,FooBot", "--examples", "1"]);
     let value: Value = serde_json::from_slice(&ran.stdout).unwrap();
@@ -328,13 +330,13 @@ fn the_command_prints_json() {
 }
 
 #[test]
-fn the_command_draws_a_picture() {
+fn diff_draws_svg() {
     let dir = place();
     assert_eq!(diff(&dir, &["--svg", "out.svg"]).code, Some(0));
     let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.ends_with("</svg>\n"));
     assert!(svg.contains(">GPTBot</text>") && svg.contains("&lt;b&gt;\\u{1b}[2j&amp;</text>"), "{svg}");
-    // Text of strangers opens no element, and nothing is fetched from elsewhere.
+    // Text of sites opens no element, and the picture loads nothing.
     let tags = svg.matches('<').count();
     let known =
         ["<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ", "<text ", "</text>"];
@@ -345,7 +347,7 @@ fn the_command_draws_a_picture() {
 }
 
 #[test]
-fn the_exit_status_tells_whether_they_differ_if_asked() {
+fn exit_status_reports_differences_on_request() {
     let dir = place();
     assert_eq!(diff(&dir, &["--exit-code"]).code, Some(1));
     assert_eq!(robosieve(dir.path(), &["diff", "old", "old", "--exit-code"]).code, Some(0));

@@ -1,12 +1,12 @@
-//! Every flipped bit of a snapshot is found by the verbs that judge by it, or changes nothing that
-//! they say.
+//! Flipped bits of a snapshot: each verb that judges either detects the damage or prints the same
+//! as before.
 
 use crate::command::{Ran, robosieve};
 use crate::corruption::{AGENTS, URLS, extents, intact};
 use robosieve::{Judge, JudgeOptions, Snapshot, Verdict};
 use std::path::Path;
 
-/// Bits that are flipped, spread over the whole file and over the bits of bytes; `part` of four.
+/// The flipped bits of one part of four, spread over the whole file and over all bits of a byte.
 fn bits(part: usize) -> impl Iterator<Item = usize> {
     let step = (intact().len() * 8 / 480) | 1;
     (0..intact().len() * 8).step_by(step).skip(part).step_by(4)
@@ -22,7 +22,7 @@ fn run(dir: &Path, args: &str, more: &[&str]) -> Ran {
     robosieve(dir, &args.split(' ').chain(more.iter().copied()).collect::<Vec<_>>())
 }
 
-/// On four threads, each with a directory of its own that has the list of URLs and the intact
+/// Runs work on four threads. Each has its own directory with the list of URLs and the intact
 /// snapshot.
 fn on_four_threads(work: impl Fn(&Path, usize) + Sync) {
     std::thread::scope(|scope| {
@@ -39,7 +39,7 @@ fn on_four_threads(work: impl Fn(&Path, usize) + Sync) {
 }
 
 #[test]
-fn a_flipped_bit_changes_no_annotated_list() {
+fn bit_flips_change_no_annotated_list() {
     assert!((0..4).map(|part| bits(part).count()).sum::<usize>() > 400);
     on_four_threads(|dir, part| {
         let agents = AGENTS.join(",");
@@ -64,11 +64,11 @@ fn a_flipped_bit_changes_no_annotated_list() {
 }
 
 #[test]
-fn a_flipped_bit_changes_no_answer_of_check() {
+fn bit_flips_change_no_check() {
     on_four_threads(|dir, part| {
         for (number, bit) in bits(part).enumerate() {
             std::fs::write(dir.join("s"), flipped(bit)).unwrap();
-            // The last URLs have no verdict by themselves.
+            // The last URL has no verdict: it is invalid.
             let (url, agent) = (URLS[number % (URLS.len() - 1)], AGENTS[number % AGENTS.len()]);
             let check = |name| run(dir, "check --unknown allow -s", &[name, "-a", agent, url]);
             let (ran, wanted) = (check("s"), check("intact"));
@@ -78,8 +78,8 @@ fn a_flipped_bit_changes_no_answer_of_check() {
     });
 }
 
-/// The sections that hold what verdicts follow from: a bit of each that changes one is found,
-/// unless it is asked not to look.
+/// In each section that verdicts depend on, a flipped bit that changes a verdict is detected,
+/// unless verification is off.
 #[test]
 fn unverified_damage_changes_verdicts() {
     let agents: Vec<_> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
@@ -111,7 +111,7 @@ fn unverified_damage_changes_verdicts() {
             assert!(ran.code == Some(2) && ran.stderr.contains(&said) && ran.stdout.is_empty(), "{verb}: {ran:?}");
         }
         let ran = run(dir.path(), "annotate -q --no-verify", &["-s", "s", "-a", &agents, "urls"]);
-        // Names are read by the spell checker of agents too, which may stumble over them.
+        // The spelling check of agents reads names too, and may fail on them.
         let is_name = name == "tokens" && ran.stderr.contains("damaged snapshot");
         assert!(ran.code == Some(0) || is_name, "{name}: {}", ran.stderr);
         let bench = ["-s", "s", "-a", &agents, "--urls", "urls", "--runs", "1"];
@@ -122,9 +122,9 @@ fn unverified_damage_changes_verdicts() {
     }
 }
 
-/// The text of an explanation is the stored one, though nothing but the dictionary is compared with its checksum.
+/// Explanations verify the dictionary, and no other section, so they show the stored text or fail.
 #[test]
-fn texts_survive_no_damage_of_the_dictionary() {
+fn damaged_dictionaries_fail_explanations() {
     let dictionary = extents(intact())[10].clone();
     let agents = [AGENTS[0].parse().unwrap()];
     for bit in (dictionary.start * 8..dictionary.end * 8).step_by(37) {
@@ -137,7 +137,7 @@ fn texts_survive_no_damage_of_the_dictionary() {
     }
 }
 
-/// Explanations look at no other checksum, but do not lose an origin or take one for another.
+/// Explanations do not verify the index, but a damaged one gives an error or the right origin.
 #[test]
 fn explanations_survive_a_damaged_index() {
     let agents = [AGENTS[0].parse().unwrap()];

@@ -1,5 +1,4 @@
-//! Text of sites, archives, lists and file names that does more than show itself: no verb prints it
-//! as it is.
+//! Control characters in text of sites, archives, lists and file names: no verb prints them raw.
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use tempfile::TempDir;
 /// One of each kind: ESC, BEL, DEL, C1 and bidirectional controls.
 const EVIL: &str = "\u{1b}]0;x\u{7}\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200e}\u{200f}\u{61c}";
 
-/// Characters that move the cursor, change its colour or reorder a line.
+/// Characters that move the cursor, change colours or reorder a line.
 fn is_hostile(c: char) -> bool {
     let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
     bidi || (c.is_control() && c != '\n' && c != '\t')
@@ -28,12 +27,12 @@ fn robots() -> Vec<u8> {
          User-agent: *\nDisallow: /x{EVIL}\nDisallow:\t/x\nContent-Usage: train-ai=n;{EVIL}\n\
          Content-Usage: train-ai=n\nContent-Signal: ai-train=no, {EVIL}=yes, =cmd=yes\nDisallow: /raw"
     );
-    // A lone C1 byte and other bytes that are not UTF-8.
+    // A C1 byte alone, and other bytes that are not UTF-8.
     [text.as_bytes(), b"\x9b31m\xff\n"].concat()
 }
 
-/// Hosts `e` (rules), `f` (an error with text), `g` (a redirect), `h` (a redirect to nowhere), in
-/// snapshots of which one has a hostile name.
+/// Hosts `e` (rules), `f` (an error with text), `g` (a redirect) and `h` (a broken redirect), in
+/// two snapshots, one of them with a hostile file name.
 struct Place {
     dir: TempDir,
     snapshot: String,
@@ -148,7 +147,7 @@ fn no_verb_prints_hostile_text() {
         &["diff", "old.rsieve", s, "--json"],
         &["diff", s, "old.rsieve", "-a", "MyBot", "--svg", "svg"],
         &["diff", s, missing],
-        // Lines kept are data and keep their bytes; what is said about them does not.
+        // Output lines are data and keep their bytes. Messages about them are escaped.
         &["filter", "-s", s, "-a", "MyBot", list, "-o", "kept"],
         &["filter", "-s", s, "-a", "EvilCrawlre", list, "-o", EVIL],
         &["filter", "-s", s, "-a", "MyBot", missing],
@@ -195,7 +194,7 @@ fn no_verb_prints_hostile_text() {
 }
 
 #[test]
-fn hostile_text_is_shown_and_json_means_it() {
+fn hostile_text_is_escaped() {
     let place = Place::new();
     let shown = "\\u{1b}]0;x\\u{7}\\u{7f}\\u{9b}31m\\u{202e}\\u{2066}\\u{200e}\\u{200f}\\u{61c}";
     let print = |args: &[&str]| String::from_utf8(place.run(args).stdout).unwrap();
@@ -216,7 +215,7 @@ fn hostile_text_is_shown_and_json_means_it() {
 }
 
 #[test]
-fn spreadsheets_take_no_text_for_a_formula() {
+fn csv_text_is_no_formula() {
     let dir = tempfile::tempdir().unwrap();
     let run = |args: &[&str], stdin: &[u8]| robosieve_with(Path::new(dir.path()), args, stdin);
     let line = r#"{"url": "https://e.example/robots.txt", "status": 200, "body": "User-agent: *\nContent-Signal: =1+1=yes,search=yes\nDisallow: /"}"#;

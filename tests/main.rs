@@ -13,6 +13,7 @@ mod datasets;
 mod determinism;
 mod diff;
 mod flipped_bits;
+mod generate;
 mod help;
 mod hostile_text;
 mod layers;

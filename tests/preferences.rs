@@ -1,7 +1,8 @@
-//! Preferences about use: the cases of `tests/cases/preferences` through every path that tells them, made-up files, and hostile ones.
+//! Preferences about use: the cases of `tests/cases/preferences`, random files, and hostile files.
 
-use super::command::robosieve;
-use super::spec::{Failures, cases_dir, load};
+use crate::command::robosieve;
+use crate::generate::{AGENTS, agent_value, concat, config};
+use crate::spec::{Failures, cases_dir, load};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -72,7 +73,7 @@ impl Case {
     }
 }
 
-/// Asks one way for every URL of every case, under every profile it is about.
+/// Runs every case through one function, for every URL and profile.
 fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, String)) {
     let mut failures = Failures::default();
     for case in load::<Case>(&cases_dir().join("preferences")) {
@@ -88,7 +89,7 @@ fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, 
 }
 
 #[test]
-fn preferences_by_the_reference() {
+fn reference_passes_the_cases() {
     every_case("preferences by the reference", |case, profile, url| {
         let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
         shown(&preferences_reference::preferences(&robots, &agent, case.agent_match(), profile, url.as_bytes()))
@@ -96,7 +97,7 @@ fn preferences_by_the_reference() {
 }
 
 #[test]
-fn preferences_by_the_text() {
+fn explanation_passes_the_cases() {
     every_case("preferences by the text", |case, profile, url| {
         let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
         let parsed = Robots::parse(&robots, profile);
@@ -104,7 +105,7 @@ fn preferences_by_the_text() {
     });
 }
 
-/// What a snapshot tells of one URL, in bulk and as an explanation.
+/// The preferences of one URL by a snapshot, in bulk and as an explanation.
 fn by_snapshot(case: &Case, snapshot: &Snapshot, url: &str) -> (String, String) {
     let options = JudgeOptions::default().agent_match(case.agent_match());
     let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
@@ -117,14 +118,14 @@ fn by_snapshot(case: &Case, snapshot: &Snapshot, url: &str) -> (String, String) 
 }
 
 #[test]
-fn preferences_by_a_snapshot_in_memory() {
+fn snapshot_in_memory_passes_the_cases() {
     every_case("preferences by a snapshot in memory", |case, profile, url| {
         by_snapshot(case, &Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap(), url)
     });
 }
 
 #[test]
-fn preferences_by_a_snapshot_written_and_reopened() {
+fn reopened_snapshot_passes_the_cases() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("case.rsieve");
     every_case("preferences by a snapshot written and reopened", |case, profile, url| {
@@ -141,7 +142,7 @@ fn annotated(judge: &Judge, form: AnnotateForm, records: RecordOptions, list: &s
 }
 
 #[test]
-fn preferences_by_the_whole_pipeline() {
+fn pipeline_passes_the_cases() {
     every_case("preferences by the whole pipeline", |case, profile, url| {
         let snapshot = Snapshot::new(case.compiled(profile).to_vec().unwrap()).unwrap();
         let options = JudgeOptions::default().agent_match(case.agent_match());
@@ -154,7 +155,7 @@ fn preferences_by_the_whole_pipeline() {
     });
 }
 
-/// A snapshot of a few origins, as JSONL captures.
+/// Compiles captures in JSONL.
 fn snapshot_of(captures: &str) -> Snapshot {
     let mut compiler = Compiler::default();
     compiler.add_reader("captures", captures.as_bytes()).unwrap();
@@ -175,7 +176,7 @@ fn judge_of(snapshot: &Snapshot, options: JudgeOptions) -> Judge {
 }
 
 #[test]
-fn letters_have_two_columns_more_and_keep_the_line() {
+fn letters_gain_two_columns() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
     let list = "https://a.example/o\nhttps://plain.example/x\nhttps://a.example/x \r\n\nno URL\thttps://other.example/\nhttps://other.example/\nhttps://gone.example/\nhttps://moved.example/o";
@@ -187,13 +188,13 @@ fn letters_have_two_columns_more_and_keep_the_line() {
         UU\t--;--\t-;-\thttps://other.example/\n\
         AA\t--;--\t-;-\thttps://gone.example/\n\
         AA\t-y;--\t-;search=yes,ai-train=no\thttps://moved.example/o";
-    // The tab makes it a list of columns unless the format is told.
+    // Without an explicit format the tab makes this a list of columns.
     let text = RecordOptions { format: Some(InputFormat::Text), ..RecordOptions::default() };
     assert_eq!(annotated(&judge, AnnotateForm::Letters, text, list), expected);
 }
 
 #[test]
-fn json_has_an_object_for_each_agent() {
+fn json_has_one_object_per_agent() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
     let list = "{\"url\": \"https://a.example/x\"}\n{\"url\": \"https://plain.example/\"}\n";
@@ -214,7 +215,7 @@ fn json_has_an_object_for_each_agent() {
 }
 
 #[test]
-fn headers_and_records_of_columns() {
+fn csv_headers_gain_two_columns() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
     let list = "id,url\n1,https://a.example/o\n2,\"https://a.example/p\"\n3,\n";
@@ -227,7 +228,7 @@ fn headers_and_records_of_columns() {
 }
 
 #[test]
-fn the_robots_txt_that_counts_for_fetching_counts_here() {
+fn preferences_follow_the_status_policy() {
     let snapshot = snapshot_of(SITES);
     let of = |options, url: &str| {
         let judge = judge_of(&snapshot, options);
@@ -250,7 +251,7 @@ fn the_robots_txt_that_counts_for_fetching_counts_here() {
 }
 
 #[test]
-fn memory_of_another_judge_is_not_mixed_up() {
+fn judges_do_not_share_caches() {
     let snapshot = snapshot_of(SITES);
     let judges = [&["a"], &["b"]]
         .map(|[name]| Judge::new(snapshot.clone(), &[name.parse().unwrap()], JudgeOptions::default()).unwrap());
@@ -264,7 +265,7 @@ fn memory_of_another_judge_is_not_mixed_up() {
 }
 
 #[test]
-fn where_preferences_have_no_place_they_are_refused() {
+fn masks_and_parquet_refuse_preferences() {
     let dir = tempfile::tempdir().unwrap();
     let mut compiler = Compiler::default();
     compiler.add_reader("captures", SITES.as_bytes()).unwrap();
@@ -289,7 +290,7 @@ fn where_preferences_have_no_place_they_are_refused() {
 }
 
 #[test]
-fn check_tells_preferences_behind_the_url_and_the_lines_they_come_from() {
+fn check_prints_preferences_and_their_lines() {
     let dir = tempfile::tempdir().unwrap();
     let robots = "content-signal: search=yes\nuser-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /a search=y, train-ai=n\n";
     std::fs::write(dir.path().join("r.txt"), robots).unwrap();
@@ -305,9 +306,9 @@ fn check_tells_preferences_behind_the_url_and_the_lines_they_come_from() {
     assert_eq!(run(&["/a"]).stdout, b"allowed\tFooBot\t/a\n");
 }
 
-/// More files with preferences than a thread holds at once, in an order that comes back to them.
+/// More files with preferences than the cache of a thread holds, in an order that returns to them.
 #[test]
-fn what_was_given_up_is_read_again() {
+fn evicted_preferences_are_reloaded() {
     let body = |n: usize| {
         format!(
             "user-agent: *\ncontent-usage: /{n} train-ai=n\n{}",
@@ -320,7 +321,7 @@ fn what_was_given_up_is_read_again() {
     }
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let judge = judge_of(&snapshot, JudgeOptions::default());
-    // Every file twice at its path and once at another.
+    // Each file twice at its own path and once at another.
     let path = |i: usize| if i < 80 { (i % 40).to_string() } else { "other".to_owned() };
     let list: String = (0..120).map(|i| format!("https://h{}.example/{}\n", i % 40, path(i))).collect();
     let found = annotated(&judge, AnnotateForm::Letters, RecordOptions::default(), &list);
@@ -331,12 +332,13 @@ fn what_was_given_up_is_read_again() {
     }
 }
 
-/// Values that are nearly right, and lines that meet often.
+/// A line of a robots.txt with preferences: values that are almost valid, and agents that often
+/// match.
 fn preference_line() -> impl Strategy<Value = String> {
     let path = prop_oneof![
         3 => Just(String::new()),
-        4 => (vec(select(vec!["/", "a", "b", "*", "$", "%41", "ä", "."]), 0..5), select(vec![" ", "\t", "  ", ""]))
-            .prop_map(|(pieces, blank)| format!("/{}{blank}", pieces.concat())),
+        4 => (concat(&["/", "a", "b", "*", "$", "%41", "ä", "."], 0..5), select(vec![" ", "\t", "  ", ""]))
+            .prop_map(|(path, blank)| format!("/{path}{blank}")),
     ];
     let member = select(vec![
         "train-ai=n",
@@ -401,22 +403,21 @@ fn preference_line() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (select(vec!["content-usage:", "Content-Usage: ", "content-usage "]), usage).prop_map(|(key, value)| key.to_owned() + &value),
         3 => (select(vec!["content-signal:", "Content-Signal : "]), signal).prop_map(|(key, value)| key.to_owned() + &value),
-        3 => select(vec!["a", "A/2", "ab", "*", "* x", "mj12bot", "b  c"]).prop_map(|agent| format!("user-agent: {agent}")),
+        3 => agent_value().prop_map(|agent| format!("user-agent: {agent}")),
         2 => select(vec!["allow: /", "disallow: /a", "allow:", "sitemap: /s", "# c", "", "noise"]).prop_map(str::to_owned),
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(3000))]
 
     #[test]
-    fn every_way_agrees_with_the_reference(
+    fn all_judges_agree_with_the_reference(
         lines in vec(preference_line(), 0..16),
-        paths in vec(vec(select(vec!["/", "a", "b", "A", "ä", "%41", "?", ".", "#", "$", "*"]), 0..6), 1..5),
+        paths in vec(concat(&["/", "a", "b", "A", "ä", "%41", "?", ".", "#", "$", "*"], 0..6), 1..5),
     ) {
         let body = lines.join("\n");
-        let names = ["a", "ab", "MJ12bot", "b c", "x:a", "*", "zz"];
-        let agents: Vec<Agent> = names.iter().map(|name| name.parse().unwrap()).collect();
+        let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
         for profile in [Profile::Google, Profile::Rfc9309] {
             let mut compiler = Compiler::new(profile);
             compiler.add_robots(ORIGIN, body.as_bytes()).unwrap();
@@ -426,7 +427,7 @@ proptest! {
                 let judge = Judge::new(snapshot.clone(), &agents, JudgeOptions::default().agent_match(how)).unwrap();
                 let bulk = PreferenceJudge::new(&judge);
                 for path in &paths {
-                    let url = format!("{ORIGIN}/{}", path.concat());
+                    let url = format!("{ORIGIN}/{path}");
                     let fast = bulk.of(url.as_bytes()).unwrap();
                     for (agent, fast) in agents.iter().zip(fast) {
                         let slow = preferences_reference::preferences(body.as_bytes(), agent, how, profile, url.as_bytes());
@@ -440,20 +441,20 @@ proptest! {
     }
 }
 
-/// Any bytes as a dictionary, mostly made of those that mean something to it.
+/// Any bytes of a dictionary, most of them with a meaning there.
 fn dictionary_bytes() -> impl Strategy<Value = Vec<u8>> {
     let odd = prop_oneof![6 => select(b"abnytrse-_.*=;,:?@%\"\\()01239 \t+/AZ~!".to_vec()), 1 => any::<u8>()];
     vec(odd, 0..24)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(20_000))]
 
     #[test]
-    fn dictionaries_are_well_formed_for_both_or_for_none(
+    fn dictionary_parsers_agree(
         start in select(vec!["", "a=", "a=:", "a=\"", "a=%\"", "a=(", "a=1", "a=@1", "a;b="]), middle in dictionary_bytes(),
     ) {
-        // Where it is well-formed the last member is told; anything else in it says nothing.
+        // The last member counts only if the whole dictionary is well-formed.
         let middle: Vec<u8> = middle.into_iter().filter(|b| !b"\r\n\0#".contains(b)).collect();
         let body = [b"user-agent: *\ncontent-usage: ", start.as_bytes(), &middle, b", train-ai=n"].concat();
         let agent: Agent = "a".parse().unwrap();
@@ -464,9 +465,10 @@ proptest! {
     }
 }
 
-/// Files made to cost as much as they can. The bounds are wide; what they catch is work that grows with a product.
+/// Files with the highest cost per byte. The bounds are wide; they catch costs that grow as a
+/// product of two sizes.
 #[test]
-fn hostile_files_cost_no_more_than_their_length() {
+fn hostile_files_take_linear_time() {
     let long_path = format!("{ORIGIN}/{}", "ab".repeat(1000));
     let files = [
         ("a million lines for one path", format!("user-agent: *\n{}", "content-usage: train-ai=n\n".repeat(1_000_000))),

@@ -1,4 +1,5 @@
-//! URLs in columns, objects and index lines: the same verdicts as one a line, and no byte lost.
+//! URLs in columns, JSON objects and index lines: the same verdicts as one URL per line, and no
+//! byte is lost.
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use proptest::prelude::*;
@@ -37,20 +38,20 @@ fn annotate(name: &str, text: &[u8], options: &RecordOptions, form: AnnotateForm
     (out, stats)
 }
 
-/// The letters of each record, blanks between records.
+/// The letters of each record, separated by blanks.
 fn letters(name: &str, text: &str, options: &RecordOptions) -> String {
     let (out, stats) = annotate(name, text.as_bytes(), options, AnnotateForm::Letters);
     let (mask, _) = annotate(name, text.as_bytes(), options, AnnotateForm::Mask);
     assert_eq!(stats.lines, mask.iter().filter(|&&b| b == b'\n').count() as u64, "a line of the mask for each record");
     let out = String::from_utf8(out).unwrap();
-    // In the cases below a line of letters is one that begins with two of them, or is a header.
+    // In the cases below, a line starts with two letters or is a header.
     let heads = out.split('\n').filter_map(|line| line.split_once('\t'));
     let heads: Vec<&str> = heads.map(|(head, _)| head).filter(|head| head.len() == 2).collect();
     heads.join(" ")
 }
 
 #[test]
-fn where_urls_stand() {
+fn urls_are_found_in_every_format() {
     let named = |text: &str| RecordOptions { field: Some(text.into()), ..RecordOptions::default() };
     let plain = RecordOptions::default();
     let form = |format| RecordOptions { format: Some(format), ..RecordOptions::default() };
@@ -152,7 +153,7 @@ fn json_lines_gain_a_key() {
 }
 
 #[test]
-fn a_byte_order_mark_stays_in_lines_that_are_kept() {
+fn kept_lines_keep_their_byte_order_mark() {
     let texts =
         [("a.txt", "\u{feff}https://e.example/\n\u{feff}x\n"), ("a.csv", "\u{feff}url,n\nhttps://e.example/,1\n")];
     for (name, text) in texts {
@@ -169,9 +170,9 @@ fn a_byte_order_mark_stays_in_lines_that_are_kept() {
     assert!(out.starts_with(b"\xef\xbb\xbf{\"n\":1,\"robots\":"), "{}", out.escape_ascii());
 }
 
-/// URLs of some blocks in every form, each with text around that is hard on it.
+/// URLs of some blocks in every format, each among text that is hard to parse.
 #[test]
-fn every_form_gives_the_verdicts_of_the_plain_list() {
+fn all_formats_give_the_same_verdicts() {
     let web = Web::new(WebOptions { origins: 300, urls: 12_000, order: Order::Shuffled, ..WebOptions::default() });
     let mut compiler = Compiler::default();
     compiler.add_reader("robots.jsonl", web.archive()).unwrap();
@@ -212,7 +213,7 @@ fn every_form_gives_the_verdicts_of_the_plain_list() {
     }
 }
 
-/// The records of some files, sorted; the header, which each has, once.
+/// The records of some files, sorted, without the header that they share.
 fn pieces(name: &str, files: &[Vec<u8>]) -> Vec<String> {
     let end = if name.ends_with(".csv") { "\"\r\n" } else { "\n" };
     let mut all = Vec::new();
@@ -231,7 +232,7 @@ fn pieces(name: &str, files: &[Vec<u8>]) -> Vec<String> {
 }
 
 #[test]
-fn a_header_is_written_once() {
+fn headers_are_written_once() {
     let dir = TempDir::new().unwrap();
     let snapshot = dir.path().join("s.rsieve");
     small_snapshot(&snapshot);
@@ -260,7 +261,7 @@ static SNAPSHOT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
 });
 
 #[test]
-fn errors_say_what_to_do() {
+fn errors_suggest_a_fix() {
     let dir = TempDir::new().unwrap();
     small_snapshot(&dir.path().join("s.rsieve"));
     let files = [
@@ -291,7 +292,7 @@ fn errors_say_what_to_do() {
         assert_eq!(ran.code, Some(2), "{args:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
-    // A key that no line has.
+    // A key that is in no line.
     let ran =
         robosieve(dir.path(), &["filter", "-s", "s.rsieve", "-a", "FooBot", "--json-key", "page", "objects.jsonl"]);
     assert_eq!(ran.code, Some(2));
@@ -300,7 +301,7 @@ fn errors_say_what_to_do() {
         "{}",
         ran.stderr
     );
-    // What is open for a reader without quotes is just a line.
+    // A format without quotes reads an open quote as text.
     std::fs::write(dir.path().join("open.csv"), "n,url\n1,a\n2,\"b\n3,https://e.example/\n").unwrap();
     let args = [
         "annotate",
@@ -321,7 +322,7 @@ fn errors_say_what_to_do() {
 }
 
 #[test]
-fn an_access_log_of_one_site() {
+fn access_logs_of_one_site_are_filtered() {
     let dir = TempDir::new().unwrap();
     small_snapshot(&dir.path().join("s.rsieve"));
     let log = "192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /x/1 HTTP/1.1\" 200 5\n192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] \"GET /y HTTP/1.1\" 200 5\n";
@@ -344,7 +345,7 @@ fn an_access_log_of_one_site() {
 }
 
 proptest! {
-    /// Any bytes in any form: nothing panics, and every byte is in just one output.
+    /// Any bytes in any format: nothing panics, and each byte is in exactly one output.
     #[test]
     fn no_byte_is_lost(
         text in proptest::collection::vec(proptest::sample::select(b"a,\t\"\n\r {}:/\xff".to_vec()), 0..200),
@@ -369,7 +370,8 @@ proptest! {
                 let (out, annotated) = annotate("list", &text, &options, AnnotateForm::Letters);
                 prop_assert_eq!(annotated.lines, stats.lines);
                 prop_assert_eq!(out.len() as u64, text.len() as u64 + 3 * stats.lines);
-                // A last line without its end is given one where others follow it in an output: here it ends one.
+                // A last line gets a line end if other lines follow it in an output. Here it is the
+                // last one.
                 prop_assert_eq!(known.len() + unknown.len() + invalid.len(), text.len());
             }
             Err(err) => prop_assert!(err.to_string().contains("a quote is opened"), "{}", err),

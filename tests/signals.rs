@@ -1,4 +1,4 @@
-//! Runs that a signal ends: by which status, with which last words, and what they leave behind.
+//! Runs that a signal ends: their status, their last message, and the files that they leave.
 
 use crate::command::with_usual_signals;
 use crate::streams::place;
@@ -16,7 +16,7 @@ fn temporary_files(dir: &Path) -> usize {
     names.filter(|name| name.ends_with(".tmp")).count()
 }
 
-/// A run that has begun its outputs and waits for its input.
+/// A run that has opened its outputs and waits for its input.
 fn begun(mut command: Command, dir: &Path, outputs: usize) -> Child {
     let command = command.current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -32,9 +32,9 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.success());
 }
 
-/// How it ended, and what it said.
+/// Its exit status and its standard error.
 fn ended(mut child: Child) -> (ExitStatus, String) {
-    // `wait` would close its input, and then it might end by itself first.
+    // `wait` would close its input, so it might end before the signal.
     let input = child.stdin.take();
     let status = child.wait().unwrap();
     drop(input);
@@ -44,7 +44,7 @@ fn ended(mut child: Child) -> (ExitStatus, String) {
 }
 
 #[test]
-fn a_signal_ends_the_run_by_that_signal_and_leaves_no_temporary_file() {
+fn signals_end_runs_without_temporary_files() {
     let place = place();
     let dir = place.path();
     fs::write(dir.join("old"), "as it was").unwrap();
@@ -68,10 +68,10 @@ fn a_signal_ends_the_run_by_that_signal_and_leaves_no_temporary_file() {
 }
 
 #[test]
-fn a_shell_sees_the_usual_status() {
+fn shells_see_the_usual_status() {
     let place = place();
     for (name, number) in SIGNALS {
-        // The shell is interactive enough to wait for the run; the signal goes to the run alone.
+        // The shell waits for the run, and the signal goes to the run alone.
         let script = "env --default-signal \"$0\" filter -q -s s -a FooBot -o new <&3 & \
                       until ls -A | grep -q '[.]tmp$'; do :; done; kill -$1 $!; wait $!; echo $?";
         let script = format!("exec 3<&0; {script}");
@@ -85,9 +85,9 @@ fn a_shell_sees_the_usual_status() {
     }
 }
 
-/// `nohup` and `trap '' INT` are orders of the user.
+/// `nohup` and `trap '' INT` ask to ignore signals.
 #[test]
-fn a_signal_that_was_ignored_stays_ignored() {
+fn ignored_signals_stay_ignored() {
     let place = place();
     let dir = place.path();
     for (name, _) in SIGNALS {
@@ -96,7 +96,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
         command.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve")]);
         let mut child = begun(command, dir, 1);
         send(name, &child);
-        // More than a pipe holds: when all is written, the signal was long there.
+        // More than a pipe holds: the signal has arrived before all is written.
         child.stdin.take().unwrap().write_all(&fs::read(dir.join("list.txt")).unwrap()).unwrap();
         let (status, said) = ended(child);
         assert!(status.success(), "{name}: {status}, {said}");
@@ -106,7 +106,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_an_error_of_writing() {
+fn file_size_limits_are_write_errors() {
     let place = place();
     for args in ["filter -s s -a FooBot list.txt -o new", "annotate -s s -a FooBot list.txt -o new"] {
         let script = format!("ulimit -f 100; exec \"$0\" {args}");

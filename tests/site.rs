@@ -1,4 +1,4 @@
-//! A site by itself gives the verdicts of the judge.
+//! `Site` gives the verdicts of `Judge`.
 
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, UnknownOrigin, Verdict};
 
@@ -10,7 +10,7 @@ fn snapshot() -> Snapshot {
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
-/// The verdict on `path` of `origin`, and whether it came by the other scheme.
+/// The verdict on `path` of `origin`, and whether the entry of the other scheme was used.
 fn verdict(origin: &str, path: &str, options: JudgeOptions) -> (Verdict, bool) {
     let snapshot = snapshot();
     let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], options).unwrap();
@@ -22,7 +22,7 @@ fn verdict(origin: &str, path: &str, options: JudgeOptions) -> (Verdict, bool) {
 }
 
 #[test]
-fn a_path_is_what_follows_the_origin() {
+fn paths_follow_the_origin() {
     let of = |path| verdict(ORIGIN, path, JudgeOptions::default()).0;
     for path in ["/x", "/x/y#z", "/y?a", "/y/a#b", "?q", "/?q"] {
         assert_eq!(of(path), Verdict::Disallowed, "{path}");
@@ -33,7 +33,7 @@ fn a_path_is_what_follows_the_origin() {
 }
 
 #[test]
-fn a_missing_slash_is_put_there() {
+fn missing_slashes_are_added() {
     let snapshot = snapshot();
     let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
     let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
@@ -41,7 +41,7 @@ fn a_missing_slash_is_put_there() {
 }
 
 #[test]
-fn unknown_origins_and_other_schemes() {
+fn unknown_origins_follow_the_options() {
     let unknown = "https://other.example";
     let plain = JudgeOptions::default();
     assert_eq!(verdict(unknown, "/x", plain), (Verdict::Unknown, false));
@@ -53,7 +53,7 @@ fn unknown_origins_and_other_schemes() {
 }
 
 #[test]
-fn a_site_does_not_disturb_the_judge() {
+fn sites_do_not_affect_the_judge() {
     let snapshot = snapshot();
     let judge = Judge::new(snapshot.clone(), &["a".parse().unwrap()], JudgeOptions::default()).unwrap();
     let known = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();

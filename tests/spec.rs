@@ -1,4 +1,5 @@
-//! The specification cases of `tests/cases`, through every path that gives verdicts.
+//! The specification cases of `tests/cases`, through every judge. `tests/cases/README.md` describes
+//! them.
 
 use base64::Engine;
 use robosieve::*;
@@ -86,14 +87,14 @@ impl RulesCase {
         }
     }
 
-    /// Every URL and whether it must be allowed.
+    /// Every URL, and whether it is allowed.
     pub(crate) fn urls(&self) -> impl Iterator<Item = (&str, bool)> {
         let allow = self.allow.iter().map(|url| (url.as_str(), true));
         allow.chain(self.disallow.iter().map(|url| (url.as_str(), false)))
     }
 }
 
-/// Fails a test at its end, so that all failures of a run are seen.
+/// Collects failures until the end of a test, so that it prints all of them.
 #[derive(Default)]
 pub(crate) struct Failures {
     checked: usize,
@@ -120,7 +121,7 @@ impl Failures {
 }
 
 #[test]
-fn rules_by_the_reference() {
+fn reference_passes_the_cases() {
     let mut failures = Failures::default();
     for case in RulesCase::all() {
         let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
@@ -139,7 +140,7 @@ fn rules_by_the_reference() {
 }
 
 #[test]
-fn rules_by_the_explanation() {
+fn explanation_passes_the_cases() {
     let mut failures = Failures::default();
     for case in RulesCase::all() {
         let (body, agent) = (case.robots(), case.agent.parse().unwrap());
@@ -172,7 +173,7 @@ fn judge_all(case: &RulesCase, snapshot: &Snapshot, failures: &mut Failures) {
         let what = || format!("{} [{}] {profile:?} {url}", case.name, case.clause);
         let verdict = judge.judge(url.as_bytes()).unwrap().get(0);
         failures.check(what, verdict, if allowed { Verdict::Allowed } else { Verdict::Disallowed });
-        // `explain` fails where the stored text explains another verdict.
+        // `explain` fails if the stored text gives another verdict.
         let why = judge.explain(url.as_bytes(), 0).unwrap();
         failures.check(what, why.verdict, verdict);
         if let (Some(line), Some(rules)) = (case.line, why.rules) {
@@ -182,7 +183,7 @@ fn judge_all(case: &RulesCase, snapshot: &Snapshot, failures: &mut Failures) {
 }
 
 #[test]
-fn rules_by_a_snapshot_in_memory() {
+fn snapshot_in_memory_passes_the_cases() {
     let mut failures = Failures::default();
     for case in RulesCase::all() {
         for profile in case.profiles() {
@@ -195,7 +196,7 @@ fn rules_by_a_snapshot_in_memory() {
 }
 
 #[test]
-fn rules_by_a_snapshot_written_and_reopened() {
+fn reopened_snapshot_passes_the_cases() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("case.rsieve");
     let mut failures = Failures::default();
@@ -209,7 +210,7 @@ fn rules_by_a_snapshot_written_and_reopened() {
 }
 
 #[test]
-fn rules_by_the_whole_pipeline() {
+fn pipeline_passes_the_cases() {
     let mut failures = Failures::default();
     for case in RulesCase::all() {
         for profile in case.profiles() {
@@ -266,7 +267,7 @@ impl FetchCase {
 }
 
 #[test]
-fn outcomes_of_fetching_under_every_policy() {
+fn fetch_cases_pass_under_every_policy() {
     let dir = tempfile::tempdir().unwrap();
     let archive = dir.path().join("captures.jsonl");
     let mut failures = Failures::default();
@@ -310,7 +311,7 @@ fn outcomes_of_fetching_under_every_policy() {
     failures.finish("outcomes of fetching");
 }
 
-/// A robots.txt that refuses `path` alone tells whether that is the path which the URL is judged by.
+/// Whether `path` is the path of `url`: a robots.txt that refuses only this path refuses the URL.
 fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> bool {
     let mut compiler = Compiler::new(profile);
     compiler.add_robots(origin, format!("user-agent: *\ndisallow: {path}$").as_bytes()).unwrap();
@@ -324,7 +325,7 @@ fn refuses_exactly(profile: Profile, origin: &str, path: &str, url: &str) -> boo
 }
 
 #[test]
-fn origins_and_paths_of_urls_and_lines_that_are_none() {
+fn origins_and_paths_are_as_listed() {
     let text = std::fs::read_to_string(cases_dir().join("origins.tsv")).unwrap();
     let mut failures = Failures::default();
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
@@ -333,7 +334,7 @@ fn origins_and_paths_of_urls_and_lines_that_are_none() {
         let found = Origin::of(url.as_bytes()).map_or("-".to_owned(), |origin| origin.to_string());
         failures.check(|| format!("{url:?}"), found, (*origin).to_owned());
         for (profile, path) in [(Profile::Google, path), (Profile::Rfc9309, rfc_path.unwrap_or(path))] {
-            // RFC 9309 §2.2.2: /robots.txt is allowed whatever the rules say.
+            // RFC 9309 §2.2.2: no rule refuses /robots.txt.
             if *origin != "-" && (profile == Profile::Google || *path != "/robots.txt") {
                 let refused = refuses_exactly(profile, origin, path, url);
                 failures.check(|| format!("path of {url:?}: {path:?} {profile:?}"), refused, true);
@@ -341,4 +342,19 @@ fn origins_and_paths_of_urls_and_lines_that_are_none() {
         }
     }
     failures.finish("origins and paths");
+}
+
+/// The examples of `tests/cases/README.md` are cases of the suite.
+#[test]
+fn readme_examples_are_cases() {
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
+    let directories = ["", "fetch", "preferences"].map(|name| cases_dir().join(name));
+    let cases: String = directories.iter().flat_map(|dir| toml_files(dir)).map(read).collect();
+    let readme = read(cases_dir().join("README.md"));
+    let examples = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let examples: Vec<&str> = examples.filter(|example| example.starts_with("[[case]]")).collect();
+    assert_eq!(examples.len(), 3);
+    for example in examples {
+        assert!(cases.contains(example), "no case of tests/cases is:\n{example}");
+    }
 }

@@ -1,5 +1,5 @@
-//! Standard output and standard error whose reader has gone, or that cannot be written to: what a
-//! run does and how it ends.
+//! Standard output and standard error that are closed or full: the results and exit statuses of
+//! runs.
 
 use crate::command::{Ran, robosieve};
 use std::fs::{self, File};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A folder with a snapshot `s`, a list `list.txt` that is longer than a pipe holds, and an
-/// archive.
+/// A directory with a snapshot `s`, an archive, and a list `list.txt` that is longer than a pipe
+/// holds.
 pub(crate) fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let robots = r#"{"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /x"}"#;
@@ -19,14 +19,14 @@ pub(crate) fn place() -> TempDir {
     dir
 }
 
-/// A pipe that nobody reads.
+/// A pipe without a reader.
 fn closed() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// A device that is always full, where there is one.
+/// A device that is always full, if the system has one.
 fn full() -> Option<Stdio> {
     File::options().write(true).open("/dev/full").ok().map(Stdio::from)
 }
@@ -42,7 +42,7 @@ fn ran(command: &mut Command) -> Ran {
     Ran { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
 }
 
-/// The files of a folder but for those that all runs begin with.
+/// The files of a directory, without those of every run.
 fn made(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.file_name().is_some_and(|name| name.to_str().is_some_and(|name| name.starts_with("new"))));
@@ -52,7 +52,7 @@ fn made(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn stderr_that_fails_changes_no_result() {
+fn failing_stderr_changes_no_result() {
     let place = place();
     let dir = place.path();
     for (args, code) in [
@@ -94,7 +94,7 @@ fn stderr_that_fails_changes_no_result() {
 }
 
 #[test]
-fn a_closed_stdout_ends_a_run_quietly_unless_its_status_is_an_answer() {
+fn closed_stdout_ends_runs_quietly() {
     let place = place();
     let dir = place.path();
     for (args, code) in [
@@ -124,7 +124,7 @@ fn a_closed_stdout_ends_a_run_quietly_unless_its_status_is_an_answer() {
 }
 
 #[test]
-fn files_are_completed_when_stdout_is_closed() {
+fn closed_stdout_completes_files() {
     let place = place();
     let dir = place.path();
     for args in [
@@ -149,10 +149,11 @@ fn files_are_completed_when_stdout_is_closed() {
     }
 }
 
-/// Only standard output is a convenience; a pipe that is named was wanted.
+/// A closed standard output ends a run quietly. A pipe named as an output was requested, so it
+/// fails.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_closed_pipe_that_is_named_as_an_output_is_an_error() {
+fn closed_output_pipes_are_errors() {
     let place = place();
     let script = "exec 3> >(exec true); wait $!; exec \"$0\" filter -q -s s -a FooBot list.txt -o /dev/fd/3";
     let mut bash = Command::new("bash");
@@ -163,7 +164,7 @@ fn a_closed_pipe_that_is_named_as_an_output_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_stdout_is_an_error_of_every_verb() {
+fn full_stdout_is_an_error() {
     let place = place();
     for args in [
         "filter -q -s s -a FooBot list.txt",
@@ -180,10 +181,10 @@ fn a_full_stdout_is_an_error_of_every_verb() {
     }
 }
 
-/// `eprintln!` and its relatives panic where a stream fails; `cli/stderr.rs` and `cli/output.rs` do
+/// `eprintln!` and similar macros panic if a stream fails. `cli/stderr.rs` and `cli/output.rs` do
 /// not.
 #[test]
-fn no_code_prints_by_macros_that_panic() {
+fn panicking_print_macros_are_unused() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let mut files = 0;
     while let Some(folder) = folders.pop() {

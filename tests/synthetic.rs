@@ -1,4 +1,4 @@
-//! The made-up web is the same for ever, and like the real one.
+//! The synthetic web is the same in every version, and resembles the real one.
 
 use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Origin, Outputs, Profile, Robots, RuleKind, Snapshot};
@@ -27,9 +27,9 @@ fn snapshot(web: &Web) -> Snapshot {
     Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
 }
 
-/// Whoever published a number measured on a web of this seed must be able to make that web again: these may not change.
+/// A published measurement must stay reproducible, so these digests may not change.
 #[test]
-fn a_seed_means_the_same_web_for_ever() {
+fn seeds_fix_the_web() {
     let digest = |seed, order| {
         let web = web(seed, 20_000, 50_000, order);
         (xxh3_64(text(web.archive()).as_bytes()), xxh3_64(text(web.urls()).as_bytes()))
@@ -42,7 +42,7 @@ fn a_seed_means_the_same_web_for_ever() {
 }
 
 #[test]
-fn every_size_is_met_exactly() {
+fn sizes_are_exact() {
     for (origins, urls) in [(1, 1), (2, 0), (17, 5), (500, 4_321)] {
         for order in [Order::Sorted, Order::Shuffled] {
             let web = web(9, origins, urls, order);
@@ -52,9 +52,10 @@ fn every_size_is_met_exactly() {
     }
 }
 
-/// Nothing is prepared: the largest web begins as soon as the smallest, and knows its last host as soon as its first.
+/// Nothing is precomputed: the largest web starts as fast as the smallest, and finds its last host as
+/// fast as its first.
 #[test]
-fn a_web_of_any_size_begins_at_once() {
+fn webs_of_any_size_start_at_once() {
     for order in [Order::Sorted, Order::Shuffled] {
         let web = web(u64::MAX, u64::MAX, u64::MAX, order);
         assert_eq!((web.options().origins, web.options().urls), (WebOptions::MAX, WebOptions::MAX));
@@ -67,7 +68,7 @@ fn a_web_of_any_size_begins_at_once() {
 }
 
 #[test]
-fn a_shuffled_list_is_the_sorted_one_in_another_order() {
+fn shuffled_lists_are_permutations() {
     let lines = |order| text(web(3, 800, 10_000, order).urls()).lines().map(str::to_owned).collect::<Vec<_>>();
     let (mut sorted, mut shuffled) = (lines(Order::Sorted), lines(Order::Shuffled));
     assert_ne!(sorted, shuffled);
@@ -76,9 +77,9 @@ fn a_shuffled_list_is_the_sorted_one_in_another_order() {
     assert_eq!(sorted, shuffled);
 }
 
-/// What the web says an origin obeys is what compiling the archive finds, redirects followed.
+/// The rules that the web reports for an origin are those in the compiled archive, after redirects.
 #[test]
-fn every_origin_obeys_the_file_it_is_said_to_obey() {
+fn stored_rules_equal_generated_rules() {
     let web = web(4, 3_200, 0, Order::Sorted);
     let snapshot = snapshot(&web);
     let mut redirected = 0;
@@ -101,7 +102,7 @@ fn every_origin_obeys_the_file_it_is_said_to_obey() {
     assert!(web.robots("https://nobody.test").is_none() && web.robots("nonsense").is_none());
 }
 
-/// What follows the colon of a line.
+/// The value of a line, after its colon.
 fn value(line: &[u8]) -> &[u8] {
     line.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default().trim_ascii()
 }
@@ -109,7 +110,7 @@ fn value(line: &[u8]) -> &[u8] {
 /// A property of patterns.
 type Holds = fn(&[u8]) -> bool;
 
-/// Numbers of files and of rules with a property.
+/// Counts of files and of rules with a property.
 #[derive(Default)]
 struct Measured {
     numbers: BTreeMap<&'static str, Vec<usize>>,
@@ -191,8 +192,8 @@ impl Measured {
     }
 }
 
-/// Prints what was made beside what was measured, and fails where they lie too far apart: the made-up one must be between
-/// the measured one divided by `within` and multiplied with it.
+/// Prints generated and measured figures side by side. Fails unless the generated one is between
+/// the measured one divided by `within` and multiplied by it.
 #[derive(Default)]
 struct Bands(Vec<String>);
 
@@ -211,9 +212,10 @@ impl Drop for Bands {
     }
 }
 
-/// The measured figures are those of distinct files of 2024 to 2026, but where the comment says otherwise.
+/// The measured figures are those of distinct files of 2024 to 2026, unless a comment says
+/// otherwise.
 #[test]
-fn robots_files_are_like_those_of_the_real_web() {
+fn robots_files_resemble_the_real_web() {
     let captures = captures(&web(1, 20_000, 0, Order::Sorted));
     let bodies: Vec<&str> = captures.iter().filter_map(|capture| capture["body"].as_str()).collect();
     let files: Vec<&str> = bodies.into_iter().filter(|body| !body.starts_with("<!DOCTYPE")).collect();
@@ -224,13 +226,14 @@ fn robots_files_are_like_those_of_the_real_web() {
     let one = Measured::of(distinct.iter().copied());
     let mut bands = Bands::default();
 
-    // Common Crawl's archive of 2023: 56 % of the captures are robots.txt files. The widest samples: 58 % and 65 % of hosts share
-    // their file with another.
+    // Common Crawl's archive of 2023: 56 % of the captures are robots.txt files. The widest
+    // samples: 58 % and 65 % of hosts share their file with another.
     bands.near("captures with robots.txt", files.len() as f64 / 20_000.0, 0.56, 1.1);
     let shared = files.iter().filter(|file| hosts[*file] > 1).count();
     bands.near("files that another host has too", shared as f64 / files.len() as f64, 0.62, 1.2);
 
-    // The average file lies between that of popular hosts (1,442 bytes) and Common Crawl's (464 bytes, 3.5 agents).
+    // The average file is between that of popular hosts (1,442 bytes) and that of Common Crawl (464
+    // bytes, 3.5 agents).
     bands.near("mean bytes of all", all.mean("bytes"), 820.0, 1.6);
     bands.near("mean agents of all", all.mean("agents"), 3.5, 1.3);
     for (name, [p10, p50, p90, p99]) in [
@@ -268,7 +271,7 @@ fn robots_files_are_like_those_of_the_real_web() {
     }
 }
 
-/// How many rules for all agents a URL meets on its host.
+/// The number of rules for all agents on the host of a URL.
 fn rules_for_all(web: &Web, url: &str) -> Option<usize> {
     let text = web.robots(Origin::of(url.as_bytes())?.as_str())?;
     let robots = Robots::parse(&text, Profile::Google);
@@ -276,9 +279,9 @@ fn rules_for_all(web: &Web, url: &str) -> Option<usize> {
     Some(groups.map(|group| group.rules().len()).sum())
 }
 
-/// The measured figures are of two large lists: links that people posted, and pages that sites list.
+/// The measured figures are of two large lists: links in posts, and pages in sitemaps.
 #[test]
-fn urls_are_like_those_of_the_real_web() {
+fn urls_resemble_the_real_web() {
     let web = web(1, 20_000, 200_000, Order::Sorted);
     let list = text(web.urls());
     let urls: Vec<&str> = list.lines().filter(|line| line.contains("://")).collect();
@@ -307,7 +310,7 @@ fn urls_are_like_those_of_the_real_web() {
     bands.near("share of the most popular", counts[counts.len() - 1] as f64 / 200_000.0, 0.06, 1.5);
 
     let snapshot = snapshot(&web);
-    // By list 8 to 43 at the middle, 34 to 70 at 0.9.
+    // By list: median 8 to 43, 90th percentile 34 to 70.
     let mut rules: Vec<usize> = urls.iter().step_by(20).filter_map(|url| rules_for_all(&web, url)).collect();
     rules.sort_unstable();
     for (at, measured) in [(0.5, 16.0), (0.9, 56.0)] {

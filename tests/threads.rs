@@ -1,4 +1,4 @@
-//! Numbers of threads that a machine cannot have.
+//! More threads than the machine allows.
 
 use crate::command::{Ran, robosieve};
 use crate::streams::place;
@@ -22,7 +22,7 @@ fn too_many_threads_are_capped_with_a_note() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_capped_run_has_no_more_threads() {
+fn capped_runs_start_no_more_threads() {
     let place = place();
     for (jobs, variable) in [(&["-j", "100000"][..], "1"), (&[], "100000")] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
@@ -47,12 +47,11 @@ fn a_capped_run_has_no_more_threads() {
     }
 }
 
-/// Runs `robosieve` as a user with a limit on threads. The system does not hold root to that
-/// limit.
+/// Runs `robosieve` as a user with a limit on threads: the system does not limit root.
 #[cfg(target_os = "linux")]
 fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
     let script = format!("ulimit -u {threads} && exec ./robosieve {args}");
-    // The limit is for all processes of a user, so each run of the tests has its own.
+    // The limit covers all processes of a user, so each run of the tests has its own user.
     let user = format!("--reuid={}", 100_000 + std::process::id());
     let output = Command::new("setpriv")
         .args([&user, "--clear-groups", "bash", "-c", &script])
@@ -65,7 +64,7 @@ fn limited(dir: &Path, threads: u32, args: &str) -> Ran {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn threads_that_cannot_be_started_are_an_error_that_says_what_to_do() {
+fn unstartable_threads_are_explained() {
     use std::os::unix::fs::PermissionsExt;
     let place = place();
     let dir = place.path();

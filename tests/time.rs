@@ -1,4 +1,5 @@
-//! What depends on time: the 30 days of a failing site, when a copy is stale, and what is too new to count.
+//! Behaviour that depends on time: the 30 days of a failing site, stale copies, and captures that
+//! are too new.
 
 use crate::command::{robosieve, robosieve_with};
 use crate::recrawl::{compile, compile_all};
@@ -23,7 +24,8 @@ fn failure(time: i64) -> String {
     capture(time, json!({"status": 503}))
 }
 
-/// The letters of a path that the good copy refuses, of one that it does not, and of `/robots.txt`.
+/// The letters of a path that the last good copy refuses, of one that it allows, and of
+/// `/robots.txt`.
 fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
     let snapshot = Snapshot::new(snapshot.to_vec()).unwrap();
     let judge = Judge::new(snapshot.clone(), &["FooBot".parse().unwrap()], options).unwrap();
@@ -35,9 +37,10 @@ fn letters(snapshot: &[u8], options: JudgeOptions) -> String {
     ["https://a.example/x", "https://a.example/y", "https://a.example/robots.txt"].iter().map(letter).collect()
 }
 
-/// Profile, days since the first failure, whether there was a good copy; the letters. Google robots.txt specification, 2023 edition, HTTP
-/// status codes, server errors: disallowed for 30 days, then the last good copy, without one allowed. RFC 9309 §2.3.1.4: disallowed, and
-/// after 30 days allowed; §2.2.2: `/robots.txt` itself never refused.
+/// Profile, days since the first failure, whether a good copy exists, and the letters. Google
+/// robots.txt specification, 2023 edition, HTTP status codes, server errors: disallowed for 30
+/// days, then the last good copy decides; without one everything is allowed. RFC 9309 §2.3.1.4:
+/// disallowed, and allowed after 30 days; §2.2.2: `/robots.txt` itself is never refused.
 const CASES: [(Profile, i64, bool, &str); 16] = [
     (Profile::Google, 0, true, "DDD"),
     (Profile::Google, 0, false, "DDD"),
@@ -65,7 +68,7 @@ fn until_first_failure(has_good: bool) -> Vec<String> {
 }
 
 #[test]
-fn thirty_days_count_over_crawls_to_the_newest_failure() {
+fn thirty_days_span_crawls() {
     for (profile, days, has_good, expected) in CASES {
         let mut crawls = until_first_failure(has_good);
         if days > 0 {
@@ -78,23 +81,23 @@ fn thirty_days_count_over_crawls_to_the_newest_failure() {
 }
 
 #[test]
-fn thirty_days_count_to_the_time_that_is_asked_for() {
+fn thirty_days_end_at_the_requested_time() {
     for (profile, days, has_good, expected) in CASES {
         let snapshot = compile_all(profile, until_first_failure(has_good));
         let at = |days: i64| JudgeOptions::default().at(FIRST_FAILURE + days * DAY);
         assert_eq!(letters(&snapshot, at(days)), expected, "{profile:?}, {days} days, good copy: {has_good}");
-        // Without it no day passes, and before the first failure it has not lasted either.
+        // Without a requested time the duration is zero, as it is before the first failure.
         let short = letters(&snapshot, at(0));
         assert_eq!(letters(&snapshot, JudgeOptions::default()), short);
         assert_eq!(letters(&snapshot, at(-100)), short);
-        // A long failure is judged as of an earlier day too.
+        // The requested time may be earlier than the last failure.
         let longer = compile(profile, Some(snapshot), &failure(FIRST_FAILURE + 90 * DAY));
         assert_eq!(letters(&longer, at(days)), expected, "{profile:?}, {days} of 90 days, good copy: {has_good}");
     }
 }
 
 #[test]
-fn the_time_asked_for_changes_no_other_verdict() {
+fn requested_time_changes_no_other_verdict() {
     let late = JudgeOptions::default().at(i64::MAX);
     let undated = compile(Profile::Google, None, "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}");
     assert_eq!(letters(&undated, late), "DDD", "nobody knows since when it fails");
@@ -104,12 +107,13 @@ fn the_time_asked_for_changes_no_other_verdict() {
 }
 
 #[test]
-fn verbs_judge_as_of_the_time_asked_for() {
+fn verbs_judge_as_of_the_requested_time() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE - DAY) + &failure(FIRST_FAILURE)).unwrap();
     assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
     let list = b"https://a.example/x\nhttps://a.example/y\n";
-    // The first failure was on January 10; a date is its first second, so 30 days have passed on February 9.
+    // The first failure was on January 10. A date means its first second, so 30 days are over on
+    // February 9.
     for (at, kept) in [("2026-02-08", ""), ("2026-02-08T23:59:59Z", ""), ("2026-02-09", "https://a.example/y\n")] {
         let judge = ["-s", "web", "-a", "FooBot", "--at", at];
         let ran = robosieve_with(dir.path(), &[&["filter", "-q"][..], &judge].concat(), list);
@@ -123,7 +127,8 @@ fn verbs_judge_as_of_the_time_asked_for() {
     }
 }
 
-/// When each was fetched and how long it is fresh; RFC 9309 §2.4: 24 hours, unless Cache-Control says otherwise.
+/// The fetch time and the freshness of each. RFC 9309 §2.4: 24 hours, unless Cache-Control says
+/// otherwise.
 const CAPTURES: &str = r#"
 {"url": "https://day.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": ""}
 {"url": "https://hour.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": "", "headers": {"Cache-Control": "max-age=3600"}}
@@ -134,7 +139,7 @@ const CAPTURES: &str = r#"
 {"url": "https://undated.example/robots.txt", "body": ""}
 "#;
 
-/// A time, and the hosts whose robots.txt are stale then; `w` is `http` of `week`.
+/// A time, and the hosts whose robots.txt is stale at that time; `w` is `http` of `week`.
 const STALE: [(&str, &str); 8] = [
     ("2025-01-01", "undated"),
     ("2026-01-01T00:59:59Z", "undated"),
@@ -169,7 +174,7 @@ fn stale_copies_are_listed() {
 }
 
 #[test]
-fn a_stale_copy_as_json_tells_what_is_known() {
+fn stale_copies_are_described_in_json() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), CAPTURES).unwrap();
     assert_eq!(robosieve(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]).code, Some(0));
@@ -187,7 +192,8 @@ fn a_stale_copy_as_json_tells_what_is_known() {
     assert_eq!(of("https://hour.example/robots.txt")["max_age"], 3600);
 }
 
-/// `--as-of`, the number of captures left out, and the letters of `/old` and `/new`. Own: a date is the whole day; see docs/SEMANTICS.md.
+/// `--as-of`, the number of dropped captures, and the letters of `/old` and `/new`. Own: a date
+/// means the whole day; see docs/SEMANTICS.md.
 const AS_OF: [(&str, u64, &str); 6] = [
     ("2026-01-01", 3, "DA"),
     ("2026-01-10T11:59:59Z", 2, "DA"),
@@ -213,7 +219,7 @@ fn as_of_archive() -> String {
 }
 
 #[test]
-fn captures_that_are_too_new_are_left_out_and_counted() {
+fn too_new_captures_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
     for (as_of, too_new, expected) in AS_OF {
@@ -235,7 +241,7 @@ fn captures_that_are_too_new_are_left_out_and_counted() {
 }
 
 #[test]
-fn it_does_not_matter_when_the_compiler_is_told_what_is_too_new() {
+fn cutoff_may_be_set_at_any_time() {
     let time = 1_767_225_600 + 5 * DAY;
     let compiled = |first: bool| {
         let mut compiler = Compiler::default();
@@ -252,7 +258,7 @@ fn it_does_not_matter_when_the_compiler_is_told_what_is_too_new() {
 }
 
 #[test]
-fn a_previous_snapshot_must_not_hold_what_is_too_new() {
+fn too_new_previous_snapshots_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| robosieve(dir.path(), &[&["compile", "-q", "a.jsonl", "-o", "new"], args].concat());
     std::fs::write(dir.path().join("a.jsonl"), as_of_archive()).unwrap();
@@ -264,7 +270,7 @@ fn a_previous_snapshot_must_not_hold_what_is_too_new() {
     for said in ["old: ", "newest capture is of 2026-01-11T00:00:00Z", "take an earlier snapshot, or the archives"] {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
     }
-    // The library may be told the one before the other.
+    // The library accepts both calls in either order.
     let old = std::fs::read(dir.path().join("old")).unwrap();
     let mut compiler = Compiler::default();
     compiler.previous(Snapshot::new(old).unwrap()).unwrap();
@@ -273,7 +279,7 @@ fn a_previous_snapshot_must_not_hold_what_is_too_new() {
 }
 
 #[test]
-fn nothing_is_written_if_everything_is_too_new() {
+fn only_too_new_captures_write_nothing() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.jsonl"), good(FIRST_FAILURE)).unwrap();
     let ran = robosieve(dir.path(), &["compile", "--as-of", "2025-01-01", "a.jsonl", "-o", "new"]);
@@ -282,7 +288,7 @@ fn nothing_is_written_if_everything_is_too_new() {
 }
 
 #[test]
-fn a_bad_time_is_told_with_what_to_write() {
+fn bad_times_are_explained() {
     let dir = tempfile::tempdir().unwrap();
     for args in
         [&["compile", "a", "-o", "b", "--as-of"][..], &["inspect", "a", "--stale-at"], &["check", "-s", "a", "--at"]]

@@ -1,43 +1,21 @@
-//! Rule paths and URL paths for property tests: what the grammar of robots.txt allows, in sizes
-//! around every threshold.
+//! Lists of rules and URL paths for property tests, in sizes around every threshold. The strategies
+//! for one rule path and one text are those of all tests, `tests/generate.rs`.
+
+#[path = "../../tests/generate.rs"]
+#[allow(dead_code, reason = "the integration tests use the rest")]
+mod shared;
 
 use crate::profile::Profile;
 use crate::robots::reference;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-
-/// Pieces of rule paths and URL paths: every byte with a meaning of its own, and texts that often
-/// meet each other.
-const PIECES: &[&str] = &[
-    "/",
-    "a",
-    "b",
-    "ab",
-    ".",
-    "?",
-    "=",
-    "*",
-    "**",
-    "$",
-    "%",
-    "%41",
-    "%2a",
-    "%24",
-    "%c3%a4",
-    "ä",
-    "abcdefghij",
-    "\u{1}",
-];
+use shared::rule_path;
+pub(super) use shared::text;
 
 /// Sizes of rule sets around every threshold of the layouts.
 const SIZES: &[usize] =
     &[1, 2, 3, 7, 8, 9, 12, 20, 31, 32, 33, 50, 63, 64, 65, 90, 103, 104, 105, 127, 128, 129, 140, 300, 1100, 5000];
-
-/// A concatenation of pieces, as many as `len` allows.
-pub(super) fn text(len: std::ops::Range<usize>) -> BoxedStrategy<String> {
-    vec(select(PIECES), len).prop_map(|pieces| pieces.concat()).boxed()
-}
 
 /// How a generated rule path comes about: on its own, or from that of an earlier rule.
 #[derive(Clone, Debug)]
@@ -45,14 +23,6 @@ enum Made {
     Fresh(String),
     Extended(Index, String),
     Cut(Index, Index),
-}
-
-/// A rule path as the grammar allows it: with and without a first `/`, stars alone, `$` alone,
-/// escapes, many stars at the end.
-fn any_path() -> BoxedStrategy<String> {
-    let heads = select(vec!["/", "/", "/", "/*", "/*", "*", "**", "", "$", "a", "%2A", "/%2f"]);
-    let ends = select(vec!["", "", "", "", "$", "*", "*$", "**", "**$", "****************", "****************$"]);
-    (heads, text(0..6), ends).prop_map(|(head, middle, end)| format!("{head}{middle}{end}")).boxed()
 }
 
 fn literal_path() -> BoxedStrategy<String> {
@@ -72,7 +42,7 @@ fn made(fresh: BoxedStrategy<String>) -> BoxedStrategy<(Made, bool)> {
 /// as on real sites.
 pub(super) fn rule_paths() -> impl Strategy<Value = Vec<(String, bool)>> {
     let rule =
-        prop_oneof![Just(made(any_path())), Just(made(prop_oneof![1 => any_path(), 20 => literal_path()].boxed())),];
+        prop_oneof![Just(made(rule_path())), Just(made(prop_oneof![1 => rule_path(), 20 => literal_path()].boxed())),];
     (rule, select(SIZES)).prop_flat_map(|(rule, size)| vec(rule, size)).prop_map(resolve_relatives)
 }
 

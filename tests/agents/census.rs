@@ -1,4 +1,5 @@
-//! The census of agent names against a slow count: every origin's text is read anew, and asked by the reference.
+//! The census of agent names, against a slow count that parses every origin's text and asks the
+//! reference.
 
 use crate::agents::{done, text};
 use crate::command::robosieve;
@@ -8,7 +9,7 @@ use robosieve::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The names that a robots.txt writes; `*` among them. SEMANTICS.md, "Groups and agents".
+/// The names in a robots.txt, `*` included. SEMANTICS.md, "Groups and agents".
 pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
     let parsed = Robots::parse(robots, Profile::Google);
     let mut names = BTreeSet::new();
@@ -37,7 +38,7 @@ pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
     names
 }
 
-/// How much a robots.txt refuses to a name, asked of paths that its rules are about and of others.
+/// The coverage of a robots.txt for a name, from paths of its rules and from others.
 pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Reach {
     let agent: Agent = name.parse().unwrap();
     let ask =
@@ -59,7 +60,7 @@ pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Reach {
     }
 }
 
-/// Counts all over again.
+/// Counts again, slowly.
 fn slow(snapshot: &Snapshot) -> BTreeMap<String, [u64; 3]> {
     let mut counts: BTreeMap<String, [u64; 3]> = BTreeMap::new();
     let mut known: HashMap<Vec<u8>, Vec<(String, Reach)>> = HashMap::new();
@@ -101,15 +102,16 @@ fn compare(compiler: Compiler) {
 }
 
 #[test]
-fn the_census_of_a_made_up_web_is_that_of_a_slow_count() {
+fn census_of_a_synthetic_web_equals_a_slow_count() {
     let mut compiler = Compiler::default();
     let web = Web::new(WebOptions { origins: 150, ..WebOptions::default() });
     compiler.add_reader("web", web.archive()).unwrap();
     compare(compiler);
 }
 
-/// Names and what is said to them: beside the usual, cuts (`MJ12bot` and `mj`), one name in several spellings, unions of groups, rules
-/// for everything in every spelling, and exceptions to them that count or do not.
+/// Names and their rules: truncated names (`MJ12bot` and `mj`), one name in several spellings,
+/// unions of groups, rules for everything in every spelling, and exceptions to them with and
+/// without an effect.
 const FILES: &[&str] = &[
     "user-agent: MJ12bot\ndisallow: /\nuser-agent: *\ndisallow: /a",
     "user-agent: mj\ndisallow: /x\nuser-agent: MJ12bot/v1\ndisallow: /",
@@ -127,7 +129,7 @@ const FILES: &[&str] = &[
 ];
 
 #[test]
-fn the_census_of_odd_files_is_that_of_a_slow_count() {
+fn census_of_odd_files_equals_a_slow_count() {
     let mut compiler = Compiler::default();
     for (i, robots) in FILES.iter().enumerate() {
         for scheme in ["http", "https"].iter().take(1 + i % 2) {
@@ -137,9 +139,9 @@ fn the_census_of_odd_files_is_that_of_a_slow_count() {
     compare(compiler);
 }
 
-/// Groups that are too many to be merged stay apart, and are judged together.
+/// Groups that are too many to merge stay separate, and are judged together.
 #[test]
-fn groups_that_stay_apart_count_as_one() {
+fn unmerged_groups_count_as_one() {
     let letters = |i: usize| i.to_string().bytes().map(|b| char::from(b - b'0' + b'a')).collect::<String>();
     let mut robots: String = (0..3000).map(|i| format!("user-agent: a{}\n", letters(i))).collect();
     robots.extend((0..2999).map(|i| format!("disallow: /{i}\n")));
@@ -160,7 +162,7 @@ fn groups_that_stay_apart_count_as_one() {
 }
 
 #[test]
-fn a_snapshot_is_ranked_by_the_command() {
+fn agents_ranks_a_snapshot() {
     let dir = tempfile::tempdir().unwrap();
     let lines = FILES.iter().enumerate().map(|(i, body)| {
         let url = format!("https://h{i}.example/robots.txt");
@@ -175,7 +177,7 @@ fn a_snapshot_is_ranked_by_the_command() {
     assert_eq!(printed[2], ["*", "2", "0", "2", "0", "-", "-"]);
     assert_eq!(printed[3][..2], ["foo", "7"]);
     assert!(printed.iter().any(|row| row[..] == ["MJ12bot", "3", "3", "0", "0", "other", "Majestic"]));
-    // What strangers wrote moves nothing on the terminal.
+    // Text of sites does not control the terminal.
     assert!(!all.stdout.contains(&0x1b) && text(&all).contains("a\\u{1b}[2jb"));
     let few = done(dir.path(), &["agents", "web", "--top", "1", "--tsv"]);
     assert_eq!(text(&few).lines().count(), 3);

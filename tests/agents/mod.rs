@@ -1,4 +1,5 @@
-//! Agents on the command line: the shipped table, sets of agents, files of them, many at once, and notes on their names.
+//! Agents on the command line: the registry, sets of agents, files of agents, many agents, and
+//! notes on their names.
 
 pub(crate) mod census;
 mod spelling;
@@ -7,7 +8,8 @@ use crate::command::{Ran, robosieve, robosieve_with};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A directory with a snapshot `web` of one site, which refuses `/x` to GPTBot, `/y` to MJ12bot and all to `zz`.
+/// A directory with a snapshot `web` of one site, which refuses `/x` to GPTBot, `/y` to MJ12bot and
+/// all to `zz`.
 fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let robots =
@@ -29,14 +31,14 @@ fn text(ran: &Ran) -> String {
     String::from_utf8(ran.stdout.clone()).unwrap()
 }
 
-/// The first column of what `robosieve agents --tsv` prints for `who`.
+/// The first column of `robosieve agents --tsv` for `who`.
 fn listed(dir: &Path, who: &[&str]) -> Vec<String> {
     let printed = text(&done(dir, &[&["agents", "--tsv"], who].concat()));
     printed.lines().skip(1).map(|line| line.split('\t').next().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn the_table_is_printed_as_it_is_shipped() {
+fn agents_prints_the_registry() {
     let dir = tempfile::tempdir().unwrap();
     let shipped = include_str!("../../datasets/agents.tsv");
     let rows: Vec<&str> = shipped.lines().filter(|line| !line.starts_with('#')).collect();
@@ -52,7 +54,7 @@ fn tsv_of(object: &serde_json::Value) -> String {
 }
 
 #[test]
-fn sets_stand_among_other_agents_and_add_what_is_not_there() {
+fn sets_mix_with_agents_without_duplicates() {
     let dir = place();
     let set = listed(dir.path(), &["-a", "@ai-user"]);
     assert!(set.len() > 3 && set.contains(&"Claude-User".to_owned()));
@@ -64,7 +66,7 @@ fn sets_stand_among_other_agents_and_add_what_is_not_there() {
     assert_eq!(listed(dir.path(), &["--agents-from", "who.txt"]).len(), set.len() + 1);
 }
 
-/// Every verb that takes agents, over the snapshot `web`.
+/// Every verb that takes agents, with the snapshot `web`.
 const VERBS: &[&[&str]] = &[
     &["filter", "-s", "web"],
     &["annotate", "-s", "web"],
@@ -74,7 +76,7 @@ const VERBS: &[&[&str]] = &[
 ];
 
 #[test]
-fn a_set_that_there_is_not_is_an_error_everywhere() {
+fn unknown_sets_are_errors() {
     let dir = place();
     std::fs::write(dir.path().join("who.txt"), "FooBot\n@aii\n").unwrap();
     let there_are = "there are @ai, @ai-train, @ai-search, @ai-user, @search";
@@ -86,7 +88,8 @@ fn a_set_that_there_is_not_is_an_error_everywhere() {
     }
 }
 
-/// Agents, the matching, and what the note on them says; none for an empty one. SEMANTICS.md, "Groups and agents".
+/// Agents, the way of matching, and the text of the note; empty if there is none. SEMANTICS.md,
+/// "Groups and agents".
 const NOTES: &[(&str, &str, &[&str])] = &[
     ("FooBot", "extended", &[]),
     ("FooBot", "google", &[]),
@@ -102,10 +105,10 @@ const NOTES: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn names_that_no_group_can_name_are_told_by_every_verb() {
+fn every_verb_warns_of_unmatchable_names() {
     let dir = place();
     for (number, (agents, how, said)) in NOTES.iter().enumerate() {
-        // Whatever is benchmarked takes a second.
+        // A benchmark takes at least a second.
         for verb in VERBS.iter().filter(|verb| verb[0] != "bench" || number == 5) {
             std::fs::write(dir.path().join("who.txt"), agents.replace(',', "\n")).unwrap();
             for who in [["-a", agents], ["--agents-from", "who.txt"]] {
@@ -120,7 +123,7 @@ fn names_that_no_group_can_name_are_told_by_every_verb() {
     }
 }
 
-/// More names than one word of bits, or two, has room for; GPTBot is the 71st and `zz` the last.
+/// More names than one or two 64-bit words hold. GPTBot is the 71st, and `zz` the last.
 fn many() -> Vec<String> {
     let mut names: Vec<String> = (0..140).map(|i| format!("b{}", "x".repeat(i))).collect();
     names[70] = "GPTBot".to_owned();
@@ -129,7 +132,7 @@ fn many() -> Vec<String> {
 }
 
 #[test]
-fn more_agents_than_a_word_has_bits_work_everywhere() {
+fn more_than_64_agents_work_everywhere() {
     let dir = place();
     let names = many();
     std::fs::write(dir.path().join("who.txt"), names.join("\n")).unwrap();
@@ -158,7 +161,7 @@ fn more_agents_than_a_word_has_bits_work_everywhere() {
 }
 
 #[test]
-fn the_numbers_of_letters_can_be_looked_up() {
+fn letter_positions_are_listed() {
     let dir = place();
     let ran = done(dir.path(), &["agents", "-a", "FooBot,Googlebot-Image:Googlebot,gptbot"]);
     let rows: Vec<Vec<String>> =

@@ -1,12 +1,12 @@
-//! Agents that nobody names: misspelled names are doubted by every verb, new ones by none.
+//! Agents that no robots.txt names: every verb warns of misspelled names, and no verb of new ones.
 
 use super::{done, place, text};
 use crate::command::robosieve_with;
 use robosieve::{Compiler, Snapshot, SpellCheck};
 use std::path::Path;
 
-/// Every verb that takes agents, and what else it needs. In the snapshot `web` GPTBot, MJ12bot and
-/// `zz` are named.
+/// Every verb that takes agents, with its other arguments. The snapshot `web` names GPTBot, MJ12bot
+/// and `zz`.
 const VERBS: &[&[&str]] = &[
     &["filter", "-s", "web"],
     &["annotate", "-s", "web"],
@@ -19,14 +19,14 @@ const VERBS: &[&[&str]] = &[
     &["bench", "-s", "web", "--urls", "urls", "--runs", "1", "--threads", "1"],
 ];
 
-/// Exit code and what is written to stderr.
+/// The exit code and the standard error.
 fn run(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
     let ran = robosieve_with(dir, args, b"https://a.example/x\n");
     (ran.code, ran.stderr)
 }
 
 #[test]
-fn a_misspelled_agent_is_doubted_by_every_verb() {
+fn every_verb_warns_of_misspelled_agents() {
     let dir = place();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     std::fs::write(dir.path().join("who.txt"), "GTPBot\n").unwrap();
@@ -45,7 +45,7 @@ fn a_misspelled_agent_is_doubted_by_every_verb() {
 }
 
 #[test]
-fn names_in_use_and_new_names_are_not_doubted() {
+fn known_and_new_names_cause_no_warning() {
     let dir = place();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     let agents = "*,GPTBot,mj12bot,MyBot,FooBot,Kangaroo Bot,Googlebot-Image:Googelbot,My Own Crawler,@ai";
@@ -56,7 +56,7 @@ fn names_in_use_and_new_names_are_not_doubted() {
 }
 
 #[test]
-fn what_most_robots_txt_name_is_suggested() {
+fn suggestions_prefer_frequent_names() {
     let dir = tempfile::tempdir().unwrap();
     let names = ["AcmeBoth", "AcmeBotx", "AcmeBotx", "AcmeBot", "AcmeBoth", "AcmeBotx"];
     let line = |(i, name): (usize, &&str)| {
@@ -76,7 +76,7 @@ fn what_most_robots_txt_name_is_suggested() {
 }
 
 #[test]
-fn agents_without_commas_and_files_in_their_place_are_errors_that_say_what_to_write() {
+fn misplaced_agents_and_files_are_explained() {
     let dir = place();
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     std::fs::write(dir.path().join("commas.txt"), "MyBot\nGPTBot, CCBot\n").unwrap();
@@ -99,7 +99,7 @@ fn agents_without_commas_and_files_in_their_place_are_errors_that_say_what_to_wr
         let (code, stderr) = run(dir.path(), args);
         assert!(code == Some(2) && stderr.contains(said), "{args:?}: {stderr}");
     }
-    // A file of this name is a list.
+    // If a file of this name exists, it is a list.
     std::fs::write(dir.path().join("CCBot"), "https://a.example/x\n").unwrap();
     assert_eq!(
         text(&done(dir.path(), &["annotate", "-s", "web", "-a", "GPTBot", "CCBot"])),
@@ -108,7 +108,7 @@ fn agents_without_commas_and_files_in_their_place_are_errors_that_say_what_to_wr
 }
 
 #[test]
-fn names_that_hardly_any_site_uses_are_not_suggested() {
+fn rare_names_are_not_suggested() {
     let mut compiler = Compiler::default();
     for i in 0..=10_000 {
         let name = match i {

@@ -1,9 +1,9 @@
-//! Archives that are damaged, cut, of no known form, or not there.
+//! Archives that are damaged, truncated, of an unknown format, or missing.
 
 use super::*;
 
 #[test]
-fn a_plain_warc_is_read_as_a_compressed_one_is() {
+fn uncompressed_warcs_are_accepted() {
     let place = Place::new();
     let warc = warc(response().len());
     for (name, bytes) in [("a.warc", warc.clone()), ("a.warc.gz", gz(&warc)), ("a.warc.zst", zst(&warc))] {
@@ -14,7 +14,7 @@ fn a_plain_warc_is_read_as_a_compressed_one_is() {
 }
 
 #[test]
-fn white_space_before_json_lines_is_passed_over() {
+fn leading_white_space_of_json_lines_is_skipped() {
     let place = Place::new();
     place.write("a.jsonl", "\n\n  \r\n\n".to_owned() + &json_line("a"));
     place.done(&["compile", "-q", "a.jsonl", "-o", "new"]);
@@ -22,7 +22,7 @@ fn white_space_before_json_lines_is_passed_over() {
 }
 
 #[test]
-fn what_is_no_archive_is_refused_alone_and_among_good_ones() {
+fn non_archives_are_refused() {
     let place = Place::new();
     place.write("text", "hello\n");
     place.write("html", "<!doctype html><title>x</title>");
@@ -43,7 +43,7 @@ fn what_is_no_archive_is_refused_alone_and_among_good_ones() {
 }
 
 #[test]
-fn inputs_without_any_capture_make_no_snapshot() {
+fn inputs_without_captures_write_no_snapshot() {
     let place = Place::new();
     place.write("empty", "");
     place.write("blank.gz", gz(b"\n\n"));
@@ -54,16 +54,16 @@ fn inputs_without_any_capture_make_no_snapshot() {
 }
 
 #[test]
-fn an_empty_input_among_others_is_no_failure() {
+fn empty_inputs_among_others_are_accepted() {
     let place = Place::new();
     place.write("empty", "");
     place.done(&["compile", "-q", "empty", "good.jsonl", "folder", "-o", "new"]);
     assert_eq!(place.letters("new"), "AAU");
 }
 
-/// A file called `a.warc.gz` among robots.txt files would be taken for that of a host of this name.
+/// Among robots.txt files, a file `a.warc.gz` would count as the robots.txt of a host of that name.
 #[test]
-fn a_directory_of_archives_stands_for_them_and_holds_nothing_else() {
+fn directories_of_archives_are_read() {
     let place = Place::new();
     place.write("folder/a.warc.gz", gz(&record("a")));
     place.write("folder/b.warc.gz", gz(&record("b")));
@@ -74,7 +74,7 @@ fn a_directory_of_archives_stands_for_them_and_holds_nothing_else() {
 }
 
 #[test]
-fn a_damaged_member_is_named_or_skipped() {
+fn damaged_members_are_named_or_skipped() {
     let place = Place::new();
     let (a, b, c) = (gz(&record("a")), gz(&record("b")), gz(&record("c")));
     let offset = format!("byte {}", a.len());
@@ -85,7 +85,7 @@ fn a_damaged_member_is_named_or_skipped() {
 }
 
 #[test]
-fn a_member_cut_off_at_the_end_is_named_or_skipped() {
+fn truncated_members_are_named_or_skipped() {
     let place = Place::new();
     let whole = [gz(&record("a")), gz(&record("b"))].concat();
     let offset = format!("byte {}", whole.len());
@@ -96,7 +96,7 @@ fn a_member_cut_off_at_the_end_is_named_or_skipped() {
 }
 
 #[test]
-fn a_damaged_warc_is_refused_however_it_is_compressed() {
+fn damaged_warcs_are_refused() {
     let place = Place::new();
     let length = response().len();
     let mut short = warc(length);
@@ -121,7 +121,7 @@ fn a_damaged_warc_is_refused_however_it_is_compressed() {
 }
 
 #[test]
-fn records_around_a_damaged_one_are_kept() {
+fn records_around_damage_are_kept() {
     let place = Place::new();
     let length = response().len();
     let cases = [
@@ -134,14 +134,14 @@ fn records_around_a_damaged_one_are_kept() {
         place.write("x.warc", bytes);
         place.done(&["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "x.warc", "-o", "new"]);
         let letters = place.letters("new");
-        // Whether the record whose own length is wrong is kept as far as it goes is left open.
+        // It is unspecified whether a record with a wrong length of its own is kept in part.
         let letters = format!("{}U{}", &letters[..1], &letters[2..]);
         assert_eq!((letters.as_str(), place.stat("damaged")), (expected, 1), "{what}");
     }
 }
 
 #[test]
-fn a_bad_json_line_is_named_by_its_number_or_skipped() {
+fn bad_json_lines_are_numbered_or_skipped() {
     let place = Place::new();
     let cases = [
         (r#"{"url": "https://c.example/robots.txt", "#, "line 2"),
@@ -166,7 +166,7 @@ fn a_bad_json_line_is_named_by_its_number_or_skipped() {
 }
 
 #[test]
-fn a_field_of_the_wrong_type_is_named_in_the_format_s_words() {
+fn wrong_field_types_are_named() {
     let place = Place::new();
     for (field, name) in [
         (r#""status": 99999"#, "\"status\""),
@@ -182,7 +182,7 @@ fn a_field_of_the_wrong_type_is_named_in_the_format_s_words() {
 }
 
 #[test]
-fn a_number_that_is_no_status_allows_nothing() {
+fn invalid_statuses_allow_nothing() {
     let place = Place::new();
     for status in [0, 42, 600, 999, 1000, 65535] {
         let line = serde_json::json!({"url": "https://c.example/robots.txt", "status": status, "body": ROBOTS});
@@ -214,7 +214,7 @@ fn damaged_zstd_is_refused() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written_are_named() {
+fn unwritable_outputs_are_named() {
     let place = Place::new();
     place.fails(&["compile", "good.jsonl", "-o", "folder"], &["folder", "is a directory"]);
     place.fails(&["compile", "good.jsonl", "-o", "no/new"], &["no/new", "no folder"]);
@@ -224,7 +224,7 @@ fn outputs_that_cannot_be_written_are_named() {
 }
 
 #[test]
-fn the_report_must_not_overwrite_the_snapshot() {
+fn report_may_not_replace_the_snapshot() {
     let place = Place::new();
     for path in ["old", "./old", "folder/../old"] {
         place.fails(&["compile", "good.jsonl", "-o", "old", "--stats-json", path], &["old", "two outputs"]);
@@ -233,7 +233,7 @@ fn the_report_must_not_overwrite_the_snapshot() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_to_is_named() {
+fn unwritable_folders_are_named() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     fs::set_permissions(place.path("folder"), fs::Permissions::from_mode(0o555)).unwrap();
@@ -248,7 +248,7 @@ fn a_folder_that_cannot_be_written_to_is_named() {
 }
 
 #[test]
-fn a_previous_snapshot_that_cannot_be_taken_over_is_named() {
+fn unusable_previous_snapshots_are_named() {
     let place = Place::new();
     let good = snapshot(ROBOTS);
     let mut version = good.clone();
@@ -274,7 +274,7 @@ fn a_previous_snapshot_that_cannot_be_taken_over_is_named() {
 }
 
 #[test]
-fn a_snapshot_may_take_its_own_place() {
+fn snapshots_may_replace_themselves() {
     let place = Place::new();
     place.write("new.jsonl", json_line("c"));
     place.done(&["compile", "-q", "--previous", "good.rsieve", "-o", "good.rsieve", "new.jsonl"]);
@@ -287,7 +287,7 @@ fn a_snapshot_may_take_its_own_place() {
 }
 
 #[test]
-fn the_profile_is_that_of_the_previous_snapshot_or_the_one_asked_for() {
+fn profile_defaults_to_the_previous_snapshot() {
     let place = Place::new();
     let profile = |name: &str| Snapshot::open(place.path(name)).unwrap().profile().unwrap().name();
     place.done(&["compile", "-q", "good.jsonl", "--profile", "rfc9309", "-o", "rfc"]);
@@ -297,7 +297,7 @@ fn the_profile_is_that_of_the_previous_snapshot_or_the_one_asked_for() {
 }
 
 #[test]
-fn an_empty_crawl_leaves_a_snapshot_as_it_was() {
+fn empty_crawls_change_nothing() {
     let place = Place::new();
     place.write("empty.jsonl", "");
     place.done(&["compile", "-q", "--previous", "good.rsieve", "empty.jsonl", "-o", "new"]);

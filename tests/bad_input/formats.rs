@@ -1,5 +1,5 @@
-//! Files of other formats, where lists, archives, robots.txt files or snapshots are expected: read,
-//! or refused by name.
+//! Files of other formats in the place of lists, archives, robots.txt files or snapshots: they are
+//! read, or refused with the name of the format.
 
 use super::*;
 use std::fs::File;
@@ -10,7 +10,7 @@ fn skippable(kind: u8) -> Vec<u8> {
     [&[0x50 + kind, 0x2a, 0x4d, 0x18], &(payload.len() as u32).to_le_bytes()[..], payload].concat()
 }
 
-/// A few bytes of each format, with the words that name it and say what to do.
+/// A few bytes of each format, and the words of the message.
 fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
     let parquet = [b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".as_slice(), &[0; 64], b"PAR1"].concat();
     let snapshot = snapshot(ROBOTS);
@@ -42,7 +42,7 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
 }
 
 #[test]
-fn other_formats_are_no_lists() {
+fn other_formats_are_refused_as_lists() {
     let place = Place::new();
     for (name, bytes, said) in other_formats() {
         place.write(name, &bytes);
@@ -51,7 +51,7 @@ fn other_formats_are_no_lists() {
             place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &said);
         }
         place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--json", "new"], &said);
-        // Also where there is no name to go by.
+        // Also without a file name.
         let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot"];
         let piped = || robosieve_with(place.0.path(), &args, &bytes);
         place.fails_as(&piped, &args, &said[1..2]);
@@ -59,7 +59,7 @@ fn other_formats_are_no_lists() {
 }
 
 #[test]
-fn a_file_of_another_format_fails_alone() {
+fn foreign_files_fail_alone() {
     let place = Place::new();
     place.write("x.warc.gz", gz(&warc(response().len())));
     place.write("none.txt", "one\ntwo\n");
@@ -74,7 +74,7 @@ fn a_file_of_another_format_fails_alone() {
 }
 
 #[test]
-fn a_run_without_any_url_fails_and_replaces_nothing() {
+fn runs_without_urls_replace_nothing() {
     let place = Place::new();
     place.write("none.txt", "one\n\ntwo\n");
     place.write("none.csv", "url,n\nx,1\n");
@@ -86,7 +86,7 @@ fn a_run_without_any_url_fails_and_replaces_nothing() {
         }
         place.fails(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--invalid-to", "old"], &said);
         place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name], &said);
-        // One URL is enough, whatever its verdict.
+        // One URL suffices, with any verdict.
         place.write("unknown.txt", "https://unknown.example/\n");
         place.done(&[
             "filter",
@@ -104,7 +104,7 @@ fn a_run_without_any_url_fails_and_replaces_nothing() {
 }
 
 #[test]
-fn an_input_of_nothing_is_no_failure() {
+fn empty_inputs_are_accepted() {
     let place = Place::new();
     for (name, bytes) in [
         ("empty", Vec::new()),
@@ -124,7 +124,7 @@ fn an_input_of_nothing_is_no_failure() {
 }
 
 #[test]
-fn zstd_is_read_whatever_frames_it_has() {
+fn all_zstd_frames_are_read() {
     let place = Place::new();
     let (first, rest) = LIST.split_at(30);
     for (name, bytes) in [
@@ -148,7 +148,7 @@ fn zstd_is_read_whatever_frames_it_has() {
 }
 
 #[test]
-fn compressed_by_name_means_compressed() {
+fn compressed_extensions_require_compression() {
     let place = Place::new();
     let mut damaged = gz(LIST);
     damaged[0] ^= 1;
@@ -164,10 +164,10 @@ fn compressed_by_name_means_compressed() {
         place.write(name, bytes);
         place.fails_to_write(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", name], &[name, said]);
     }
-    // The content of the one under the name of the other is read all the same.
+    // The content decides, not the extension.
     place.write("swapped.gz", zst(LIST));
     place.done(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "swapped.gz"]);
-    // An archive that was never written is no empty one.
+    // A compressed archive of zero bytes is damaged, not empty.
     place.write("a.warc.gz", "");
     place.fails_to_write(&["compile", "good.jsonl", "a.warc.gz"], &["a.warc.gz", "it is empty", "--skip-damaged"]);
     let skipping =
@@ -176,10 +176,10 @@ fn compressed_by_name_means_compressed() {
     assert_eq!(place.stat("damaged"), 1);
 }
 
-/// Where the system does not tell what it is, its name does.
+/// If the file cannot be read, its extension decides.
 #[cfg(unix)]
 #[test]
-fn a_parquet_file_that_cannot_be_looked_at_is_no_list() {
+fn unreadable_parquet_is_refused_as_a_list() {
     let place = Place::new();
     std::os::unix::fs::symlink("loop.parquet", place.path("loop.parquet")).unwrap();
     for name in ["loop.parquet", "missing.parquet"] {
@@ -189,7 +189,7 @@ fn a_parquet_file_that_cannot_be_looked_at_is_no_list() {
 }
 
 #[test]
-fn a_directory_of_robots_files_leaves_out_and_names_all_others() {
+fn directories_of_robots_files_name_skipped_files() {
     let place = Place::new();
     place.write("folder/a.example", ROBOTS);
     place.write("folder/b.example.txt", [0xff, 0xfe].as_slice());
@@ -212,7 +212,7 @@ fn a_directory_of_robots_files_leaves_out_and_names_all_others() {
     assert_eq!((place.letters("new").as_str(), place.stat("skipped_files")), ("AAU", 7));
     let hosts = robosieve(place.0.path(), &["inspect", "new", "--json"]);
     assert!(String::from_utf8(hosts.stdout).unwrap().contains("\"origins\": 4"));
-    // The first five are named; each alone is no snapshot.
+    // The message names the first five. None of them is a snapshot.
     for (name, bytes, why) in &others {
         fs::remove_dir_all(place.path("folder")).unwrap();
         fs::create_dir(place.path("folder")).unwrap();
@@ -223,13 +223,13 @@ fn a_directory_of_robots_files_leaves_out_and_names_all_others() {
 }
 
 #[test]
-fn archives_in_a_directory_are_told_by_content_too() {
+fn archives_are_detected_by_content() {
     let place = Place::new();
     place.write("folder/a.arc.gz", gz(&record("a")));
     place.write("folder/b.warc", record("b"));
     place.done(&["compile", "-q", "folder", "-o", "new"]);
     assert_eq!(place.letters("new"), "AAU");
-    // But not by what a site may have served under its own name.
+    // The body of a site does not decide the format.
     fs::remove_file(place.path("folder/a.arc.gz")).unwrap();
     fs::remove_file(place.path("folder/b.warc")).unwrap();
     place.write("folder/evil.example", record("a"));
@@ -237,7 +237,7 @@ fn archives_in_a_directory_are_told_by_content_too() {
 }
 
 #[test]
-fn what_is_no_snapshot_is_named() {
+fn formats_of_non_snapshots_are_named() {
     let place = Place::new();
     let bytes = snapshot(ROBOTS);
     for (name, bytes, said) in [
@@ -284,7 +284,7 @@ fn archives_of_other_formats_are_named() {
 }
 
 #[test]
-fn urls_of_files_are_refused_wherever_a_file_is_expected() {
+fn urls_are_refused_as_files() {
     let place = Place::new();
     let filter = ["filter", "-s", "good.rsieve", "-a", "FooBot"];
     let cases: &[(&[&str], &str)] = &[
@@ -305,12 +305,12 @@ fn urls_of_files_are_refused_wherever_a_file_is_expected() {
     for (args, said) in cases {
         place.fails(args, &["local files only", said]);
     }
-    // URLs are arguments of this verb.
+    // This verb takes URLs as arguments.
     assert_eq!(place.run(&["check", "-s", "good.rsieve", "-a", "FooBot", "https://a.example/"]).code, Some(0));
 }
 
 #[test]
-fn compile_takes_globs() {
+fn compile_expands_globs() {
     let place = Place::new();
     place.write("folder/a.warc", record("a"));
     fs::create_dir(place.path("folder/deep")).unwrap();
@@ -328,12 +328,12 @@ fn compile_takes_globs() {
     place.fails_to_write(&["compile", "folder/*.gz"], &["folder/*.gz", "matches none"]);
 }
 
-/// Reads `name` by a run that waits for standard input after it was begun, and in between makes the
-/// file shorter.
+/// Starts a run that waits for standard input, truncates the file `name` meanwhile, and lets the
+/// run read it.
 #[cfg(unix)]
 fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
     use std::io::Read;
-    // The run takes its first input from a pipe, and has looked at the others by then.
+    // The run reads its first input from a pipe, after it has examined the others.
     let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
         .args(verb)
         .args(["-", name])
@@ -344,7 +344,7 @@ fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    // More than a pipe holds: when it is written the run is reading, and has opened all of its
+    // More than a pipe holds: once it is written, the run is reading and has opened all of its
     // inputs.
     input.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
     File::options().write(true).open(place.path(name)).unwrap().set_len(to).unwrap();
@@ -359,12 +359,12 @@ fn shortened(place: &Place, name: &str, verb: &[&str], to: u64) -> Ran {
 
 #[cfg(unix)]
 #[test]
-fn a_list_that_becomes_shorter_is_an_error() {
+fn shrinking_lists_are_errors() {
     let place = Place::new();
     let members: Vec<u8> = (0..3).flat_map(|_| gz(LIST)).collect();
     let frames: Vec<u8> = (0..3).flat_map(|_| zst(LIST)).collect();
     let verb = ["filter", "-q", "-j1", "-s", "good.rsieve", "-a", "FooBot", "-o", "new"];
-    // Each is cut at a place where an end looks like the end of the file.
+    // Each is truncated where it looks complete.
     for (name, bytes, to) in [
         ("x.txt", LIST.repeat(100_000), LIST.len() * 20_000),
         ("y.txt", LIST.repeat(2), LIST.len()),
@@ -383,7 +383,7 @@ fn a_list_that_becomes_shorter_is_an_error() {
 
 #[cfg(unix)]
 #[test]
-fn a_redirected_list_that_becomes_shorter_is_an_error() {
+fn shrinking_redirected_lists_are_errors() {
     let place = Place::new();
     place.write("x.txt", LIST.repeat(2));
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
@@ -394,7 +394,7 @@ fn a_redirected_list_that_becomes_shorter_is_an_error() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Opening waits for the reader, and writing more than a pipe holds for its first block.
+    // Opening waits for the reader. Writing more than a pipe holds waits for its first block.
     let mut pipe = File::options().write(true).open(place.path("pipe")).unwrap();
     pipe.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
     File::options().write(true).open(place.path("x.txt")).unwrap().set_len(LIST.len() as u64).unwrap();

@@ -1,9 +1,9 @@
-//! Snapshots, lists, outputs and agents that cannot be used.
+//! Snapshots, lists, outputs and agents that are unusable.
 
 use super::*;
 
 #[test]
-fn what_is_no_snapshot_is_refused_by_every_verb() {
+fn every_verb_refuses_non_snapshots() {
     let place = Place::new();
     let good = place.read("good.rsieve");
     let mut version = good.clone();
@@ -32,7 +32,7 @@ fn what_is_no_snapshot_is_refused_by_every_verb() {
 }
 
 #[test]
-fn lists_and_outputs_that_cannot_be_opened_are_named() {
+fn unopenable_files_are_named() {
     let place = Place::new();
     for verb in ["filter", "annotate"] {
         let judge = [verb, "-s", "good.rsieve", "-a", "FooBot"];
@@ -49,7 +49,7 @@ fn lists_and_outputs_that_cannot_be_opened_are_named() {
 }
 
 #[test]
-fn a_cause_is_told_once_and_without_temporary_names() {
+fn causes_are_printed_once() {
     let place = Place::new();
     for args in [
         &["compile", "missing", "-o", "new"][..],
@@ -94,7 +94,7 @@ fn one_file_under_two_names_is_not_two_outputs() {
 }
 
 #[test]
-fn agents_that_cannot_be_asked_about_are_refused() {
+fn invalid_agents_are_refused() {
     let place = Place::new();
     for (agent, cause) in [
         ("", "a name is missing"),
@@ -111,7 +111,7 @@ fn agents_that_cannot_be_asked_about_are_refused() {
 }
 
 #[test]
-fn unknown_option_values_are_answered_with_the_possible_ones() {
+fn unknown_option_values_list_the_possible_ones() {
     let place = Place::new();
     for (option, values) in [
         ("--keep", &["allowed", "disallowed"][..]),
@@ -132,7 +132,7 @@ fn unknown_option_values_are_answered_with_the_possible_ones() {
 }
 
 #[test]
-fn a_damaged_list_writes_nothing() {
+fn damaged_lists_write_nothing() {
     let place = Place::new();
     let list: Vec<u8> = (0..100_000).flat_map(|i| format!("https://a.example/{i}\n").into_bytes()).collect();
     for (name, bytes) in [
@@ -151,7 +151,7 @@ fn a_damaged_list_writes_nothing() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_command_quietly() {
+fn closed_stdout_ends_the_command_quietly() {
     let place = Place::new();
     place.write("long.txt", b"https://a.example/\n".repeat(200_000));
     for args in [
@@ -176,7 +176,7 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
 }
 
 #[test]
-fn check_tells_by_its_exit_code() {
+fn check_answers_by_exit_code() {
     let place = Place::new();
     place.write("robots.txt", ROBOTS);
     let by_snapshot = ["check", "-s", "good.rsieve", "-a", "FooBot"];
@@ -206,7 +206,7 @@ fn check_tells_by_its_exit_code() {
 }
 
 #[test]
-fn check_needs_a_snapshot_or_a_robots_txt_and_names_both() {
+fn check_requires_a_snapshot_or_robots_txt() {
     let place = Place::new();
     place.fails(&["check", "-a", "FooBot", "https://a.example/"], &["--snapshot", "--robots"]);
     let both = ["check", "-s", "good.rsieve", "--robots", "list.txt", "-a", "FooBot", "/"];
@@ -214,7 +214,7 @@ fn check_needs_a_snapshot_or_a_robots_txt_and_names_both() {
 }
 
 #[test]
-fn inspect_tells_what_is_not_there_and_what_is_damaged() {
+fn inspect_reports_absence_and_damage() {
     let place = Place::new();
     place.fails(&["inspect", "good.rsieve", "https://q.example"], &["https://q.example", "not in the snapshot"]);
     for text in ["not a host", "https://", ""] {

@@ -1,8 +1,9 @@
-//! What needs a shell's limits or a device that is always full.
+//! Limits: memory, disk space and a device that is always full.
 
 use super::*;
 
-/// Runs `robosieve` behind a shell command that sets a limit, on two threads, whose number memory depends on.
+/// Runs `robosieve` after a shell command that sets a limit, on two threads: memory depends on
+/// their number.
 fn limited(dir: &Path, limit: &str, args: &[&str]) -> Ran {
     let script = format!("{limit} && exec \"$0\" \"$@\"");
     let output = Command::new("sh")
@@ -25,7 +26,7 @@ fn four_gigabytes(start: &[u8], unit: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn nothing_in_an_archive_takes_much_memory() {
+fn archives_take_bounded_memory() {
     let place = Place::new();
     for (bytes, cause) in [
         (four_gigabytes(b"WARC/1.0\r\n", b"x"), "header without end"),
@@ -41,7 +42,7 @@ fn nothing_in_an_archive_takes_much_memory() {
 }
 
 #[test]
-fn a_record_larger_than_memory_is_read_past() {
+fn huge_records_are_skipped() {
     let place = Place::new();
     let frame = zst(&vec![b'\n'; 16 << 20]);
     let big = zst(&record_of_length("b", response().len() + 4 + (1 << 30)));
@@ -52,7 +53,7 @@ fn a_record_larger_than_memory_is_read_past() {
 }
 
 #[test]
-fn an_endless_line_of_a_list_takes_little_memory() {
+fn endless_lines_take_bounded_memory() {
     let place = Place::new();
     let frame = zst(&vec![b'y'; 16 << 20]);
     place.write("x.zst", [zst(LIST), frame.repeat(64), zst(b"\nhttps://a.example/x")].concat());
@@ -64,7 +65,7 @@ fn an_endless_line_of_a_list_takes_little_memory() {
 }
 
 #[test]
-fn a_full_disk_leaves_nothing_behind() {
+fn full_disks_leave_no_files() {
     let place = Place::new();
     place.write("long.txt", b"https://a.example/\n".repeat(200_000));
     let captures = |i: usize| {
@@ -87,7 +88,7 @@ fn a_full_disk_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_full_device_is_named() {
+fn full_devices_are_named() {
     let place = Place::new();
     let judge = ["-s", "good.rsieve", "-a", "FooBot", "list.txt", "-o", "/dev/full"];
     for args in [

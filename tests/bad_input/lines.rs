@@ -1,8 +1,8 @@
-//! Odd lines: none is dropped, glued to another, changed or fatal.
+//! Odd lines: each is kept, unchanged, as a line of its own.
 
 use super::*;
 
-/// Lines and the letters that they should have.
+/// Lines and their expected letters.
 const ODD: [(&[u8], char); 18] = [
     (b"https://a.example/ok", 'A'),
     (b"", 'I'),
@@ -24,14 +24,14 @@ const ODD: [(&[u8], char); 18] = [
     (b"https://a.example/x", 'D'),
 ];
 
-/// The number behind a name in the summary.
+/// The number that follows a name in the summary.
 fn summary(stderr: &str, name: &str) -> u64 {
     let lines = stderr.lines().skip_while(|line| !line.starts_with("lines "));
     let mut words = lines.flat_map(str::split_whitespace).skip_while(|word| *word != name);
     words.nth(1).unwrap().replace(',', "").parse().unwrap()
 }
 
-/// Whether the summary has the number of each of the letters, and of all lines and bytes.
+/// Asserts that the summary has the count of each letter, and of all lines and bytes.
 fn assert_summary(stderr: &str, letters: &[char], bytes: usize) {
     let count = |letter| letters.iter().filter(|&&l| l == letter).count();
     for (name, expected) in [
@@ -46,7 +46,7 @@ fn assert_summary(stderr: &str, letters: &[char], bytes: usize) {
     }
 }
 
-/// Writes the odd lines to three files without a last line end, with an empty file between them.
+/// Writes the odd lines to three files without a last line end, and an empty file between them.
 fn write_odd(place: &Place) -> [&'static str; 4] {
     let text: Vec<&[u8]> = ODD.iter().map(|(line, _)| *line).collect();
     let text = text.join(&b'\n');
@@ -58,7 +58,7 @@ fn write_odd(place: &Place) -> [&'static str; 4] {
 }
 
 #[test]
-fn annotate_judges_odd_lines_and_changes_no_byte() {
+fn annotate_preserves_odd_lines() {
     let place = Place::new();
     let inputs = write_odd(&place);
     let ran = place.done(&[&["annotate", "-s", "good.rsieve", "-a", "FooBot"][..], &inputs].concat());
@@ -71,7 +71,7 @@ fn annotate_judges_odd_lines_and_changes_no_byte() {
 }
 
 #[test]
-fn filter_sends_every_line_to_exactly_one_output() {
+fn filter_writes_every_line_once() {
     let place = Place::new();
     let inputs = write_odd(&place);
     let outputs = ["-o", "A", "--disallowed-to", "D", "--unknown-to", "U", "--invalid-to", "I"];
@@ -79,7 +79,7 @@ fn filter_sends_every_line_to_exactly_one_output() {
     for letter in ["A", "D", "U", "I"] {
         let lines = ODD.iter().filter(|(_, l)| letter.starts_with(*l)).map(|(line, _)| *line);
         let mut expected = lines.collect::<Vec<_>>().repeat(3).join(&b'\n');
-        // Only the very last line of all has no line end.
+        // Only the last line of the last file has no line end.
         if letter != "D" {
             expected.push(b'\n');
         }
@@ -90,7 +90,7 @@ fn filter_sends_every_line_to_exactly_one_output() {
 }
 
 #[test]
-fn an_empty_list_gives_an_empty_output() {
+fn empty_lists_give_empty_outputs() {
     let place = Place::new();
     place.write("empty", "");
     for verb in ["filter", "annotate"] {
@@ -102,7 +102,7 @@ fn an_empty_list_gives_an_empty_output() {
 }
 
 #[test]
-fn an_over_long_line_is_no_url_and_its_neighbours_are_judged() {
+fn overlong_lines_are_invalid() {
     let place = Place::new();
     let long = [b"https://a.example/".as_slice(), &vec![b'y'; 100 << 20]].concat();
     let list = [b"https://a.example/\n", long.as_slice(), b"\nhttps://a.example/x"].concat();
@@ -116,7 +116,7 @@ fn an_over_long_line_is_no_url_and_its_neighbours_are_judged() {
 }
 
 #[test]
-fn a_url_of_megabytes_has_a_verdict() {
+fn urls_of_megabytes_have_verdicts() {
     let place = Place::new();
     let filler = vec![b'y'; 5 << 20];
     let line = |start: &str, end: &str| [start.as_bytes(), &filler, end.as_bytes()].concat();
@@ -134,7 +134,7 @@ fn a_url_of_megabytes_has_a_verdict() {
 }
 
 #[test]
-fn a_host_of_megabytes_is_unknown_or_no_url() {
+fn hosts_of_megabytes_are_unknown_or_invalid() {
     let place = Place::new();
     place.write("long.txt", [b"https://", vec![b'y'; 5 << 20].as_slice(), b".example/\nhttps://a.example/"].concat());
     let ran = place.done(&["annotate", "-q", "-s", "good.rsieve", "-a", "FooBot", "long.txt"]);
@@ -160,7 +160,7 @@ fn seventy_agents_have_seventy_letters() {
 }
 
 #[test]
-fn quiet_says_nothing_and_a_dash_is_a_standard_stream() {
+fn quiet_prints_nothing_and_dash_is_a_stream() {
     let place = Place::new();
     for (verb, expected) in [
         ("filter", "https://a.example/\n"),

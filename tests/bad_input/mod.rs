@@ -1,4 +1,5 @@
-//! What damaged, odd and missing input does to every verb: exit codes, messages, and files left as they were.
+//! Damaged, odd and missing input of every verb: exit codes, messages, and files that stay
+//! unchanged.
 
 mod compile;
 mod formats;
@@ -19,7 +20,8 @@ use tempfile::TempDir;
 const ROBOTS: &str = "user-agent: *\ndisallow: /x\ndisallow: /*.secret$\n";
 const LIST: &[u8] = b"https://a.example/\nhttps://a.example/x\nhttps://q.example/\nfoo\n";
 
-/// A folder with an archive, a snapshot, a list, an older output `old`, and the empty folder `folder`.
+/// A directory with an archive, a snapshot, a list, an older output `old`, and an empty directory
+/// `folder`.
 struct Place(TempDir);
 
 impl Place {
@@ -50,14 +52,14 @@ impl Place {
         robosieve(self.0.path(), args)
     }
 
-    /// Runs what must succeed.
+    /// Runs a command, and asserts success.
     fn done(&self, args: &[&str]) -> Ran {
         let ran = self.run(args);
         assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
         ran
     }
 
-    /// Every file with its content, folders as empty files.
+    /// Every file with its content; directories as empty files.
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.0.path()).unwrap().map(Result::unwrap);
         entries
@@ -65,7 +67,8 @@ impl Place {
             .collect()
     }
 
-    /// Runs what must fail: exit code 2, a message that says all of `said`, and no file changed, made or left behind.
+    /// Asserts that a command fails: exit code 2, a message with all of `said`, and no file changed
+    /// or created.
     fn fails(&self, args: &[&str], said: &[&str]) -> String {
         self.fails_as(&|| self.run(args), args, said)
     }
@@ -84,13 +87,13 @@ impl Place {
         ran.stderr
     }
 
-    /// [`fails`](Self::fails) with an output that is new and with one that exists.
+    /// [`fails`](Self::fails) with a new output, and with an existing one.
     fn fails_to_write(&self, args: &[&str], said: &[&str]) -> String {
         self.fails(&[args, &["-o", "new"]].concat(), said);
         self.fails(&[args, &["-o", "old"]].concat(), said)
     }
 
-    /// The letters of the hosts `a`, `b` and `c` in the snapshot `name`.
+    /// The letters of the hosts `a`, `b` and `c` by the snapshot `name`.
     fn letters(&self, name: &str) -> String {
         let urls = b"https://a.example/\nhttps://b.example/\nhttps://c.example/\n";
         let ran = robosieve_with(self.0.path(), &["annotate", "-q", "-s", name, "-a", "FooBot"], urls);
@@ -118,7 +121,7 @@ fn response() -> String {
     format!("HTTP/1.1 200 OK\r\n\r\n{ROBOTS}")
 }
 
-/// A WARC record of a host's robots.txt that claims the given length.
+/// A WARC record of a host's robots.txt with this `Content-Length`.
 fn record_of_length(host: &str, length: impl std::fmt::Display) -> Vec<u8> {
     let date = "2024-01-01T00:00:00Z";
     let head = format!(
@@ -131,7 +134,7 @@ fn record(host: &str) -> Vec<u8> {
     record_of_length(host, response().len())
 }
 
-/// Records of the hosts `a`, `b` and `c`, of which that of `b` claims the given length.
+/// Records of the hosts `a`, `b` and `c`; that of `b` has this `Content-Length`.
 fn warc(length_of_b: impl std::fmt::Display) -> Vec<u8> {
     [record("a"), record_of_length("b", length_of_b), record("c")].concat()
 }
@@ -144,7 +147,8 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut out = zstd::Encoder::new(Vec::new(), 3).unwrap();
-    // As the zstd command does; without it a changed byte may show in nothing but the text.
+    // With a checksum, as the zstd command writes it; without one a changed byte may only change
+    // text.
     out.include_checksum(true).unwrap();
     out.write_all(bytes).unwrap();
     out.finish().unwrap()

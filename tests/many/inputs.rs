@@ -1,4 +1,4 @@
-//! Which inputs are taken, and in which order.
+//! The expansion of inputs, and their order.
 
 use super::Place;
 use std::fs;
@@ -16,7 +16,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn names_directories_globs_and_lists_are_taken_in_order() {
+fn inputs_are_expanded_in_order() {
     let place = place();
     let cases: [(&[&str], &str, &[&str]); 12] = [
         (&["b.txt", "a.txt"], "", &["b.txt", "a.txt"]),
@@ -26,7 +26,7 @@ fn names_directories_globs_and_lists_are_taken_in_order() {
         (&["crawl/*"], "", &["crawl/10.txt", "crawl/2.txt"]),
         (&["crawl/.*.txt"], "", &["crawl/.old.txt"]),
         (&["crawl/**/*.txt"], "", &["crawl/10.txt", "crawl/2.txt", "crawl/deep/3.txt"]),
-        // A file that exists is meant, whatever its name would match.
+        // The name of an existing file is no pattern.
         (&["c[1].txt"], "", &["c[1].txt"]),
         (&["--files-from", "list"], "", &["crawl/2.txt", "b.txt", "'none'.txt"]),
         (&["--files-from", "list", "a.txt"], "", &["a.txt", "crawl/2.txt", "b.txt", "'none'.txt"]),
@@ -41,13 +41,13 @@ fn names_directories_globs_and_lists_are_taken_in_order() {
 }
 
 #[test]
-fn annotate_takes_them_too() {
+fn annotate_expands_inputs() {
     let ran = place().done(&["annotate", "-q", "-s", "web.rsieve", "-a", "FooBot", "--shard", "1/2", "crawl"]);
     assert_eq!(ran.stdout, b"A\thttps://h1.example/crawl/10.txt\n");
 }
 
 #[test]
-fn every_input_is_in_exactly_one_shard() {
+fn shards_partition_the_inputs() {
     let place = place();
     let all = ["--files-from", "list", "crawl", "a.txt"];
     let mut taken = Vec::new();
@@ -60,13 +60,13 @@ fn every_input_is_in_exactly_one_shard() {
     taken.sort();
     expected.sort();
     assert_eq!(taken, expected);
-    // One without inputs does nothing; above all it does not wait for standard input.
+    // A shard without inputs does nothing. In particular it does not wait for standard input.
     let nothing: [&str; 0] = [];
     assert_eq!(place.taken(&["--shard", "2/2", "a.txt"], "https://h1.example/stdin\n"), nothing);
 }
 
 #[test]
-fn what_names_no_input_is_refused() {
+fn arguments_without_inputs_are_refused() {
     let place = place();
     place.write("blank", "\n \n");
     let cases: [(&[&str], &[&str]); 10] = [
@@ -100,7 +100,7 @@ fn names_may_be_any_bytes() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn there_may_be_more_inputs_than_files_can_be_open() {
+fn inputs_may_exceed_the_open_file_limit() {
     let place = Place::new();
     for i in 0..100 {
         place.write_list(&format!("many/{i:02}"));

@@ -1,4 +1,4 @@
-//! Runs that are ended in their midst leave nothing half done, and what they did is kept.
+//! Runs that are killed leave no partial output, and keep what they completed.
 
 use super::Place;
 use super::out_dir::{gz, list};
@@ -15,19 +15,19 @@ const ARGS: [&str; 9] = ["filter", "-q", "-j", "2", "-s", "web.rsieve", "-a", "F
 
 fn place() -> Place {
     let place = Place::new();
-    // The outputs are compressed too, which takes its time.
+    // Compressing the outputs makes the run longer.
     let list = gz(&list(20_000));
     (0..FILES).for_each(|i| place.write(&format!("in/{i}.gz"), &list));
     place
 }
 
-/// The names in a folder, without the one of state files.
+/// The names in a directory, without that of the state.
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| name != ".robosieve").collect()
 }
 
-/// A run that is in its midst: so many files are complete.
+/// A run that has completed this number of files.
 fn begun(place: &Place, complete: usize) -> Child {
     let to = ["--out-dir", "out", "--disallowed-to", "no", "--resume"];
     let child = with_usual_signals()
@@ -44,7 +44,7 @@ fn begun(place: &Place, complete: usize) -> Child {
 }
 
 #[test]
-fn killed_again_and_again_and_resumed_it_gives_the_same_bytes() {
+fn killed_and_resumed_runs_give_the_same_bytes() {
     let place = place();
     for complete in [1, 10, 25] {
         let mut child = begun(&place, complete);
@@ -70,7 +70,7 @@ fn killed_again_and_again_and_resumed_it_gives_the_same_bytes() {
 }
 
 #[test]
-fn interrupted_it_leaves_no_temporary_files() {
+fn interrupted_runs_leave_no_temporary_files() {
     let place = place();
     for complete in [1, 5, 10, 15] {
         let mut child = begun(&place, complete);
@@ -81,7 +81,7 @@ fn interrupted_it_leaves_no_temporary_files() {
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         let states = names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count();
         let kept = said.strip_prefix("robosieve: interrupted by SIGINT: ").and_then(|kept| kept.split_once(' '));
-        // Each of the two threads may have had a file that was complete and not yet counted.
+        // Each of the two threads may have completed a file that was not yet counted.
         let (kept, rest) = kept.unwrap_or_else(|| panic!("{said}"));
         assert!((complete.saturating_sub(2)..=states).contains(&kept.parse().unwrap()), "{said}, {states} complete");
         assert_eq!(rest, "of 40 files are complete; the same command with --resume does the others\n");

@@ -1,4 +1,4 @@
-//! Many files: which inputs are taken, one output for each, what a rerun skips.
+//! Many files: the expansion of inputs, one output per input, and reruns.
 
 mod inputs;
 #[cfg(unix)]
@@ -11,7 +11,8 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A folder with a snapshot, `web.rsieve`: on h0.example to h9.example `/p` is disallowed for all, for FooBot also `/foo`.
+/// A directory with a snapshot `web.rsieve`: on h0.example to h9.example `/p` is disallowed for all
+/// agents, and `/foo` for FooBot.
 struct Place {
     dir: TempDir,
 }
@@ -31,13 +32,13 @@ impl Place {
         self.dir.path().join(name)
     }
 
-    /// Writes a file, and the folders it lies in.
+    /// Writes a file, and creates its directories.
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    /// Writes a list of one allowed URL that tells its name.
+    /// Writes a list of one allowed URL that contains the file name.
     fn write_list(&self, name: &str) {
         self.write(name, format!("https://h1.example/{name}\n"));
     }
@@ -50,14 +51,14 @@ impl Place {
         robosieve(self.dir.path(), args)
     }
 
-    /// Runs what must succeed.
+    /// Runs a command, and asserts success.
     fn done(&self, args: &[&str]) -> Ran {
         let ran = self.run(args);
         assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
         ran
     }
 
-    /// Runs what must fail with a message that has all these words.
+    /// Asserts that a command fails with a message that has all these words.
     fn refused(&self, args: &[&str], words: &[&str]) {
         let ran = self.run(args);
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);

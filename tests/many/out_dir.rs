@@ -1,4 +1,4 @@
-//! One output for each input.
+//! One output per input.
 
 use super::Place;
 use std::fs;
@@ -10,7 +10,7 @@ fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&JUDGE[..], more].concat()
 }
 
-/// A list with lines of every verdict, of so many lines.
+/// A list of this number of lines, with every verdict.
 pub(super) fn list(lines: usize) -> String {
     let line = |i: usize| match i % 7 {
         0 => "no URL\n".to_owned(),
@@ -28,10 +28,10 @@ pub(super) fn gz(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn each_file_gives_what_it_gives_alone() {
+fn files_are_judged_independently() {
     let place = Place::new();
     for i in 0..200 {
-        // The first line of each list is no URL; one that has nothing else would fail.
+        // The first line of each list is no URL. A list without any URL would fail.
         place.write(&format!("in/{i:03}.txt"), list(if i == 1 { 2 } else { i }));
     }
     place.write("in/big.txt.gz", gz(&list(300_000)));
@@ -58,13 +58,13 @@ fn each_file_gives_what_it_gives_alone() {
         assert_eq!(lists, [202; 4]);
         fs::remove_dir_all(place.path("deep")).unwrap();
     }
-    // The ending of the name decides, as with -o.
+    // The extension decides, as with -o.
     assert!(fs::read(place.path("no/big.txt.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
     assert!(fs::read(place.path("no/zst.txt.zst")).unwrap().starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
 }
 
 #[test]
-fn annotate_writes_a_file_each_and_counts_over_all() {
+fn annotate_writes_one_file_per_input() {
     let place = Place::new();
     place.write("in/a", "https://h1.example/foo\nhttps://h1.example/p\n");
     place.write("in/b", "https://h2.example/\n");
@@ -88,7 +88,7 @@ fn shards_share_a_directory() {
 }
 
 #[test]
-fn a_file_that_fails_stops_no_other() {
+fn failing_files_stop_no_other() {
     let place = Place::new();
     (0..5).for_each(|i| place.write(&format!("in/{i}.gz"), gz(&list(10))));
     let damaged = gz(&list(10_000));
@@ -108,14 +108,14 @@ fn a_file_that_fails_stops_no_other() {
 
 #[cfg(unix)]
 #[test]
-fn what_would_overwrite_or_has_no_name_is_refused() {
+fn nameless_and_overwriting_outputs_are_refused() {
     let place = Place::new();
     ["in/a", "other/a", "in/b", "file"].iter().for_each(|name| place.write_list(name));
     std::os::unix::fs::symlink(place.path("in"), place.path("link")).unwrap();
     std::os::unix::fs::symlink(place.path("in/b"), place.path("other/b")).unwrap();
     let cases: [(&[&str], &[&str]); 13] = [
         (&["--out-dir", "out", "in/a", "in/a"], &["in/a and in/a", "name it once"]),
-        // Also where they are of different shards.
+        // Also if they belong to different shards.
         (&["--out-dir", "out", "--shard", "1/2", "in/a", "in/b", "./in/a"], &["in/a and ./in/a"]),
         (&["--out-dir", "in", "in"], &["in/a: would be overwritten while it is read", "another directory"]),
         (&["--out-dir", "link", "in/a"], &["link/a: would be overwritten"]),

@@ -1,9 +1,10 @@
-//! What a rerun skips, and what it does again.
+//! The files that a rerun skips, and those that it processes again.
 
 use super::Place;
 use std::fs;
 
-/// A case: what changes, the arguments of the rerun, how many of three files it skips, and the reason that it gives.
+/// A case: the change, the arguments of the rerun, the number of skipped files of three, and the
+/// reason it prints.
 struct Case {
     change: fn(&Place),
     args: &'static [&'static str],
@@ -53,7 +54,7 @@ const CASES: &[Case] = &[
         skips: 0,
         why: "output missing or changed",
     },
-    // A moved directory is as complete as it was.
+    // A moved directory stays complete.
     Case {
         change: |place| {
             fs::rename(place.path("out"), place.path("moved")).unwrap();
@@ -87,7 +88,7 @@ fn other_version(place: &Place) {
 }
 
 #[test]
-fn a_rerun_does_what_is_not_complete() {
+fn reruns_process_only_incomplete_files() {
     for (number, case) in CASES.iter().enumerate() {
         let place = Place::new();
         for name in ["in/a", "in/b", "in/c"] {
@@ -101,7 +102,7 @@ fn a_rerun_does_what_is_not_complete() {
         assert!(ran.stderr.contains(&told) && ran.stderr.contains(case.why), "case {number}: {}", ran.stderr);
         let done = format!("files 3  done {todo}  skipped {skips}  failed 0");
         assert!(ran.stderr.contains(&done), "case {number}: {}", ran.stderr);
-        // As a run without --resume leaves it, and the next rerun has nothing to do.
+        // As after a run without --resume, and the next rerun skips everything.
         let after = ["a", "b", "c"].map(|name| place.read(&format!("out/{name}")));
         let next = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
         assert!(next.stderr.contains("3 of 3 files are complete"), "case {number}: {}", next.stderr);
@@ -112,7 +113,7 @@ fn a_rerun_does_what_is_not_complete() {
 }
 
 #[test]
-fn skipped_files_are_counted_apart() {
+fn skipped_files_are_counted_separately() {
     let place = Place::new();
     for name in ["in/a", "in/b"] {
         place.write(name, "https://h1.example/x\nhttps://h1.example/foo\n");

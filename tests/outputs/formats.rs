@@ -1,9 +1,9 @@
-//! The name of an output says what is in it.
+//! The extension of an output must match its format.
 
 use super::Place;
 
 #[test]
-fn a_name_that_says_another_format_is_refused() {
+fn mismatched_extensions_are_refused() {
     let place = Place::new();
     for (command, words) in [
         ("$R filter -s s -a a -o y.parquet u.txt", &["y.parquet: -o", "y.txt"][..]),
@@ -33,7 +33,7 @@ fn a_name_that_says_another_format_is_refused() {
 }
 
 #[test]
-fn names_that_fit_or_say_nothing_are_taken() {
+fn matching_and_neutral_extensions_are_accepted() {
     let place = Place::new();
     for command in [
         "$R filter -q -s s -a a -o y.txt.GZ u.txt && gzip -t < y.txt.GZ",

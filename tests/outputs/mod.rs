@@ -1,5 +1,5 @@
-//! What outputs do to files that are there: none is harmed, and those of one run appear together or
-//! not at all.
+//! Outputs and existing files: no input is overwritten, and the outputs of one run appear together
+//! or not at all.
 
 mod formats;
 mod overwrite;
@@ -17,8 +17,8 @@ use tempfile::TempDir;
 
 const LIST: &str = "https://h.example/a\nhttps://h.example/p\nfoo\nhttps://u.example/\n";
 
-/// A folder with an archive, snapshots, a list and a Parquet file of the same URLs, and whatever
-/// else may be read.
+/// A directory with an archive, snapshots, a list, a Parquet file of the same URLs, and other
+/// inputs.
 pub(super) struct Place(TempDir);
 
 impl Place {
@@ -60,7 +60,7 @@ impl Place {
         ran
     }
 
-    /// Runs `command` in a shell, where `$R` is the program.
+    /// Runs `command` in a shell; `$R` is the program.
     fn shell(&self, command: &str) -> Ran {
         let mut shell = std::process::Command::new("bash");
         shell.args(["-c", command]).env("R", env!("CARGO_BIN_EXE_robosieve")).current_dir(self.0.path());
@@ -69,14 +69,14 @@ impl Place {
         Ran { code: out.status.code(), stdout: out.stdout, stderr }
     }
 
-    /// All files with their bytes, of all folders.
+    /// All files of all directories, with their bytes.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         fn add(dir: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
             for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
                 if entry.is_dir() && !entry.is_symlink() {
                     add(&entry, all);
                 } else {
-                    // A device has no end.
+                    // Reading a device would not end.
                     let bytes = if entry.is_file() { fs::read(&entry).unwrap() } else { Vec::new() };
                     all.insert(entry, bytes);
                 }
@@ -87,8 +87,7 @@ impl Place {
         all
     }
 
-    /// Runs a command that must fail with a message that has all of `words`, and leave all files as
-    /// they are.
+    /// Asserts that a command fails with a message that has all of `words`, and changes no file.
     fn refused(&self, command: &str, words: &[&str]) {
         let before = self.files();
         let ran = self.shell(command);

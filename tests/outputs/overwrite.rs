@@ -1,9 +1,10 @@
-//! No output overwrites what the run reads, whatever the names; and no two outputs are one file.
+//! No output overwrites an input of the run, under any of its names, and no two outputs are one
+//! file.
 
 use super::Place;
 use std::fs;
 
-/// Commands, with what the message names: the output's option, and what the file is read as.
+/// Commands, and the words of the message: the output's option, and the role of the file.
 const CASES: &[(&str, &[&str])] = &[
     (
         "$R filter -s s -a a -o u.txt u.txt",
@@ -87,7 +88,7 @@ fn place() -> Place {
 
 #[cfg(unix)]
 #[test]
-fn what_is_read_or_written_already_is_no_output() {
+fn inputs_and_outputs_are_not_overwritten() {
     let place = place();
     for (command, words) in CASES {
         place.refused(command, words);
@@ -96,7 +97,7 @@ fn what_is_read_or_written_already_is_no_output() {
 
 #[cfg(unix)]
 #[test]
-fn other_files_devices_and_the_previous_snapshot_are_outputs() {
+fn other_files_may_be_overwritten() {
     for command in [
         "$R compile -q --previous s -o s web.jsonl",
         "$R compile -q --previous s -o ./s",

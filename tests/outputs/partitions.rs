@@ -1,9 +1,9 @@
-//! `--out-dir` keeps the folders of inputs where their names alone would not do.
+//! `--out-dir` keeps the directories of inputs if their names alone would collide.
 
 use super::Place;
 use std::path::Path;
 
-/// A tree of Parquet files, as engines write it, and one of lists.
+/// A tree of Parquet files, as query engines write it, and one of lists.
 fn place() -> Place {
     let place = Place::new();
     for day in ["y=1/m=1/p.parquet", "y=1/m=2/p.parquet", "y=2/m=1/p.parquet"] {
@@ -23,11 +23,11 @@ fn files_below(place: &Place, dir: &str) -> Vec<String> {
 }
 
 #[test]
-fn outputs_lie_as_their_inputs_do() {
+fn outputs_mirror_input_directories() {
     for (inputs, expected) in [
         ("'part/**/*.parquet'", &["y=1/m=1/p.parquet", "y=1/m=2/p.parquet", "y=2/m=1/p.parquet"][..]),
         ("'./part/**/*.parquet'", &["y=1/m=1/p.parquet", "y=1/m=2/p.parquet", "y=2/m=1/p.parquet"]),
-        // A partition alone keeps its columns too.
+        // A single partition keeps its directories too.
         ("'part/*/m=2/*.parquet'", &["y=1/m=2/p.parquet"]),
         ("part/y=1/m=1/p.parquet part/y=1/m=2/p.parquet", &["m=1/p.parquet", "m=2/p.parquet"]),
         ("part/y=1/m=1 part/y=2/m=1", &["y=1/m=1/p.parquet", "y=2/m=1/p.parquet"]),
@@ -36,7 +36,7 @@ fn outputs_lie_as_their_inputs_do() {
         ("lists/a lists/a/../b", &["a/1.txt", "a/2.txt", "b/1.txt"]),
         ("'lists/*/*.txt'", &["a/1.txt", "a/2.txt", "b/1.txt"]),
         ("--files-from names", &["a/1.txt", "b/1.txt"]),
-        // Names that differ need no folders.
+        // Distinct names need no directories.
         ("lists/a lists/b/deep", &["1.txt", "2.txt", "3.txt"]),
         ("'lists/a/*.txt'", &["1.txt", "2.txt"]),
     ] {
@@ -51,7 +51,7 @@ fn outputs_lie_as_their_inputs_do() {
 }
 
 #[test]
-fn a_rerun_finds_what_is_complete() {
+fn reruns_find_complete_outputs() {
     let place = place();
     let args = ["filter", "-s", "s", "-a", "a", "--out-dir", "out", "--resume", "part/**/*.parquet"];
     place.done(&args);
@@ -65,7 +65,7 @@ fn a_rerun_finds_what_is_complete() {
 }
 
 #[test]
-fn what_would_still_meet_is_refused() {
+fn colliding_outputs_are_refused() {
     let place = place();
     for (command, words) in [
         ("$R filter -s s -a a --out-dir out lists/a/1.txt lists/a/1.txt", &["the same file twice", "name it once"][..]),

@@ -1,15 +1,15 @@
-//! Devices, pipes and open files are written to as they are; links stay links.
+//! Devices, pipes and open files are written in place, and symbolic links stay.
 
 use super::{LIST, Place};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// The lines that are kept of the list, and those that are refused.
+/// The kept lines of the list, and the refused ones.
 const KEPT: &str = "https://h.example/a\n";
 const REFUSED: &str = "https://h.example/p\n";
 
 #[test]
-fn a_descriptor_is_written_where_it_stands() {
+fn descriptors_keep_their_position() {
     let place = Place::new();
     let filter = "$R filter -q -s s -a a u.txt";
     for (command, expected) in [
@@ -18,7 +18,7 @@ fn a_descriptor_is_written_where_it_stands() {
         (format!("{filter} -o /proc/self/fd/3 3>> all"), format!("before\n{KEPT}after\n")),
         (format!("{filter} -o link 3>> all"), format!("before\n{KEPT}after\n")),
         (format!("{filter} -o /dev/stderr 2>> all"), format!("before\n{KEPT}after\n")),
-        // Not at the end, but where the shell is: what follows goes on behind.
+        // The output starts at the position of the shell's descriptor, and later output follows it.
         (format!("exec 3<> all; read <&3; {filter} -o /dev/fd/3; echo last >&3"), format!("before\n{KEPT}last\n")),
     ] {
         place.write("all", "before\n");
@@ -37,7 +37,7 @@ fn a_descriptor_is_written_where_it_stands() {
 }
 
 #[test]
-fn every_verb_appends_to_a_descriptor() {
+fn every_verb_appends_to_descriptors() {
     let place = Place::new();
     for (command, start) in [
         ("$R annotate -q -s s -a a -o /dev/fd/3 u.txt", "A\thttps://h.example/a\n"),
@@ -74,14 +74,14 @@ fn snapshots_and_tables_go_through_pipes() {
 }
 
 #[test]
-fn standard_output_by_its_other_names_keeps_the_table_out() {
+fn stdout_aliases_suppress_the_table() {
     let place = Place::new();
     let ran = place.shell("$R report -s s -a a --json /dev/stdout");
     assert!(ran.stdout.ends_with(b"}\n"), "{}", String::from_utf8_lossy(&ran.stdout));
 }
 
 #[test]
-fn links_stay_links() {
+fn symbolic_links_are_kept() {
     let place = Place::new();
     place.write("old", "old content");
     fs::create_dir(place.path("sub")).unwrap();
@@ -126,7 +126,7 @@ fn errors_name_the_output() {
 }
 
 #[test]
-fn too_many_open_files_are_told_with_a_way_out() {
+fn too_many_open_files_are_explained() {
     let place = Place::new();
     let outputs = "-o x --disallowed-to y --unknown-to z --invalid-to w";
     let mut failures = Vec::new();
@@ -137,7 +137,7 @@ fn too_many_open_files_are_told_with_a_way_out() {
             failures.push(ran.stderr);
         }
     }
-    // Where an output was the one too many, it is named.
+    // If an output exceeds the limit, the message names it.
     let of_output = |stderr: &&String| ["x:", "y:", "z:", "w:"].iter().any(|name| stderr.contains(name));
     let told = failures.iter().find(of_output).expect("an output was the one too many");
     assert!(told.contains("ulimit -n"), "{told}");

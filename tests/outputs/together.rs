@@ -25,7 +25,7 @@ fn is_output(run: &str, name: &str) -> bool {
 }
 
 #[test]
-fn one_output_that_cannot_be_written_leaves_none() {
+fn one_failed_output_leaves_none() {
     for run in RUNS {
         assert!(outputs(run).count() > 0, "{run}");
         for broken in outputs(run) {
@@ -43,7 +43,7 @@ fn one_output_that_cannot_be_written_leaves_none() {
 }
 
 #[test]
-fn what_was_there_stays_until_all_are_complete() {
+fn old_files_stay_until_all_are_complete() {
     for run in RUNS {
         let place = Place::new();
         outputs(run).for_each(|name| place.write(name, "old"));
@@ -59,7 +59,7 @@ fn what_was_there_stays_until_all_are_complete() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn text_that_cannot_be_printed_keeps_the_files_back() {
+fn failing_stdout_leaves_no_files() {
     let place = Place::new();
     for command in [
         "$R diff s t --svg a > /dev/full",
@@ -71,7 +71,7 @@ fn text_that_cannot_be_printed_keeps_the_files_back() {
 }
 
 #[test]
-fn a_reader_that_goes_away_loses_no_file() {
+fn closed_stdout_loses_no_file() {
     let place = Place::new();
     let commands = [
         "$R diff s t --svg a0",

@@ -1,6 +1,8 @@
-//! The page in a real browser, where there is one: nothing sticks out at the width of a desk or of a phone, and the figures are there.
+//! The page in a real browser: nothing exceeds the width of a desktop or a phone, and the figures
+//! are present.
 //!
-//! The browser is `ROBOSIEVE_TEST_BROWSER`, or a Chromium on the path. Without one the test says so and passes.
+//! The browser is `ROBOSIEVE_TEST_BROWSER`, or a Chromium on the path. Without one the test prints
+//! a notice and passes.
 
 use super::compile;
 use super::outputs::{HOSTILE, forms};
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// A browser that does not come to an end is ended.
+/// A browser is killed after this time.
 const LIMIT: Duration = Duration::from_secs(90);
 
 fn browser() -> Option<PathBuf> {
@@ -22,7 +24,7 @@ fn browser() -> Option<PathBuf> {
     std::env::split_paths(&path).flat_map(|dir| NAMES.map(|name| dir.join(name))).find(|file| file.is_file())
 }
 
-/// Put in place of the page's own rule against scripts: measures, and writes what it found into the title.
+/// Replaces the page's own rule against scripts: measures, and writes the result into the title.
 const MEASURE: &str = "<script>addEventListener('load', () => {
   const page = document.documentElement;
   const wide = [...document.querySelectorAll('body *')].filter(e => !e.closest('.wide') && !e.closest('defs')
@@ -33,9 +35,9 @@ const MEASURE: &str = "<script>addEventListener('load', () => {
     ran: typeof hacked !== 'undefined' });
 });</script>";
 
-/// What the measuring page says in a window of this width.
+/// The result of the measuring page in a window of this width.
 ///
-/// A headless window cannot be as narrow as a phone, so the page stands in a frame of that width.
+/// A headless window cannot be as narrow as a phone, so the page is in a frame of that width.
 fn measured(browser: &Path, dir: &Path, page: &str, width: u32) -> serde_json::Value {
     let (before, rest) = page.split_once("<meta http-equiv=\"Content-Security-Policy\"").unwrap();
     let (_, after) = rest.split_once('>').unwrap();
@@ -84,7 +86,7 @@ fn end_in_time(child: &mut Child) {
 }
 
 #[test]
-fn the_page_fits_a_desk_and_a_phone() {
+fn page_fits_desktop_and_phone() {
     let Some(browser) = browser() else {
         let notice = "SKIPPED: no browser was found (ROBOSIEVE_TEST_BROWSER names one), so the page of `report` was not looked at";
         let _ = writeln!(std::io::stderr(), "{notice}");

@@ -1,4 +1,4 @@
-//! The figures, against what `annotate` says of each line and against one another.
+//! The figures of a report, against the letters of `annotate` and against each other.
 
 use super::{compile, done};
 use crate::command::{robosieve, robosieve_with};
@@ -12,7 +12,7 @@ fn small() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small")
 }
 
-/// The shipped archive, compiled in `dir`.
+/// Compiles the shipped archive in `dir`.
 fn compile_small(dir: &Path) {
     for file in ["robots.warc", "more.jsonl", "urls.txt"] {
         std::fs::copy(small().join(file), dir.join(file)).unwrap();
@@ -25,7 +25,7 @@ fn report(dir: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&done(robosieve(dir, &all))).unwrap()
 }
 
-/// For each agent the lines by letter.
+/// The number of lines per letter, for each agent.
 fn letters(annotated: &str, agents: usize) -> Vec<BTreeMap<char, u64>> {
     let mut counts = vec![BTreeMap::new(); agents];
     for line in annotated.lines() {
@@ -37,7 +37,7 @@ fn letters(annotated: &str, agents: usize) -> Vec<BTreeMap<char, u64>> {
 }
 
 #[test]
-fn urls_are_those_of_annotate() {
+fn url_counts_equal_annotate() {
     let dir = tempfile::tempdir().unwrap();
     compile_small(dir.path());
     for options in [&[][..], &["--status-policy", "strict"], &["--unknown", "allow"], &["--scheme", "any"]] {
@@ -51,7 +51,7 @@ fn urls_are_those_of_annotate() {
             for (letter, verdict) in [('A', "allowed"), ('D', "disallowed"), ('U', "unknown"), ('I', "invalid")] {
                 assert_eq!(urls[verdict], letters.get(&letter).copied().unwrap_or(0), "{options:?} {agent} {verdict}");
             }
-            // What verdicts rest on adds up to the same.
+            // The counts of reasons have the same sum.
             let refused: u64 =
                 report["bases"].as_array().unwrap().iter().map(|of| of["urls_refused"][agent].as_u64().unwrap()).sum();
             assert_eq!(urls["disallowed"], refused, "{options:?} {agent}");
@@ -72,7 +72,7 @@ fn urls_are_those_of_annotate() {
 }
 
 #[test]
-fn origins_are_counted_by_refused_urls() {
+fn origins_are_counted_by_disallowed_urls() {
     let dir = tempfile::tempdir().unwrap();
     compile_small(dir.path());
     let annotated = done(robosieve(dir.path(), &["annotate", "-q", "-s", "s.rsieve", "-a", AGENTS, "urls.txt"]));
@@ -95,12 +95,12 @@ fn origins_are_counted_by_refused_urls() {
 }
 
 #[test]
-fn the_figures_do_not_depend_on_threads_or_on_the_form_of_the_list() {
+fn figures_ignore_threads_and_list_format() {
     let dir = tempfile::tempdir().unwrap();
     compile_small(dir.path());
     let plain = std::fs::read_to_string(dir.path().join("urls.txt")).unwrap();
     let urls: Vec<&str> = plain.lines().filter(|line| !line.contains(['"', '\u{fffd}', '\0', '\r'])).collect();
-    // Many blocks, so that threads take turns.
+    // Many blocks, so that every thread gets some.
     let many: String = std::iter::repeat_n(urls.join("\n") + "\n", 60).collect();
     std::fs::write(dir.path().join("many.txt"), &many).unwrap();
     let csv: String = many.lines().map(|url| format!("x,\"{url}\"\n")).collect();
@@ -119,7 +119,7 @@ fn the_figures_do_not_depend_on_threads_or_on_the_form_of_the_list() {
 }
 
 #[test]
-fn rules_bases_and_signals_are_counted_by_origin() {
+fn rules_reasons_and_signals_are_counted_by_origin() {
     let dir = tempfile::tempdir().unwrap();
     let shop = "User-agent: a\nDisallow: /cart\n\nUser-agent: *\nDisallow: /cart\nDisallow: /x*y$\nContent-Signal: search=yes, ai-train=no\n";
     compile(
@@ -163,7 +163,7 @@ fn rules_bases_and_signals_are_counted_by_origin() {
     assert_eq!(report["rules"]["distinct"], 3);
     assert_eq!(report["signals"][0]["files"], 1);
     assert_eq!(report["signals"][0]["values"][0], serde_json::json!({ "value": "ai-train=no", "origins": 2 }));
-    // The one that refuses both comes first, then those that refuse one wholly, by rules.
+    // The origin that refuses both comes first, then those that refuse one agent wholly, by rules.
     let top: Vec<&str> =
         report["top_origins"].as_array().unwrap().iter().map(|of| of["origin"].as_str().unwrap()).collect();
     assert_eq!(top, ["https://six.example", "https://three.example", "https://one.example", "https://two.example"]);
@@ -176,7 +176,7 @@ fn rules_bases_and_signals_are_counted_by_origin() {
 }
 
 #[test]
-fn deciding_rules_are_those_of_explanations() {
+fn deciding_rules_equal_explanations() {
     let dir = tempfile::tempdir().unwrap();
     compile(
         dir.path(),

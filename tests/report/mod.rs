@@ -1,4 +1,5 @@
-//! `robosieve report`: figures against other ways to the same, outputs against each other, pages in a browser.
+//! `robosieve report`: figures against other computations, formats against each other, and the page
+//! in a browser.
 
 mod browser;
 mod figures;
@@ -24,7 +25,7 @@ pub(crate) fn compile(dir: &Path, robots: &[(&str, u16, &str)]) {
     done(robosieve(dir, &["compile", "-q", "-o", "s.rsieve", "robots.jsonl"]));
 }
 
-/// What a run that must succeed wrote to standard output.
+/// Runs a command, asserts success, and returns its standard output.
 pub(crate) fn done(ran: Ran) -> String {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     String::from_utf8(ran.stdout).unwrap()

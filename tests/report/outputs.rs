@@ -1,17 +1,18 @@
-//! The forms of a report: they agree, they do no harm whatever sites write, and they appear whole.
+//! The formats of a report: they agree, escape the text of sites, and are written completely or not
+//! at all.
 
 use super::{compile, done};
 use crate::command::robosieve;
 use serde_json::Value;
 use std::path::Path;
 
-/// A robots.txt that would like to be more than text.
+/// A robots.txt with markup and scripts.
 pub(super) const HOSTILE: &str = "User-agent: <script>alert(1)</script>\nUser-agent: *\n\
     Disallow: /<script>alert(1)</script>\nDisallow: /\"'><img src=x onerror=alert(1)>&amp;\n\
     Disallow: /\u{1b}[2J,\"quoted\"\nDisallow: /\u{202e}moc\nContent-Signal: <b>=yes, search=yes\n\
     Content-Signal: </style><script>=no\n";
 
-/// All forms of one report: page, JSON, CSV.
+/// All formats of one report: page, JSON, CSV.
 pub(super) fn forms(dir: &Path, args: &[&str]) -> (String, Value, String) {
     let outputs = ["report", "-q", "-s", "s.rsieve", "--html", "r.html", "--json", "r.json", "--csv", "r.csv"];
     assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
@@ -34,7 +35,7 @@ fn some_web(dir: &Path) {
     std::fs::write(dir.join("urls.txt"), list).unwrap();
 }
 
-/// What the page counts: the place in the JSON, and the number.
+/// The figures of the page: the path in the JSON, and the number.
 fn counted(page: &str) -> Vec<(String, u64)> {
     let spans = page.split("<span data-m=\"").skip(1);
     let read = |span: &str| {
@@ -46,7 +47,7 @@ fn counted(page: &str) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn page_and_csv_say_what_the_json_says() {
+fn page_and_csv_equal_the_json() {
     let dir = tempfile::tempdir().unwrap();
     some_web(dir.path());
     for list in [&[][..], &["urls.txt"]] {
@@ -80,7 +81,7 @@ fn page_and_csv_say_what_the_json_says() {
 }
 
 #[test]
-fn what_sites_write_stays_text() {
+fn site_text_is_escaped() {
     let dir = tempfile::tempdir().unwrap();
     some_web(dir.path());
     let (page, json, _) = forms(dir.path(), &["-a", "a,b,<script>x", "urls.txt"]);
@@ -93,7 +94,7 @@ fn what_sites_write_stays_text() {
     let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "a,b", "urls.txt"]));
     assert!(table.contains("/<script>alert(1)</script>"), "{table}");
     assert!(!table.contains(['\u{1b}', '\u{202e}']), "{table:?}");
-    // Nothing is fetched and nothing runs.
+    // The page loads nothing and runs nothing.
     for word in ["http-equiv=\"Content-Security-Policy\"", "default-src 'none'"] {
         assert!(page.contains(word), "{word}");
     }
@@ -103,7 +104,7 @@ fn what_sites_write_stays_text() {
 }
 
 #[test]
-fn a_page_stays_small_whatever_there_is() {
+fn page_size_is_bounded() {
     let dir = tempfile::tempdir().unwrap();
     let rules: Vec<String> = (0..300).map(|i| format!("disallow: /{i}{}\n", "<&\"'>".repeat(300))).collect();
     let signals: String = (0..60).map(|i| format!("content-signal: k{i}={}\n", "x".repeat(58))).collect();
@@ -129,7 +130,7 @@ fn a_page_stays_small_whatever_there_is() {
 }
 
 #[test]
-fn outputs_appear_where_they_were_asked_for() {
+fn outputs_go_where_requested() {
     let dir = tempfile::tempdir().unwrap();
     some_web(dir.path());
     let run = |args: &[&str]| robosieve(dir.path(), &[&["report", "-s", "s.rsieve", "-a", "a"], args].concat());
@@ -145,7 +146,7 @@ fn outputs_appear_where_they_were_asked_for() {
 }
 
 #[test]
-fn a_report_that_fails_leaves_nothing() {
+fn failed_reports_leave_no_files() {
     let dir = tempfile::tempdir().unwrap();
     some_web(dir.path());
     for (args, cause) in [

@@ -1,5 +1,6 @@
-//! Whether an origin is refused wholly, partly or not: against the slow judge, asked about every short path.
+//! Whether an origin is refused wholly, partly or not, against the reference on every short path.
 
+use crate::generate::{concat, config};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -9,7 +10,7 @@ use robosieve::*;
 
 const ORIGIN: &str = "https://h.example";
 
-/// How much a robots.txt refuses to FooBot.
+/// The coverage of a robots.txt for FooBot.
 fn reach(robots: &str, profile: Profile) -> Reach {
     let mut compiler = Compiler::new(profile);
     compiler.add_robots(ORIGIN, robots.as_bytes()).unwrap();
@@ -26,7 +27,8 @@ fn reach(robots: &str, profile: Profile) -> Reach {
     }
 }
 
-/// The same by judging many paths: all of up to five bytes behind the `/`, of the letters of rules and one that no rule has.
+/// The coverage by exhaustive search: all paths of up to five bytes after the `/`, of the letters
+/// of rules and one other letter.
 fn by_trying(robots: &str, profile: Profile) -> Reach {
     let mut paths = vec!["/robots.txt".to_owned(), "/robots.txtc".to_owned(), "/robots.txt/a".to_owned()];
     let mut tails = vec![String::new()];
@@ -50,7 +52,7 @@ fn by_trying(robots: &str, profile: Profile) -> Reach {
 }
 
 #[test]
-fn what_is_refused_is_decided_as_documented() {
+fn documented_examples_hold() {
     use Reach::{Not, Partly, Wholly};
     for (rules, google, rfc9309) in [
         ("", Not, Not),
@@ -62,16 +64,16 @@ fn what_is_refused_is_decided_as_documented() {
         ("disallow: /$", Partly, Partly),
         ("disallow: /a", Partly, Partly),
         ("disallow: a", Not, Not),
-        // An allow that has an effect.
+        // Allows with an effect.
         ("disallow: /\nallow: /a", Partly, Partly),
         ("disallow: /\nallow: /$", Partly, Partly),
         ("disallow: /\nallow: /*?", Partly, Partly),
-        // Allows that have none.
+        // Allows without an effect.
         ("disallow: /\nallow:", Wholly, Wholly),
         ("disallow: /\nallow: a", Wholly, Wholly),
         ("disallow: /*********\nallow: /a", Wholly, Wholly),
         ("disallow: /a\ndisallow: /\nallow: /a\ndisallow: /aa*\ndisallow: /a*", Wholly, Wholly),
-        // Allows that leave nothing to refuse.
+        // Allows that override every disallow.
         ("disallow: /\nallow: /", Not, Not),
         ("disallow: /a\nallow: /*a", Not, Not),
         ("disallow: /a\nallow: /?a", Partly, Partly),
@@ -82,12 +84,12 @@ fn what_is_refused_is_decided_as_documented() {
         ("disallow: */a\nallow: /*/a", Partly, Partly),
         ("disallow: */a\nallow: /*/a\nallow: //a\nallow: /a*", Not, Not),
         ("disallow: /*a$\nallow: /*a*", Not, Not),
-        // The robots.txt itself does not count as something that is left.
+        // `/robots.txt` itself does not count.
         ("disallow: /\nallow: /robots.txt$", Wholly, Wholly),
         ("disallow: /\nallow: /robots.txt", Partly, Partly),
         ("disallow: /robots.txt$", Partly, Not),
         ("disallow: /robots.txt", Partly, Partly),
-        // What an index page also means to Google is its folder alone.
+        // For Google a rule for an index page also matches its directory.
         ("disallow: /\nallow: /index.html", Partly, Partly),
     ] {
         let robots = format!("user-agent: *\n{rules}");
@@ -97,8 +99,9 @@ fn what_is_refused_is_decided_as_documented() {
 }
 
 #[test]
-fn groups_that_are_judged_together_are_decided_together() {
-    // Thousands of names in overlapping groups: merged for each they would multiply the file, so they stay apart.
+fn unmerged_groups_are_combined() {
+    // Thousands of names in overlapping groups: merging them for each name would multiply the file,
+    // so they stay separate.
     let names: String = (0..3000u32).map(|i| format!("user-agent: a{}\n", letters(i))).collect();
     let disallows: String = (0..3000).map(|i| format!("disallow: /{i}\n")).collect();
     for (of_foobot, expected) in
@@ -117,7 +120,7 @@ fn letters(i: u32) -> String {
 
 fn rule() -> impl Strategy<Value = String> {
     let lead = select(vec!["/", "/", "/", "*", "/*"]);
-    let middle = vec(select(vec!["a", "/", "*"]), 0..3).prop_map(|pieces| pieces.concat());
+    let middle = concat(&["a", "/", "*"], 0..3);
     let path = prop_oneof![
         9 => (lead, middle, select(vec!["", "", "", "$"])).prop_map(|(lead, middle, end)| format!("{lead}{middle}{end}")),
         1 => select(vec!["/robots.txt", "/robots.txt$", "/robots.txt*", "", "a"]).prop_map(str::to_owned),
@@ -126,9 +129,9 @@ fn rule() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(config(400))]
     #[test]
-    fn it_is_what_trying_shows(rules in vec(rule(), 1..6)) {
+    fn coverage_equals_exhaustive_search(rules in vec(rule(), 1..6)) {
         let robots = format!("user-agent: *\n{}", rules.concat());
         for profile in [Profile::Google, Profile::Rfc9309] {
             prop_assert_eq!(reach(&robots, profile), by_trying(&robots, profile), "{:?}: {}", profile, robots);
