@@ -1,4 +1,4 @@
-//! What can go wrong: one error type whose message names the file, the place, the cause and the way out.
+//! The error type of the library. Its message names the file, the position, the cause and a remedy.
 
 use std::fmt;
 use std::io;
@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can fail in this library, with the file it happened in where there is one.
+/// An error of this library, with the file it occurred in, if there is one.
 ///
-/// The value is one pointer wide, so a `Result` on the hot path stays small. Its `Display` form is
-/// a whole sentence for a person: file, place, cause, and what to do about it. File names and texts
-/// from inputs are in it as they are: escape control characters before a terminal gets them, as the
-/// command does.
+/// The value is one pointer wide, so a `Result` on the hot path stays small. `Display` writes a whole
+/// sentence: file, position, cause and remedy. It includes file names and text from inputs verbatim, so
+/// escape control characters before you print it to a terminal, as the command does.
 ///
 /// ```
 /// let err = robosieve::Snapshot::new(b"not a snapshot".as_slice()).unwrap_err();
@@ -55,17 +54,17 @@ pub enum Remedy {
     RenameColumn,
 }
 
-/// The kinds of failure; new ones may be added, so match with a wildcard arm.
+/// The kinds of errors. Later versions may add kinds, so match with a wildcard arm.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refused; the source says why.
+    /// An error of the operating system.
     #[error("{0}{hint}", hint = hint_of(.0))]
     Io(io::Error),
-    /// The bytes are not a snapshot at all: the magic number is missing.
+    /// The bytes are not a snapshot: the magic number is missing.
     #[error("not a robosieve snapshot{what}")]
     NotASnapshot {
-        /// What it is instead, if its magic number is known, and what to do.
+        /// The actual format, if its magic number is known, and a remedy.
         what: String,
     },
     /// A snapshot of a format version that this build cannot read.
@@ -73,52 +72,52 @@ pub enum ErrorKind {
         "snapshot format version {found}, but this robosieve reads version {supported}; compile the archives again with this version"
     )]
     UnsupportedVersion {
-        /// The version the file states.
+        /// The version of the file.
         found: u32,
-        /// The version this build reads.
+        /// The version that this build reads.
         supported: u32,
     },
-    /// A snapshot whose bytes contradict each other; nothing read from it can be trusted.
+    /// A snapshot with inconsistent bytes. Nothing read from it can be trusted.
     #[error("damaged snapshot: {what}; compile it again, or fetch it again if it was copied")]
     Corrupt {
-        /// The thing that could not be read, with its place.
+        /// The part that could not be read, and its position.
         what: String,
     },
-    /// An input that holds no robots.txt archive of a known form.
+    /// An input that is not a robots.txt archive of a known format.
     #[error("{what}; give a WARC file, a JSONL file (either may be .gz or .zst) or a directory of robots.txt files")]
     UnknownSource {
-        /// What was found instead.
+        /// The actual format.
         what: String,
     },
     /// A damaged place in an archive or a compressed list.
     #[error("damaged at byte {offset}: {what}")]
     Damaged {
-        /// Byte offset in the file as it is on disk (for JSONL: of the line's first decoded byte).
+        /// The byte offset in the file on disk (for JSONL: of the first decoded byte of the line).
         offset: u64,
-        /// What is wrong there.
+        /// The kind of damage.
         what: String,
         /// Whether [`crate::Compiler::skip_damaged`] would skip it.
         skippable: bool,
     },
-    /// A list of URLs that does not hold what it is said to hold, or not where.
+    /// A list of URLs that does not match its declared format, or lacks the given column or field.
     #[error("{0}")]
     BadList(String),
-    /// A Parquet file that cannot be read or written as asked.
+    /// A Parquet file that cannot be read or written as requested.
     #[error("Parquet: {0}")]
     BadTable(String),
-    /// An agent that cannot be asked about as it is spelled.
+    /// An invalid name of an agent.
     #[error("agent {name:?}: {what}")]
     BadAgent {
-        /// The name as given.
+        /// The given name.
         name: String,
-        /// What is wrong with it and what to write instead.
+        /// The defect, and a remedy.
         what: String,
     },
-    /// An output that cannot be written where it was asked for.
+    /// An output that cannot be written to the given path.
     #[error("cannot be an output: {0}")]
     BadOutput(String),
-    /// A snapshot that a new compilation cannot take over.
-    #[error("cannot be taken over as the previous snapshot: {0}")]
+    /// A snapshot that an incremental compilation cannot start from.
+    #[error("cannot be used as the previous snapshot: {0}")]
     BadPrevious(String),
     /// Two snapshots that cannot be compared.
     #[error("cannot be compared: {0}")]
@@ -129,12 +128,12 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// The kind of failure, for programs that decide on it.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The file it happened in, where there is one.
+    /// The file that the error occurred in, if there is one.
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
@@ -165,7 +164,7 @@ impl Error {
         matches!(self.kind(), ErrorKind::Damaged { skippable: true, .. })
     }
 
-    /// The same error, naming `path` unless it names a file already.
+    /// Adds `path` to the error, unless it has a path.
     pub fn at(mut self, path: impl AsRef<Path>) -> Self {
         if self.0.path.is_none() {
             self.0.path = Some(path.as_ref().to_owned());
@@ -173,7 +172,7 @@ impl Error {
         self
     }
 
-    /// The same error where nothing reads on behind damage.
+    /// Marks damage as not skippable, for readers that cannot resume.
     pub(crate) fn final_damage(mut self) -> Self {
         if let ErrorKind::Damaged { skippable, .. } = &mut self.0.kind {
             *skippable = false;
@@ -181,7 +180,7 @@ impl Error {
         self
     }
 
-    /// The error of this library that an `io::Error` carries (a decoder's), or one around it.
+    /// Unwraps the error of this library in an `io::Error` (from a decoder), or wraps the `io::Error`.
     pub(crate) fn from_io(err: io::Error) -> Self {
         match err.downcast::<Self>() {
             Ok(err) => err,
@@ -189,13 +188,13 @@ impl Error {
         }
     }
 
-    /// An input/output error at `path`, or at the file that the error names already.
+    /// An I/O error with `path`, unless the error has a path.
     pub(crate) fn io(path: impl AsRef<Path>, err: io::Error) -> Self {
         Self::from(err).at(path)
     }
 
-    /// The same error as an `io::Error` of the same kind, for code that passes those on; `from`
-    /// gives it back.
+    /// Wraps the error in an `io::Error` of the same kind, for code that passes those on. `from` unwraps
+    /// it.
     pub(crate) fn into_io(self) -> io::Error {
         let kind = match self.kind() {
             ErrorKind::Io(err) => err.kind(),
@@ -204,13 +203,13 @@ impl Error {
         io::Error::new(kind, self)
     }
 
-    /// A damaged snapshot: `what` names the thing that could not be read.
+    /// A damaged snapshot; `what` names the part that could not be read.
     #[cold]
     pub(crate) fn corrupt(what: impl Into<String>) -> Self {
         ErrorKind::Corrupt { what: what.into() }.into()
     }
 
-    /// A damaged input at a byte offset; `skippable` where reading may resume behind it.
+    /// A damaged input at a byte offset; `skippable` if the reader can resume after it.
     pub(crate) fn damaged(offset: u64, what: impl Into<String>, skippable: bool) -> Self {
         ErrorKind::Damaged { offset, what: what.into(), skippable }.into()
     }
@@ -252,7 +251,7 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {
-    /// What lies behind the message; the operating system's own words are part of it already.
+    /// The cause of the error. The message already includes that of the operating system.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.kind {
             ErrorKind::Io(err) => err.source(),

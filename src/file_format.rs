@@ -1,11 +1,11 @@
 //! Recognises file formats by their magic numbers, so that no archive, table or image is read as
 //! text.
 
-/// How many bytes [`FileFormat::of`] looks at. A tar archive has its magic number last, at byte
-/// 257.
-pub(crate) const LOOK: usize = 512;
+/// The maximum number of bytes that [`FileFormat::of`] inspects: a tar archive has its magic number at
+/// byte 257.
+pub(crate) const DETECTION_LEN: usize = 512;
 
-/// Fewer bytes than this leave some formats open if the file goes on.
+/// The number of bytes that decide all formats but tar.
 pub(crate) const ENOUGH: usize = 16;
 
 /// The first bytes of every snapshot. The control characters reveal a transfer in text mode.
@@ -20,13 +20,12 @@ pub(crate) const WARC_MAGIC: &[u8; 5] = b"WARC/";
 /// The UTF-8 byte order mark, which some editors and spreadsheets write at the start of a text.
 pub(crate) const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";
 
-/// Bytes without a UTF-8 byte order mark at their start.
+/// Removes a UTF-8 byte order mark from the start.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
 }
 
-/// A format that is no plain text. `None` in its place means text, or a format that is not known
-/// here.
+/// A known format other than plain text. An `Option` of it is `None` for text and for unknown formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     Gzip,
@@ -58,7 +57,7 @@ pub(crate) enum FileFormat {
     Binary,
 }
 
-/// Magic numbers that cannot begin a line of text, each with its format.
+/// Magic numbers that no line of text begins with.
 const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"\x1f\x8b", FileFormat::Gzip),
     (b"\x28\xb5\x2f\xfd", FileFormat::Zstd),
@@ -86,8 +85,8 @@ const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"\xfe\xff", FileFormat::Utf16),
 ];
 
-/// Magic numbers of letters and digits, which count only if bytes follow that text does not have.
-const LETTERS: &[(&[u8], FileFormat)] = &[
+/// Magic numbers of letters and digits. They count only if non-text bytes follow.
+const TEXT_MAGIC: &[(&[u8], FileFormat)] = &[
     (PARQUET_MAGIC, FileFormat::Parquet),
     (b"PARE", FileFormat::Parquet),
     (b"FEA1", FileFormat::Feather),
@@ -95,10 +94,10 @@ const LETTERS: &[(&[u8], FileFormat)] = &[
 ];
 
 impl FileFormat {
-    /// The format of a file that begins with `start`: its first [`LOOK`] bytes, or all of a shorter
-    /// file. [`ENOUGH`] bytes do for all formats but tar.
+    /// The format of a file that begins with `start`: its first [`DETECTION_LEN`] bytes, or all of a
+    /// shorter file. [`ENOUGH`] bytes suffice for all formats but tar.
     pub(crate) fn of(start: &[u8]) -> Option<Self> {
-        let start = &start[..start.len().min(LOOK)];
+        let start = &start[..start.len().min(DETECTION_LEN)];
         if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
             return Some(*format);
         }
@@ -107,7 +106,7 @@ impl FileFormat {
             return Some(Self::Warc);
         }
         if let Some((_, format)) =
-            LETTERS.iter().find(|(magic, _)| begins(magic).is_some_and(|rest| rest.is_empty() || !is_text(rest)))
+            TEXT_MAGIC.iter().find(|(magic, _)| begins(magic).is_some_and(|rest| rest.is_empty() || !is_text(rest)))
         {
             return Some(*format);
         }
@@ -126,7 +125,7 @@ impl FileFormat {
         nul_bytes(start)
     }
 
-    /// What the format is called, with its article.
+    /// The name of the format, with its article.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Gzip => "a gzip file",
@@ -159,7 +158,7 @@ impl FileFormat {
         }
     }
 
-    /// How to make bytes of it that can be read, where a command does.
+    /// The advice to convert it to a readable format, if a common command does that.
     pub(crate) fn unpack(self) -> Option<&'static str> {
         Some(match self {
             Self::Gzip => "decompress it first (gunzip)",
@@ -179,11 +178,12 @@ impl FileFormat {
         })
     }
 
-    /// Why a file that begins with `start` is no list of URLs, and what to do; `is_packed` if that
-    /// was found inside gzip or zstd. A NUL byte alone is no reason: lines may hold any bytes.
+    /// The reason why a file that begins with `start` is no list of URLs, and a remedy. `is_packed` says
+    /// that the bytes were inside gzip or zstd. NUL bytes alone are no reason, because lines may have
+    /// any bytes.
     pub(crate) fn not_a_list(start: &[u8], is_packed: bool) -> Option<String> {
         let format = Self::of(start).filter(|format| *format != Self::Binary)?;
-        let way_out = match format {
+        let remedy = match format {
             Self::Gzip | Self::Zstd => "compressed twice; decompress it once first",
             Self::Warc => "compile it, or write its URLs to a list first, one per line",
             Self::Snapshot => "name it as the snapshot; a list holds URLs, one per line",
@@ -194,32 +194,32 @@ impl FileFormat {
             }
             _ => format.unpack().unwrap_or("give a list of URLs, one per line, or a Parquet file"),
         };
-        Some(format!("{}, not a list of URLs; {way_out}", format.name()))
+        Some(format!("{}, not a list of URLs; {remedy}", format.name()))
     }
 }
 
-/// A frame of user data, which zstd skips: `pzstd` writes one first.
+/// Whether it begins with a skippable frame of zstd; `pzstd` writes one first.
 fn is_skippable_frame(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(|magic| (0x184d_2a50..=0x184d_2a5f).contains(&u32::from_le_bytes(*magic)))
 }
 
-/// `BZh`, the level, and the mark of the first block, or that of the end of an empty stream.
+/// Whether it begins with `BZh`, a level, and the marker of a block or of the end of the stream.
 fn is_bzip2(start: &[u8]) -> bool {
     let Some([b'B', b'Z', b'h', b'1'..=b'9', mark @ ..]) = start.first_chunk::<10>() else { return false };
     mark == b"1AY&SY" || mark == b"\x17\x72\x45\x38\x50\x90"
 }
 
-/// The first message of an Arrow stream: a mark, and a length below 16 MiB.
+/// Whether it begins with the first message of an Arrow stream: a marker, and a length below 16 MiB.
 fn is_arrow_message(start: &[u8]) -> bool {
     matches!(start, [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..])
 }
 
-/// Whether these could be letters, digits and white space of a line of ASCII text.
+/// Whether the first bytes are printable ASCII or white space.
 fn is_text(rest: &[u8]) -> bool {
     rest.iter().take(ENOUGH).all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
 }
 
-/// No URL has a NUL byte among its first eight, which are `https://` in most.
+/// Detects UTF-16 and binary data by NUL bytes among the first eight. No URL has one there.
 fn nul_bytes(start: &[u8]) -> Option<FileFormat> {
     let first = start.first_chunk::<8>()?;
     let nul_at = |parity: usize| first.iter().skip(parity).step_by(2).filter(|b| **b == 0).count();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_text() {
+    fn text_has_no_format() {
         let cases: &[&[u8]] = &[
             b"",
             b"\n",

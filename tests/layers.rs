@@ -372,7 +372,7 @@ fn unsafe_code_is_confined() {
     assert_eq!(
         unsafe_files,
         [
-            "atomic/place.rs",
+            "atomic/output_path.rs",
             "cli/signals.rs",
             "simd/avx2/mod.rs",
             "simd/avx2/vectors.rs",

@@ -1,21 +1,21 @@
-//! Output files that appear whole or not at all: temporary name, fsync, rename. Several appear
-//! together.
+//! Atomic output files: written under a temporary name, synced, then renamed. So an output appears
+//! whole or not at all. Several outputs of a command appear together.
 
-mod ahead;
+mod background_sync;
 #[cfg(test)]
-mod fault;
+mod fault_injection;
 pub(crate) mod output_file;
-mod place;
+mod output_path;
 #[cfg(test)]
 mod tests;
 mod unfinished;
 
-pub(crate) use place::scratch_folder;
+pub(crate) use output_path::scratch_folder;
 pub use unfinished::remove_unfinished;
 
 use crate::error::{Error, ErrorKind, Result};
-use ahead::Ahead;
-use place::Place;
+use background_sync::SyncedFile;
+use output_path::OutputPath;
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -25,150 +25,152 @@ use unfinished::Unfinished;
 
 const BUFFER: usize = 1 << 16;
 
-/// A file being written; dropped without [`commit`](Self::commit) it leaves nothing behind.
+/// A file that is being written. If it is dropped without [`commit`](Self::commit), its temporary file is
+/// removed.
 #[derive(Debug)]
 pub(crate) struct AtomicFile {
     /// The path as the user gave it, for messages.
     path: PathBuf,
-    target: Target,
+    target: WriteTarget,
 }
 
 #[derive(Debug)]
-enum Target {
-    /// Renamed to the second path in the end: the user's path, with links followed.
-    Temporary(BufWriter<Ahead>, PathBuf, Unfinished),
-    /// A device, pipe or descriptor, which is written to as it is.
+enum WriteTarget {
+    /// A temporary file, and the path that it is renamed to: the user's path after all links.
+    Temporary(BufWriter<SyncedFile>, PathBuf, Unfinished),
+    /// A device, pipe or descriptor, which is written in place.
     Stream(BufWriter<File>),
 }
 
 impl AtomicFile {
-    /// Begins to write the file at `path`, which an existing regular file there will be replaced by.
+    /// Starts writing the file at `path`. [`commit`](Self::commit) replaces an existing regular file.
     ///
     /// # Errors
-    /// A directory at `path`, or a folder that does not exist or cannot be written to.
+    /// If `path` is a directory, or its folder does not exist or is not writable.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let target = Self::open(path).map_err(|err| err.at(path))?;
         Ok(Self { path: path.to_owned(), target })
     }
 
-    fn open(path: &Path) -> Result<Target> {
-        let (real, permissions) = match Place::of(path)? {
-            Place::Stream(file) => return Ok(Target::Stream(BufWriter::with_capacity(BUFFER, file))),
-            Place::File(real, permissions) => (real, permissions),
+    fn open(path: &Path) -> Result<WriteTarget> {
+        let (real, permissions) = match OutputPath::resolve(path)? {
+            OutputPath::Stream(file) => return Ok(WriteTarget::Stream(BufWriter::with_capacity(BUFFER, file))),
+            OutputPath::File(real, permissions) => (real, permissions),
         };
-        let (temporary, unfinished) = Unfinished::begin(|| new_temporary(folder_of(&real), permissions))?;
-        Ok(Target::Temporary(BufWriter::with_capacity(BUFFER, Ahead::new(temporary)), real, unfinished))
+        let (temporary, unfinished) = Unfinished::create(|| new_temporary(folder_of(&real), permissions))?;
+        Ok(WriteTarget::Temporary(BufWriter::with_capacity(BUFFER, SyncedFile::new(temporary)), real, unfinished))
     }
 
-    /// Whether it is a device, pipe or descriptor: written from front to end, and never replaced.
+    /// Whether it is a device, pipe or descriptor, which is written front to back and never replaced.
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.target, Target::Stream(_))
+        matches!(self.target, WriteTarget::Stream(_))
     }
 
-    /// Makes the file appear under its name, its bytes safe on disk.
+    /// Syncs the file to disk and renames it to its name.
     pub(crate) fn commit(self) -> Result<()> {
         commit_all([self])
     }
 
-    /// Brings all bytes to disk.
-    fn finish(self) -> Result<Finished> {
+    /// Syncs all bytes to disk.
+    fn finish(self) -> Result<FinishedFile> {
         let Self { path, target } = self;
-        let synced = || -> io::Result<Option<Unnamed>> {
+        let synced = || -> io::Result<Option<SyncedTemporary>> {
             step()?;
             match target {
-                Target::Stream(mut out) => out.flush().map(|()| None),
-                Target::Temporary(out, real, unfinished) => {
+                WriteTarget::Stream(mut out) => out.flush().map(|()| None),
+                WriteTarget::Temporary(out, real, unfinished) => {
                     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
-                    Ok(Some(Unnamed { file, real, unfinished }))
+                    Ok(Some(SyncedTemporary { file, real, unfinished }))
                 }
             }
         };
         let file = synced().map_err(|err| Error::io(&path, err))?;
-        Ok(Finished { path, file })
+        Ok(FinishedFile { path, file })
     }
 
-    /// An error that names the file: among several outputs the caller cannot tell which one failed.
-    fn named(&self, err: io::Error) -> io::Error {
+    /// Adds the path to an error, because a caller with several outputs cannot know which one failed.
+    fn error_with_path(&self, err: io::Error) -> io::Error {
         Error::io(&self.path, err).into_io()
     }
 }
 
-/// An output that is complete.
-struct Finished {
+/// An output with all its bytes written.
+struct FinishedFile {
     path: PathBuf,
     /// `None` for a stream.
-    file: Option<Unnamed>,
+    file: Option<SyncedTemporary>,
 }
 
-/// A file whose bytes are on disk, under a temporary name still.
-struct Unnamed {
+/// A file that is on disk under its temporary name.
+struct SyncedTemporary {
     file: NamedTempFile,
     real: PathBuf,
     unfinished: Unfinished,
 }
 
-/// Makes files appear together: all are on disk before the first is renamed, so that a full disk,
-/// or whatever else fails until then, leaves none.
+/// Commits several files together. All are synced to disk before the first is renamed, so a full disk
+/// or any other failure until then leaves none.
 ///
 /// # Errors
-/// What the operating system refuses, naming the file. If a rename itself fails, files that were
-/// made before it are removed again; of those that replaced another the new content stays.
+/// Errors of the operating system, with the path of the file. If a rename fails, files created by
+/// earlier renames are removed. Files replaced by earlier renames keep the new content.
 pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
     let finished = files.into_iter().map(AtomicFile::finish).collect::<Result<Vec<_>>>()?;
-    // The handles live until the lock on the list of unfinished files is released.
+    // These must outlive the lock on the list of unfinished files, which they take when dropped.
     let (mut renames, mut handles) = (Vec::new(), Vec::new());
-    for Finished { path, file } in finished {
-        let Some(Unnamed { file, real, unfinished }) = file else { continue };
-        // A directory may have come there since the beginning, and would stop the renames midway.
+    for FinishedFile { path, file } in finished {
+        let Some(SyncedTemporary { file, real, unfinished }) = file else { continue };
+        // A directory created there in the meantime would fail a rename after others are done.
         if real.is_dir() {
-            return Err(Error::from(ErrorKind::BadOutput("it has become a directory".to_owned())).at(path));
+            return Err(Error::from(ErrorKind::BadOutput("it is a directory now".to_owned())).at(path));
         }
         handles.push(unfinished);
-        renames.push(Rename { path, file, real });
+        renames.push(PendingRename { path, file, real });
     }
-    // Opened before the renames: what can fail shall fail now.
+    // Opened before the renames, because failures are harmless until then.
     let mut folders = BTreeMap::new();
-    for Rename { path, real, .. } in &renames {
-        let folder = Folder::open(folder_of(real)).map_err(|err| Error::io(path, err))?;
+    for PendingRename { path, real, .. } in &renames {
+        let folder = SyncedFolder::open(folder_of(real)).map_err(|err| Error::io(path, err))?;
         folders.insert(folder_of(real).to_owned(), (path.clone(), folder));
     }
     unfinished::uninterrupted(|| rename_all(renames))?;
     folders.into_values().try_for_each(|(path, folder)| folder.sync().map_err(|err| Error::io(path, err)))
 }
 
-/// A temporary file and the name that it gets.
-struct Rename {
+/// A temporary file and its final name.
+struct PendingRename {
     path: PathBuf,
     file: NamedTempFile,
     real: PathBuf,
 }
 
-fn rename_all(renames: Vec<Rename>) -> Result<()> {
-    let mut made = Vec::new();
-    for Rename { path, file, real } in renames {
+fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
+    let mut created = Vec::new();
+    for PendingRename { path, file, real } in renames {
         let is_new = real.symlink_metadata().is_err();
         let renamed = step().and_then(|()| file.persist(&real).map_err(|err| err.error));
         if let Err(err) = renamed {
-            // An error of removing is ignored: the caller reports the one that led here.
-            made.iter().for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
+            // Errors of the removal are ignored: the caller gets the error of the rename.
+            created.iter().for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
             return Err(Error::io(path, err));
         }
-        made.extend(Some(real).filter(|_| is_new));
+        created.extend(Some(real).filter(|_| is_new));
     }
     Ok(())
 }
 
+/// The folder of a path; `.` for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A temporary file with the permissions of the file it will replace, or those of any new file.
+/// Creates a temporary file with the permissions of the file that it will replace, or the default ones.
 fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
     step()?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".robosieve-").suffix(".tmp");
-    // Opened here, since the crate's own errors name the temporary file, of which the user has
-    // never heard, and lose the cause.
+    // Opened here, because errors of the crate `tempfile` name the temporary file, which the user does
+    // not know, and lose the cause.
     let file = builder.make_in(folder, |path| File::options().read(true).write(true).create_new(true).open(path))?;
     if let Some(wanted) = permissions {
         file.as_file().set_permissions(wanted)?;
@@ -176,12 +178,12 @@ fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<
     Ok(file)
 }
 
-/// A folder whose renames are brought to disk: a rename is on disk only once its folder is. Only
-/// Unix can sync folders.
-struct Folder(#[cfg(unix)] File);
+/// A folder to sync after a rename in it: a rename is on disk only when its folder is. Only Unix can
+/// sync folders.
+struct SyncedFolder(#[cfg(unix)] File);
 
 #[cfg(unix)]
-impl Folder {
+impl SyncedFolder {
     fn open(path: &Path) -> io::Result<Self> {
         File::open(path).map(Self)
     }
@@ -192,7 +194,7 @@ impl Folder {
 }
 
 #[cfg(not(unix))]
-impl Folder {
+impl SyncedFolder {
     fn open(_: &Path) -> io::Result<Self> {
         Ok(Self())
     }
@@ -202,9 +204,9 @@ impl Folder {
     }
 }
 
-/// A step at which the tests let the system fail.
+/// A step of writing, which the tests can fail.
 #[cfg(test)]
-use fault::step;
+use fault_injection::step;
 
 #[cfg(not(test))]
 #[inline]
@@ -215,27 +217,27 @@ fn step() -> io::Result<()> {
 impl Write for AtomicFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         let written = step().and_then(|()| match &mut self.target {
-            Target::Temporary(out, ..) => out.write(buf),
-            Target::Stream(out) => out.write(buf),
+            WriteTarget::Temporary(out, ..) => out.write(buf),
+            WriteTarget::Stream(out) => out.write(buf),
         });
-        written.map_err(|err| self.named(err))
+        written.map_err(|err| self.error_with_path(err))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let flushed = match &mut self.target {
-            Target::Temporary(out, ..) => out.flush(),
-            Target::Stream(out) => out.flush(),
+            WriteTarget::Temporary(out, ..) => out.flush(),
+            WriteTarget::Stream(out) => out.flush(),
         };
-        flushed.map_err(|err| self.named(err))
+        flushed.map_err(|err| self.error_with_path(err))
     }
 }
 
 impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let sought = match &mut self.target {
-            Target::Temporary(out, ..) => out.seek(to),
-            Target::Stream(_) => Err(io::ErrorKind::NotSeekable.into()),
+            WriteTarget::Temporary(out, ..) => out.seek(to),
+            WriteTarget::Stream(_) => Err(io::ErrorKind::NotSeekable.into()),
         };
-        sought.map_err(|err| self.named(err))
+        sought.map_err(|err| self.error_with_path(err))
     }
 }

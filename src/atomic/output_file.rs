@@ -1,4 +1,4 @@
-//! A file for lines: appears whole or not at all, compressed by the ending of its name.
+//! An atomic output file that is compressed according to its name.
 
 use crate::atomic::{self, AtomicFile};
 use crate::error::{Error, ErrorKind, Result};
@@ -6,8 +6,10 @@ use flate2::write::GzEncoder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// An output file that is compressed if its name ends in `.gz` or `.zst` and that appears under its name, whole, when
-/// [`commit`](Self::commit)ted; dropped before, it leaves nothing behind. An existing file is replaced.
+/// An output file that appears under its name only when [`commit`](Self::commit)ted, whole and synced to
+/// disk. It is compressed if its name ends in `.gz` or `.zst`.
+///
+/// A commit replaces an existing file. A drop without commit leaves no file.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
@@ -38,11 +40,11 @@ impl std::fmt::Debug for OutputFile {
 }
 
 impl OutputFile {
-    /// Begins to write the file. A device, a pipe or an open file (`/dev/stdout`, `/dev/fd/3`) is
-    /// written to as it is; of a symbolic link the target is replaced or made.
+    /// Starts writing the file. A device, a pipe or an open file (`/dev/stdout`, `/dev/fd/3`) is written
+    /// in place. Through a symbolic link, its target is replaced or created.
     ///
     /// # Errors
-    /// [`ErrorKind::BadOutput`] for a directory; what the operating system refuses.
+    /// [`ErrorKind::BadOutput`] for a directory, and errors of the operating system.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = AtomicFile::create(path)?;
@@ -57,16 +59,15 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), encoder })
     }
 
-    /// Ends the file and makes it appear, its bytes safe on disk.
+    /// Finishes the file, syncs it to disk and renames it to its name.
     ///
     /// # Errors
-    /// What the operating system refuses, naming the file.
+    /// Errors of the operating system, with the path of the file.
     pub fn commit(self) -> Result<()> {
         Self::commit_all([self])
     }
 
-    /// Ends several files and makes them appear together: the bytes of all are safe on disk before
-    /// the first appears.
+    /// Commits several files together: all are synced to disk before the first is renamed.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -79,15 +80,15 @@ impl OutputFile {
     /// ```
     ///
     /// # Errors
-    /// What the operating system refuses, naming the file; none has appeared then, unless it was a
-    /// rename that failed, after which files that were replaced before it keep their new content.
+    /// Errors of the operating system, with the path of the file. Then no new file has appeared. Only if
+    /// a rename failed, files replaced by earlier renames keep their new content.
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
-        let files = files.into_iter().map(Self::end).collect::<Result<Vec<_>>>()?;
+        let files = files.into_iter().map(Self::finish).collect::<Result<Vec<_>>>()?;
         atomic::commit_all(files)
     }
 
-    /// Ends the compression.
-    fn end(self) -> Result<AtomicFile> {
+    /// Finishes the compression.
+    fn finish(self) -> Result<AtomicFile> {
         match self.encoder {
             Encoder::Plain(file) => Ok(file),
             Encoder::Gzip(encoder) => encoder.finish().map_err(|err| Error::io(&self.path, err)),
@@ -95,13 +96,15 @@ impl OutputFile {
         }
     }
 
-    /// The file itself, for a form that is not compressed as a whole.
+    /// The file itself, for a format that is not compressed as a whole.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadOutput`] if the name is that of a compressed file.
     pub(crate) fn uncompressed(&mut self) -> Result<&mut AtomicFile> {
         match &mut self.encoder {
             Encoder::Plain(file) => Ok(file),
             _ => {
-                let what =
-                    "its name is that of a compressed file, and it is not compressed; name it without .gz or .zst";
+                let what = "this format is not compressed; give a name without .gz or .zst";
                 Err(Error::from(ErrorKind::BadOutput(what.to_owned())).at(&self.path))
             }
         }

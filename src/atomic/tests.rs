@@ -1,6 +1,6 @@
-//! Outputs appear whole, together or not at all, and only where they may.
+//! Outputs appear whole, together or not at all, and replace only regular files.
 
-use crate::atomic::fault::fail_each_step;
+use crate::atomic::fault_injection::fail_each_step;
 use crate::atomic::*;
 use std::fs;
 
@@ -25,14 +25,14 @@ fn nothing_appears_before_the_commit() {
 }
 
 #[test]
-fn what_cannot_be_a_file_is_refused() {
+fn invalid_paths_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     for (name, cause) in [
         (".", "it is a directory"),
         ("", "it has no name"),
         ("no/such", "there is no folder"),
-        ("new/", "its name ends as that of a directory"),
+        ("new/", "is a directory; name a file"),
         ("file/x", "Not a directory"),
     ] {
         let path = if name.is_empty() { PathBuf::new() } else { dir.path().join(name) };
@@ -41,7 +41,7 @@ fn what_cannot_be_a_file_is_refused() {
     }
 }
 
-/// Writes three outputs, of which the first is there already.
+/// Writes three outputs; the first replaces a file.
 fn write_three(dir: &Path) -> Result<()> {
     let mut files = Vec::new();
     for name in ["old", "b", "c"] {
@@ -54,7 +54,7 @@ fn write_three(dir: &Path) -> Result<()> {
 }
 
 #[test]
-fn files_appear_together_or_not_at_all_whatever_step_fails() {
+fn files_appear_together_or_not_at_all() {
     let dir = tempfile::tempdir().unwrap();
     let mut failed = 0;
     let steps = fail_each_step(
@@ -74,7 +74,7 @@ fn files_appear_together_or_not_at_all_whatever_step_fails() {
             assert_eq!(fs::read(dir.path().join("old")).unwrap(), expected, "{err}");
         },
     );
-    assert_eq!(steps, 3 * 4, "each file is created, written, brought to disk and renamed");
+    assert_eq!(steps, 3 * 4, "each file is created, written, synced and renamed");
     for name in ["old", "b", "c"] {
         assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"new");
     }
@@ -82,7 +82,7 @@ fn files_appear_together_or_not_at_all_whatever_step_fails() {
 }
 
 #[test]
-fn a_directory_that_comes_meanwhile_stops_all() {
+fn a_new_directory_in_the_way_stops_the_commit() {
     let dir = tempfile::tempdir().unwrap();
     let files = ["a", "b"].map(|name| AtomicFile::create(&dir.path().join(name)).unwrap());
     fs::create_dir(dir.path().join("b")).unwrap();
@@ -99,7 +99,7 @@ mod unix {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn links_stay_and_lead_to_the_new_content() {
+    fn symbolic_links_are_kept_and_followed() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::write(at("real"), "old").unwrap();
@@ -121,7 +121,7 @@ mod unix {
     }
 
     #[test]
-    fn an_open_file_is_written_where_it_stands() {
+    fn open_files_are_written_in_place() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("all");
         let mut shared = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
@@ -146,7 +146,7 @@ mod unix {
     }
 
     #[test]
-    fn pipes_are_written_to() {
+    fn pipes_are_written_in_place() {
         let (mut reader, writer) = io::pipe().unwrap();
         write(Path::new(&format!("/dev/fd/{}", writer.as_raw_fd())), b"new").unwrap();
         drop(writer);

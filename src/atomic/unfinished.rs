@@ -1,4 +1,4 @@
-//! The temporary files of this process, so that a signal handler can remove them.
+//! The list of temporary files of this process, so that a signal handler can remove them.
 
 use crate::error::Result;
 use std::fs;
@@ -9,30 +9,31 @@ use tempfile::NamedTempFile;
 
 /// The temporary files that are being written.
 #[derive(Debug)]
-struct List {
+struct UnfinishedFiles {
     paths: Vec<PathBuf>,
-    /// They were removed, and no more may come.
-    ended: bool,
+    /// The files were removed, and no file may be added.
+    is_closed: bool,
 }
 
-static UNFINISHED: Mutex<List> = Mutex::new(List { paths: Vec::new(), ended: false });
+static UNFINISHED: Mutex<UnfinishedFiles> = Mutex::new(UnfinishedFiles { paths: Vec::new(), is_closed: false });
 
-fn unfinished() -> MutexGuard<'static, List> {
+fn unfinished() -> MutexGuard<'static, UnfinishedFiles> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Holds a temporary file in the list of unfinished ones as long as it lives.
+/// Keeps a temporary file in the list until it is dropped.
 #[derive(Debug)]
 pub(super) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Makes a temporary file. The list is locked meanwhile, so that every temporary file is in it.
-    pub(super) fn begin(make: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
+    /// Creates a temporary file with `create` and adds it to the list. The list is locked throughout,
+    /// so that a signal handler sees every temporary file.
+    pub(super) fn create(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
         let mut list = unfinished();
-        if list.ended {
+        if list.is_closed {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let file = make()?;
+        let file = create()?;
         list.paths.push(file.path().to_owned());
         let unfinished = Self(file.path().to_owned());
         Ok((file, unfinished))
@@ -45,17 +46,18 @@ impl Drop for Unfinished {
     }
 }
 
-/// Runs `rename`, which gives several temporary files their names. A signal handler that calls
-/// [`remove_unfinished`] waits until all have them. `rename` must drop no [`Unfinished`], which
-/// would wait for the same lock.
+/// Runs `rename`, which renames several temporary files, without interruption: a signal handler that
+/// calls [`remove_unfinished`] waits until all are renamed. `rename` must drop no [`Unfinished`], which
+/// would deadlock on the same lock.
 pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
     let list = unfinished();
-    if list.ended { Err(io::Error::from(io::ErrorKind::Interrupted).into()) } else { rename() }
+    if list.is_closed { Err(io::Error::from(io::ErrorKind::Interrupted).into()) } else { rename() }
 }
 
-/// Removes the temporary files of all outputs that are being written, for a program that a signal
-/// is about to end, where nothing is dropped. What is written to such an output afterwards is lost,
-/// and no other file can be begun in this process.
+/// Removes the temporary files of all outputs that are being written.
+///
+/// Call it before a signal ends the program, because then nothing is dropped. Later writes to these
+/// outputs are lost, and this process can create no further output.
 ///
 /// ```standalone_crate
 /// # let dir = tempfile::tempdir()?;
@@ -67,9 +69,9 @@ pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
 /// ```
 pub fn remove_unfinished() {
     let mut list = unfinished();
-    list.ended = true;
+    list.is_closed = true;
     for path in list.paths.drain(..) {
-        // There is nobody to tell, and nothing else to do.
+        // The process is about to end, so there is no way to report an error.
         let _ = fs::remove_file(path);
     }
 }

@@ -77,8 +77,8 @@ impl Input {
 
 /// Refuses a file that is no list by its first bytes, before anything is read or written.
 fn refuse_other_formats(path: &Path, file: File) -> Result<()> {
-    let mut start = Vec::with_capacity(file_format::LOOK);
-    file.take(file_format::LOOK as u64).read_to_end(&mut start).map_err(|err| Error::io(path, err))?;
+    let mut start = Vec::with_capacity(file_format::DETECTION_LEN);
+    file.take(file_format::DETECTION_LEN as u64).read_to_end(&mut start).map_err(|err| Error::io(path, err))?;
     let is_compressed = matches!(FileFormat::of(&start), Some(FileFormat::Gzip | FileFormat::Zstd));
     let other_format = || if is_compressed { None } else { FileFormat::not_a_list(&start, false) };
     let why = refuse_by_name(path, &start).or_else(other_format);

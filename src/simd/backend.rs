@@ -1,29 +1,38 @@
-//! What the inner loop of judging asks of a machine.
+//! The interface of a vector backend: the steps of the inner loops that have a vector version.
 
-use crate::simd::{Characters, Fingerprints, Found, Nibbles, PairTables};
+use crate::simd::{BucketMatches, Characters, Fingerprints, Nibbles, PairTables};
 
-/// The steps of a [`Backend`], for what declares them and passes them on.
+/// Calls a macro with the signatures of all steps, to declare or implement them.
+///
+/// Every step is a pure function: all backends return the same result for the same arguments, and
+/// `scalar.rs` is the specification. No step panics, for any argument.
 macro_rules! for_each_step {
-    ($pass_on:ident) => {
-        $pass_on! {
-            /// Looks for line ends in a piece of text, and for bytes that are not plain.
+    ($macro:ident) => {
+        $macro! {
+            /// Finds the line ends and the [odd](LineMasks::odd) bytes in a block of text.
             fn scan_lines(self, text: &[u8; 64]) -> LineMasks;
-            /// The bytes that are the same in two texts, one bit each.
+            /// Compares two texts byte by byte: bit `i` is set if the bytes at `i` are equal.
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
-            /// Looks at a host name; `None` if it is longer than 31 bytes.
+            /// Finds the end of the host name at the start of `window`, and its last label. `None` if
+            /// all 32 bytes are part of the name.
             fn scan_host(self, window: &[u8; 32]) -> Option<HostScan>;
-            /// Whether a text has no [odd](LineMasks::odd) bytes. Such a path is in normal form for every profile, as nearly all are.
+            /// Whether a text has no [odd](LineMasks::odd) bytes. Such a path is in normal form for
+            /// every profile, as nearly all paths are.
             fn is_plain(self, text: &[u8]) -> bool;
-            /// How many of the words, little-endian and sorted, are not greater than `word`. Looks at all: they should be few.
+            /// The number of words that are not greater than `word`. The words are little-endian and
+            /// sorted. Compares all of them, so they should be few.
             fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
-            /// The first of the signatures, each of two little-endian words, that has no bit that `signature` lacks.
+            /// The index of the first signature that is a subset of `signature`: that has no bit
+            /// which `signature` lacks. A signature is two little-endian words.
             fn next_subset(self, signatures: &[[u8; 16]], signature: [u64; 2]) -> Option<usize>;
-            /// The bits of all pairs of neighbouring bytes.
+            /// The set of the numbers that `tables` assign to all pairs of neighbouring bytes: bit
+            /// `n % 64` of word `n / 64` for number `n`.
             fn pair_bits(self, text: &[u8], tables: &PairTables) -> [u64; 2];
-            /// The signs of a text.
+            /// The kinds of characters in a text, and its number of slashes. `kinds` must give byte 0
+            /// no kind.
             fn characters(self, text: &[u8], kinds: &Nibbles) -> Characters;
-            /// Looks for all fingerprints in a text.
-            fn scan_fingerprints(self, fingerprints: &Fingerprints, text: &[u8]) -> Found;
+            /// Finds the buckets with a fingerprint that may occur in a text, and counts its slashes.
+            fn scan_fingerprints(self, fingerprints: &Fingerprints, text: &[u8]) -> BucketMatches;
         }
     };
 }
@@ -31,11 +40,13 @@ pub(super) use for_each_step;
 
 macro_rules! declare {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
-        /// Instructions that may be used. Which they are is known when the work that uses them is compiled: to ask at every step took a
-        /// twentieth of the time.
+        /// A set of vector instructions that this machine has.
+        ///
+        /// It is a type parameter, so that the compiler knows the instructions and inlines the steps:
+        /// a check of the machine in each step took a twentieth of the time.
         pub(crate) trait Backend: Copy {
-            /// Calls `work` in a function of its own, compiled for the same instructions. Rare work that is inlined
-            /// into a loop takes its registers.
+            /// Calls `work` in a function of its own, compiled for the same instructions. For rare
+            /// work, which takes registers from a loop if it is inlined there.
             fn outlined<R>(self, work: impl FnOnce() -> R) -> R;
 
             $(
@@ -48,21 +59,22 @@ macro_rules! declare {
 
 for_each_step!(declare);
 
-/// What a look at a piece of text tells of its lines, one bit for each byte.
+/// The line ends and odd bytes of a 64-byte block: bit `i` stands for byte `i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineMasks {
-    /// The line ends.
+    /// The line ends, `\n`.
     pub ends: u64,
-    /// Bytes that may not stand in a plain URL as it is: `%`, `*`, `#`, those up to the blank and from 0x80 on; and `!`, `"` and `$`,
-    /// which are rare, so that one comparison tells most of them.
+    /// The odd bytes: those that may not be in normal form as they are. They are `%`, `*`, `#`, all up
+    /// to the blank, and all from 0x80 on, without line ends. `!`, `"` and `$` are odd too, because one
+    /// comparison then covers most of the set, and they are rare.
     pub odd: u64,
 }
 
-/// What a look at the beginning of a text tells of the host name there.
+/// The host name at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostScan {
-    /// How many lower-case letters, digits, `.`, `-` and `_` it begins with, if there are fewer than 32.
+    /// The length of the run of lower-case letters, digits, `.`, `-` and `_`.
     pub len: usize,
-    /// Where the last label of these begins.
+    /// The start of the last label in that run.
     pub label: usize,
 }

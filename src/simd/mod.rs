@@ -1,56 +1,62 @@
-//! Looks through many words at once: the one place with vector instructions, each beside the plain code that it stands for.
+//! SIMD: the vector backends, and the scalar code that specifies them.
 //!
-//! Which instructions the machine has is found out when running, so one binary serves all of an architecture. Machines
-//! without AVX2, and all that are not x86-64, take the plain code, which the compiler vectorises as far as it can.
+//! [`Backend`] lists the steps. `scalar` implements them for all machines, and `avx2` for x86-64 with
+//! AVX2, which is 3 to 9 times as fast at scanning lists. [`AnyBackend`] detects the instructions at run
+//! time, so one binary serves all machines of an architecture. A hot loop is a [`Kernel`], which
+//! [`AnyBackend::run`] compiles once per backend.
+//!
+//! Tests compare each vector step with its scalar version on random input.
 
-mod any;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod backend;
-mod plain;
+mod detected;
+mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use any::AnyBackend;
 pub(crate) use backend::{Backend, HostScan, LineMasks};
+pub(crate) use detected::AnyBackend;
 
-/// Lanes, one bit each.
+/// A mask of lanes, one bit per lane.
 pub(crate) type Lanes = u32;
 
-/// Sixteen tags of two bytes, little-endian, not aligned.
+/// The length of a bucket of tags: sixteen tags of two bytes, little-endian and not aligned.
 pub(crate) const TAGS_LEN: usize = 32;
 
-/// The lanes of the tags that are this one.
+/// The lanes of the tags that are equal to `tag`.
 #[inline]
 pub(crate) fn equal_tags(tags: &[u8; TAGS_LEN], tag: u16) -> Lanes {
     #[cfg(target_arch = "x86_64")]
     {
-        // SAFETY: SSE2, which is all that the function asks for, belongs to every x86-64 machine.
-        #[expect(unsafe_code, reason = "calls a function that names what it needs")]
+        // SAFETY: the function requires only SSE2, which every x86-64 machine has.
+        #[expect(unsafe_code, reason = "calls a function with target features")]
         return unsafe { sse2::equal_tags(tags, tag) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    plain::equal_tags(tags, tag)
+    scalar::equal_tags(tags, tag)
 }
 
-/// Kernel that is compiled twice: for the vector instructions, and for machines without.
+/// A hot loop that is compiled once per backend.
 pub(crate) trait Kernel {
-    /// What it gives.
+    /// The result.
     type Output;
 
-    /// Does it. To be inlined always, and all that is short in it: only then the vector functions it calls become part of it.
+    /// Runs the loop. It must be `#[inline(always)]`, as must the short functions that it calls: only
+    /// then the steps of the backend are inlined into it.
     fn run(self, backend: impl Backend) -> Self::Output;
 }
 
-/// Asks the memory for what is looked at soon. Nothing waits for it, unlike for a load, and nothing changes but the time.
+/// Prefetches a value that the program reads soon. Unlike a load it stalls nothing, and it changes
+/// nothing but the time.
 #[inline]
 pub(crate) fn prefetch<T>(soon: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address is that of a reference; and the instruction reads nothing and faults at no address.
+        // SAFETY: the address is that of a reference, and the instruction faults at no address.
         #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast());
@@ -60,7 +66,8 @@ pub(crate) fn prefetch<T>(soon: &T) {
     let _ = soon;
 }
 
-/// Values of bytes, each made of two: that of its low four bits, and that of its high four bits.
+/// A table of byte values in two halves: one value for the low four bits of a byte, one for the high
+/// four bits. A vector shuffle looks up each half; the caller combines them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nibbles {
     pub low: [u8; 16],
@@ -68,62 +75,64 @@ pub(crate) struct Nibbles {
 }
 
 impl Nibbles {
+    /// The values of both halves of a byte.
     #[inline]
     const fn of(&self, byte: u8) -> (u8, u8) {
         (self.low[(byte & 15) as usize], self.high[(byte >> 4) as usize])
     }
 }
 
-/// How two neighbouring bytes become the number of a bit: the exclusive or of the values of the first and of the second, each the
-/// exclusive or of its halves; all below 128.
+/// A hash of pairs of bytes to numbers below 128: the exclusive or of both values of the first byte and
+/// both values of the second byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairTables {
     pub first: Nibbles,
     pub second: Nibbles,
 }
 
-/// Which signs a text holds.
+/// A summary of the characters in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Characters {
-    /// The kinds of all bytes; a byte's kinds are the bits that both its halves have, and those of the byte 0 must be none.
+    /// The kinds of all bytes together. The kinds of a byte are the bits that both its halves have.
     pub kinds: u8,
-    /// How many slashes, up to 255.
+    /// The number of slashes, at most 255.
     pub slashes: u8,
 }
 
-/// Buckets that [`Fingerprints`] has.
+/// The number of buckets of [`Fingerprints`].
 pub(crate) const BUCKETS: usize = 16;
 
-/// Pieces of text of one to three bytes, each in a bucket, laid out so that all are looked for at once.
+/// Fingerprints of one to three bytes in 16 buckets, in the layout of the vector search Teddy (of
+/// Hyperscan and of the crate aho-corasick), of which this is the first phase.
 ///
-/// For each bucket and each of three places there stands which low and which high halves of bytes its pieces have there. So a bucket
-/// may be found though the text has none of its pieces, but not the other way round. This is the first half of the algorithm Teddy
-/// (of Hyperscan, and of the crate aho-corasick).
+/// For each bucket and each of three positions, the table has the low and the high halves of the bytes
+/// that the fingerprints of the bucket have there. So the search can report a bucket by mistake, but
+/// misses none.
 #[derive(Clone, Debug)]
 pub(crate) struct Fingerprints {
-    /// Eight buckets each, a bit for each bucket.
+    /// Buckets 0 to 7, and 8 to 15: one bit per bucket, and a table per position.
     halves: [[Nibbles; 3]; 2],
-    /// Whether the second half has any.
+    /// Whether the second half has any fingerprint.
     is_wide: bool,
 }
 
 impl Fingerprints {
-    /// None yet.
+    /// No fingerprints.
     pub(crate) fn new() -> Self {
         Self { halves: [[Nibbles { low: [0; 16], high: [0; 16] }; 3]; 2], is_wide: false }
     }
 
-    /// Puts the first three bytes of a piece, which is not empty, into a bucket.
-    pub(crate) fn add(&mut self, bucket: usize, piece: &[u8]) {
+    /// Adds the first three bytes of `literal`, which must not be empty, to a bucket.
+    pub(crate) fn add(&mut self, bucket: usize, literal: &[u8]) {
         self.is_wide |= bucket >= 8;
         let (half, bit) = (&mut self.halves[bucket / 8 % 2], 1 << (bucket % 8));
-        for (place, nibbles) in half.iter_mut().enumerate() {
-            match piece.get(place) {
+        for (position, nibbles) in half.iter_mut().enumerate() {
+            match literal.get(position) {
                 Some(&byte) => {
                     nibbles.low[usize::from(byte & 15)] |= bit;
                     nibbles.high[usize::from(byte >> 4)] |= bit;
                 }
-                // Behind a short piece anything may stand, also the zeros behind the end of a text.
+                // After a short fingerprint any byte matches, also the zeros after the end of a text.
                 None => {
                     nibbles.low.iter_mut().for_each(|bits| *bits |= bit);
                     nibbles.high.iter_mut().for_each(|bits| *bits |= bit);
@@ -133,11 +142,11 @@ impl Fingerprints {
     }
 }
 
-/// What was found in a text.
+/// The result of a search for [`Fingerprints`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// The buckets of which a piece may be there, one bit each.
+pub(crate) struct BucketMatches {
+    /// The buckets with a fingerprint that may occur in the text, one bit per bucket.
     pub buckets: u16,
-    /// How many slashes, up to 255.
+    /// The number of slashes, at most 255.
     pub slashes: u8,
 }

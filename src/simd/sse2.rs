@@ -1,4 +1,4 @@
-//! The vector code that every x86-64 machine runs.
+//! The vector code for every x86-64 machine, which needs no detection: the tags of a hash bucket.
 
 use crate::simd::{Lanes, TAGS_LEN};
 use std::arch::x86_64::*;
@@ -17,6 +17,6 @@ pub(super) fn equal_tags(tags: &[u8; TAGS_LEN], tag: u16) -> Lanes {
     let wanted = _mm_set1_epi16(tag as i16);
     let [first, second] = tags.as_chunks::<16>().0 else { return 0 };
     let equal = [first, second].map(|tags| _mm_cmpeq_epi16(load(tags), wanted));
-    // A lane of two bytes becomes one of one byte, and then a bit.
+    // Packs each two-byte lane to one byte, and each byte to a bit.
     _mm_movemask_epi8(_mm_packs_epi16(equal[0], equal[1])) as Lanes
 }

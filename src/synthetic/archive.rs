@@ -1,14 +1,14 @@
-//! The archive: one JSON line for each origin, in the form that `compile` documents.
+//! The archive: one JSON line per origin, in the format that `compile` documents.
 
 use crate::synthetic::Web;
-use crate::synthetic::kinds::Answer;
-use crate::synthetic::profile::{CACHE_CONTROL, CAPTURE_SECONDS, REDIRECTS};
-use crate::synthetic::random::{Dice, Purpose};
+use crate::synthetic::random::{Decision, Dice};
 use crate::synthetic::sites::Sites;
+use crate::synthetic::statistics::{CACHE_CONTROL, CAPTURE_SECONDS, REDIRECTS};
+use crate::synthetic::variants::OriginAnswer;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct ArchiveLine<'a> {
     url: &'a str,
     fetched_at: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -16,25 +16,25 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    headers: Option<Headers<'a>>,
+    headers: Option<ResponseHeaders<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-enum Headers<'a> {
+enum ResponseHeaders<'a> {
     Location(&'a str),
     #[serde(rename = "Cache-Control")]
     CacheControl(&'a str),
 }
 
-/// What servers send that have no robots.txt and do not say so.
+/// The page of a server that has no robots.txt and answers with status 200.
 pub(super) const PAGE: &str =
     "<!DOCTYPE html>\n<html><head><title>Not here</title></head>\n<body><p>There is no such page.</p></body></html>\n";
 
-/// Appends the line of an origin, without its end.
+/// Appends the line of an origin, without its line end.
 pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
-    let dice = &mut Dice::new(web.options.seed, Purpose::Capture, origin, 0);
+    let dice = &mut Dice::new(web.options.seed, Decision::Capture, origin, 0);
     let (host, place) = Sites::of_origin(origin);
     let place = Sites::places(host)[place];
     let robots_url = |place| {
@@ -47,16 +47,16 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
     let (status, body) = match target {
         Some(_) => (Some(dice.weighted(REDIRECTS)), None),
         None => match web.answer(host) {
-            (Answer::Robots | Answer::Page, body) => (Some(200), body),
-            (Answer::Status(status), _) => (Some(status), None),
-            (Answer::Failed, _) => (None, None),
+            (OriginAnswer::Robots | OriginAnswer::Page, body) => (Some(200), body),
+            (OriginAnswer::Status(status), _) => (Some(status), None),
+            (OriginAnswer::Failed, _) => (None, None),
         },
     };
     let headers = match &target {
-        Some(target) => Some(Headers::Location(target)),
-        None => dice.chance(CACHE_CONTROL).then_some(Headers::CacheControl("max-age=3600")),
+        Some(target) => Some(ResponseHeaders::Location(target)),
+        None => dice.chance(CACHE_CONTROL).then_some(ResponseHeaders::CacheControl("max-age=3600")),
     };
-    let line = Line {
+    let line = ArchiveLine {
         url: &robots_url(place),
         fetched_at: &time(dice.below(CAPTURE_SECONDS)),
         status,
@@ -64,7 +64,7 @@ pub(super) fn push_line(web: &Web, origin: u64, out: &mut Vec<u8>) {
         headers,
         body: body.as_deref().and_then(|body| std::str::from_utf8(body).ok()),
     };
-    // Writing text to memory does not fail.
+    // Writing to memory does not fail.
     let _ = serde_json::to_writer(out, &line);
 }
 

@@ -1,8 +1,10 @@
-//! A made-up web, for benchmarks: an archive of robots.txt files and a list of URLs that are like those of the real web.
+//! A synthetic web for benchmarks: an archive of robots.txt files and a list of URLs with the statistics
+//! of the real web.
 //!
-//! Everything follows from a seed and from numbers: which host is the 17th, what it answers, what the 3rd rule of its robots.txt
-//! is. Nothing is stored, so memory does not depend on the size, and a seed means the same web on every machine, for ever. The
-//! figures stand in `profile.rs`; docs/DESIGN.md compares them with measured ones.
+//! Every property is a pure function of a seed and an index: the name of host 17, its answer, rule 3 of
+//! its robots.txt. Nothing is stored, so memory does not depend on the size. A seed gives the same web
+//! on every machine and in every version. `statistics.rs` has all figures; docs/DESIGN.md compares the
+//! result with measurements.
 //!
 //! ```
 //! use robosieve::synthetic::{Order, Web, WebOptions};
@@ -21,41 +23,41 @@
 //! ```
 
 mod archive;
-mod files;
-mod kinds;
-mod order;
+mod catalog;
+mod distributions;
 mod patterns;
-mod profile;
 mod random;
-mod robots;
+mod robots_file;
 mod sites;
+mod statistics;
 mod stream;
 mod urls;
-mod words;
+mod variants;
+mod vocabulary;
 
-use files::Files;
-use kinds::Answer;
-use order::{Popularity, Shuffle};
-use profile::POPULAR_ONE_IN;
-use random::Purpose;
+use catalog::FileCatalog;
+use distributions::{Permutation, Popularity};
+use random::Decision;
 use sites::Sites;
+use statistics::POPULAR_ONE_IN;
 use std::io::Read;
+use variants::OriginAnswer;
 
-/// Which web to make.
+/// The parameters of a synthetic web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebOptions {
-    /// Another seed makes another web of the same kind.
+    /// The seed: each gives another web with the same statistics.
     pub seed: u64,
-    /// Origins in the archive, from 1 to [`WebOptions::MAX`]; a site has one to three.
+    /// The number of origins in the archive, from 1 to [`WebOptions::MAX`]. A site has one to three.
     pub origins: u64,
-    /// URLs in the list, up to [`WebOptions::MAX`].
+    /// The number of URLs in the list, up to [`WebOptions::MAX`].
     pub urls: u64,
     /// The order of the list.
     pub order: Order,
 }
 
 impl WebOptions {
-    /// The largest number of origins and of URLs: far more than anyone waits for.
+    /// The maximum number of origins and of URLs.
     pub const MAX: u64 = 1_000_000_000_000;
 }
 
@@ -66,32 +68,32 @@ impl Default for WebOptions {
     }
 }
 
-/// The order of a list; the URLs are the same.
+/// The order of the list of URLs. The URLs are the same in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Grouped by host, as in a crawl index.
     #[default]
     Sorted,
-    /// Mixed, as in a log or a frontier.
+    /// In random order, as in a log or a frontier.
     Shuffled,
 }
 
-/// A made-up web. Small and `Copy`, whatever its size.
+/// A synthetic web. The value is small and `Copy` for any number of origins.
 #[derive(Clone, Copy, Debug)]
 pub struct Web {
     options: WebOptions,
     sites: Sites,
-    files: Files,
-    /// How many URLs the host of each rank has.
+    files: FileCatalog,
+    /// The number of URLs of the host with each popularity rank.
     popularity: Popularity,
-    /// Ranks to hosts.
-    ranks: Shuffle,
-    /// Places in a shuffled list to URLs.
-    order: Shuffle,
+    /// Maps popularity ranks to hosts.
+    ranks: Permutation,
+    /// Maps lines of a shuffled list to URLs.
+    order: Permutation,
 }
 
 impl Web {
-    /// The web of these options; sizes beyond what is possible are taken as the nearest that is. Costs nothing.
+    /// The web with these options. Sizes out of range are clamped. Generates nothing yet.
     pub fn new(mut options: WebOptions) -> Self {
         options.origins = options.origins.clamp(1, WebOptions::MAX);
         options.urls = options.urls.min(WebOptions::MAX);
@@ -100,55 +102,56 @@ impl Web {
         Self {
             options,
             sites,
-            files: Files::new(seed, sites.hosts),
+            files: FileCatalog::new(seed, sites.hosts),
             popularity: Popularity::new(sites.hosts, options.urls),
-            ranks: Shuffle::new(seed, Purpose::Rank, sites.hosts),
-            order: Shuffle::new(seed, Purpose::Order, options.urls),
+            ranks: Permutation::new(seed, Decision::Rank, sites.hosts),
+            order: Permutation::new(seed, Decision::Order, options.urls),
         }
     }
 
-    /// What it was made with.
+    /// The options of this web.
     pub fn options(&self) -> WebOptions {
         self.options
     }
 
-    /// The archive, in JSON lines: one capture of each origin's robots.txt. Takes some 5 µs an origin.
+    /// The archive as JSON lines: one capture of each origin's robots.txt. Takes about 5 µs per origin.
     pub fn archive(&self) -> impl Read + Send + 'static {
         let web = *self;
         stream::lines(0..self.options.origins, move |origin, out| archive::push_line(&web, origin, out))
     }
 
-    /// The list of URLs, one a line. A few are no URLs, or lead to origins that the archive lacks. Takes some
-    /// 0.3 µs each.
+    /// The list of URLs, one per line. A few lines are no URLs, and some URLs have origins that the
+    /// archive lacks. Takes about 0.3 µs per URL.
     pub fn urls(&self) -> impl Read + Send + 'static {
         let web = *self;
         stream::lines(urls::visits(web), move |visit, out| urls::push_line(&web, visit, out))
     }
 
-    /// The body that an origin of the archive obeys, its own or that of the origin it redirects to; `None` for other origins and
-    /// those without one. `origin` is in canonical form, as [`Origin`](crate::Origin) has it.
+    /// The robots.txt of an origin in the archive: its own, or that of the origin it redirects to. `None`
+    /// for an origin without one, and for an unknown origin. `origin` must be in the canonical form of
+    /// [`Origin`](crate::Origin).
     pub fn robots(&self, origin: &str) -> Option<Vec<u8>> {
         self.answer(self.sites.find(origin)?).1
     }
 
-    /// Whether a rank is among the first, whose hosts are looked after better than most.
+    /// Whether a rank is that of a popular host. Such hosts are better maintained than most.
     fn is_popular(&self, rank: u64) -> bool {
         rank < self.sites.hosts / POPULAR_ONE_IN
     }
 
-    /// What a host answers, and the body.
-    fn answer(&self, host: u64) -> (Answer, Option<Vec<u8>>) {
+    /// The answer of a host, and its body.
+    fn answer(&self, host: u64) -> (OriginAnswer, Option<Vec<u8>>) {
         let popular = self.is_popular(self.ranks.place_of(host));
         let answer = self.sites.answer(host, popular);
         let body = match answer {
-            Answer::Robots => {
+            OriginAnswer::Robots => {
                 let (mut origin, mut text) = (Vec::new(), Vec::new());
                 self.sites.push_origin(host, Sites::places(host)[0], true, &mut origin);
                 self.files.choose(host, popular).push_text(&origin, &mut text);
                 Some(text)
             }
-            Answer::Page => Some(archive::PAGE.as_bytes().to_vec()),
-            Answer::Status(_) | Answer::Failed => None,
+            OriginAnswer::Page => Some(archive::PAGE.as_bytes().to_vec()),
+            OriginAnswer::Status(_) | OriginAnswer::Failed => None,
         };
         (answer, body)
     }

@@ -1,59 +1,62 @@
-//! The pattern of one rule, and paths that meet it.
+//! The pattern of a rule, and paths that match it.
 
-use crate::synthetic::kinds::Form;
-use crate::synthetic::profile::{
+use crate::synthetic::random::Dice;
+use crate::synthetic::statistics::{
     ANCHORED_RULES, CAPITAL_RULES, ESCAPING_RULES, FORMS, PATTERN_LENGTH, PRIVATE_RULES, QUERY_RULES, WILD_RULES,
 };
-use crate::synthetic::random::Dice;
-use crate::synthetic::words::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
+use crate::synthetic::variants::WildcardForm;
+use crate::synthetic::vocabulary::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
 
-/// What the rules of a file are like.
+/// The kinds of patterns in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taste {
+pub(super) struct PatternStyle {
     pub wild: bool,
     pub anchored: bool,
     pub escaping: bool,
 }
 
-/// Appends a pattern. That of a file's first rule has all that the file has a taste for.
-pub(super) fn push_pattern(taste: Taste, first: bool, dice: &mut Dice, out: &mut Vec<u8>) {
-    let anchored = if taste.wild && (first || dice.chance(WILD_RULES)) {
+/// Appends a pattern. The first rule of a file has all kinds in its style.
+pub(super) fn push_pattern(style: PatternStyle, first: bool, dice: &mut Dice, out: &mut Vec<u8>) {
+    let anchored = if style.wild && (first || dice.chance(WILD_RULES)) {
         push_wild(dice.weighted(FORMS), dice, out)
     } else {
         push_plain(dice, out);
         first || dice.chance(ANCHORED_RULES)
     };
-    if taste.escaping && (first || dice.chance(ESCAPING_RULES)) {
+    if style.escaping && (first || dice.chance(ESCAPING_RULES)) {
         out.extend_from_slice(b"caf%C3%A9");
     }
-    if taste.anchored && anchored {
+    if style.anchored && anchored {
         out.push(b'$');
     }
 }
 
-/// Appends a pattern with wildcards; gives whether it names an ending.
-fn push_wild(form: Form, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
-    // Two words, as one of so small a vocabulary would be in every other URL.
+/// Appends a pattern with wildcards; returns whether it has a file extension.
+fn push_wild(form: WildcardForm, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
+    // Two words, because the vocabulary is small: one word would match every other URL.
     let words = [dice.one_of(&WORDS), dice.one_of(&WORDS)].join("-");
     let word = words.as_bytes();
     let parameter = dice.one_of(&PARAMETERS).as_bytes();
     let ending = dice.one_of(&FILE_ENDINGS).as_bytes();
-    if matches!(form, Form::Under | Form::Within | Form::WithinTwice | Form::WithinEnding) {
+    if matches!(
+        form,
+        WildcardForm::Under | WildcardForm::Within | WildcardForm::WithinTwice | WildcardForm::WithinEnding
+    ) {
         push_plain(dice, out);
     }
     let parts: &[&[u8]] = match form {
-        Form::Anywhere => &[b"/*/", word],
-        Form::AnywhereTwice => &[b"/*-", word, b"*"],
-        Form::AnywhereParameter => &[b"/*?", parameter, b"="],
-        Form::AnywhereEnding => &[b"/*", ending],
-        Form::BareParameter => &[b"*?", parameter, b"="],
-        Form::Under => &[b"*"],
-        Form::Within => &[b"*/", word, b"/"],
-        Form::WithinTwice => &[b"*", word, b"*"],
-        Form::WithinEnding => &[b"*", ending],
+        WildcardForm::Anywhere => &[b"/*/", word],
+        WildcardForm::AnywhereTwice => &[b"/*-", word, b"*"],
+        WildcardForm::AnywhereParameter => &[b"/*?", parameter, b"="],
+        WildcardForm::AnywhereEnding => &[b"/*", ending],
+        WildcardForm::BareParameter => &[b"*?", parameter, b"="],
+        WildcardForm::Under => &[b"*"],
+        WildcardForm::Within => &[b"*/", word, b"/"],
+        WildcardForm::WithinTwice => &[b"*", word, b"*"],
+        WildcardForm::WithinEnding => &[b"*", ending],
     };
     parts.iter().for_each(|part| out.extend_from_slice(part));
-    matches!(form, Form::AnywhereEnding | Form::WithinEnding)
+    matches!(form, WildcardForm::AnywhereEnding | WildcardForm::WithinEnding)
 }
 
 fn push_plain(dice: &mut Dice, out: &mut Vec<u8>) {
@@ -66,7 +69,7 @@ fn push_plain(dice: &mut Dice, out: &mut Vec<u8>) {
             push_path(len - 18, false, dice, out);
         }
     } else {
-        // Shorter ones would be the beginnings of most pages.
+        // Shorter ones would match most pages.
         push_path(len.max(12), dice.chance(CAPITAL_RULES), dice, out);
     }
     if dice.chance(QUERY_RULES) {
@@ -74,7 +77,7 @@ fn push_plain(dice: &mut Dice, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a path that a pattern matches, made longer where the pattern lets it be.
+/// Appends a path that matches a pattern, usually with more text after it if the pattern allows that.
 pub(super) fn push_path_for(pattern: &[u8], dice: &mut Dice, out: &mut Vec<u8>) {
     let (pattern, anchored) = match pattern.strip_suffix(b"$") {
         Some(pattern) => (pattern, true),

@@ -1,15 +1,16 @@
-//! Chance that falls the same way for ever: what is drawn depends on a seed, a purpose and two numbers, and on nothing else.
+//! Reproducible random numbers: each is a pure function of a seed, a kind of decision and two numbers.
 //!
-//! Numbers come from generators whose algorithms are published and frozen. From there to a value only whole numbers and the
-//! operations of floating point that are exact on every machine (`+ - * /`, `sqrt`) are used; logarithms and powers are not.
+//! The generators have published, frozen algorithms. All further arithmetic is on integers, or uses the
+//! floating-point operations that are exact on every machine (`+ - * /`, `sqrt`). Logarithms and powers
+//! are not, so they are avoided.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What is being decided, so that no two decisions on the same thing hang together.
+/// The kind of decision, so that different decisions about the same thing are independent.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Purpose {
+pub(super) enum Decision {
     Name = 1,
     Answer = 2,
     Choice = 3,
@@ -22,38 +23,38 @@ pub(super) enum Purpose {
     Capture = 10,
 }
 
-/// One number for a decision.
-pub(super) fn hash(seed: u64, purpose: Purpose, number: u64, part: u64) -> u64 {
+/// A hash as the single random number of a decision.
+pub(super) fn hash(seed: u64, decision: Decision, number: u64, part: u64) -> u64 {
     let mut key = [0; 32];
-    for (bytes, value) in key.chunks_exact_mut(8).zip([seed, purpose as u64, number, part]) {
+    for (bytes, value) in key.chunks_exact_mut(8).zip([seed, decision as u64, number, part]) {
         bytes.copy_from_slice(&value.to_le_bytes());
     }
     xxh3_64(&key)
 }
 
-/// As many numbers as a decision needs.
+/// A random number generator for a decision.
 pub(super) struct Dice(Xoshiro256PlusPlus);
 
 impl Dice {
-    pub(super) fn new(seed: u64, purpose: Purpose, number: u64, part: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(hash(seed, purpose, number, part)))
+    pub(super) fn new(seed: u64, decision: Decision, number: u64, part: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(hash(seed, decision, number, part)))
     }
 
     pub(super) fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `end`, each as likely as the others.
+    /// A uniform number below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
     }
 
-    /// A number from 0 to below 1.
+    /// A uniform number from 0 to below 1.
     fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True in this share of all cases.
+    /// `true` with this probability.
     pub(super) fn chance(&mut self, share: f64) -> bool {
         self.unit() < share
     }
@@ -62,32 +63,34 @@ impl Dice {
         values[self.below(values.len() as u64) as usize]
     }
 
-    /// The place of one of the values, each as often as the number beside it says.
-    pub(super) fn place_in<T>(&mut self, values: &[(u64, T)]) -> usize {
+    /// The index of a value, drawn by weight.
+    pub(super) fn weighted_index<T>(&mut self, values: &[(u64, T)]) -> usize {
         let mut at = self.below(values.iter().map(|(weight, _)| weight).sum());
-        for (place, (weight, _)) in values.iter().enumerate() {
+        for (index, (weight, _)) in values.iter().enumerate() {
             match at.checked_sub(*weight) {
-                None => return place,
+                None => return index,
                 Some(rest) => at = rest,
             }
         }
         values.len() - 1
     }
 
-    /// One of the values, each as often as the number beside it says.
+    /// A value, drawn by weight.
     pub(super) fn weighted<T: Copy>(&mut self, values: &[(u64, T)]) -> T {
-        values[self.place_in(values)].1
+        values[self.weighted_index(values)].1
     }
 
-    /// A number of this distribution.
+    /// A number from a distribution.
     pub(super) fn quantile(&mut self, of: &Quantiles) -> u64 {
         of.at(self.unit()) as u64
     }
 }
 
-/// A distribution by some of its quantiles, as statistics are published: of each, the share of cases that lie below it and its
-/// value, at least 1. The first share is 0, the last 1. Between two, values lie as on a line of logarithms. What is drawn is rounded
-/// down, so 1.01 ends a run of ones.
+/// A distribution defined by some of its quantiles, as statistics are published: pairs of a share and the
+/// value, at least 1, that this share of cases is below. The first share is 0, the last 1.
+///
+/// Between two quantiles values are interpolated geometrically. Drawn values are rounded down, so a
+/// quantile of 1.01 ends a run of ones.
 pub(super) struct Quantiles(pub &'static [(f64, f64)]);
 
 impl Quantiles {
@@ -95,7 +98,7 @@ impl Quantiles {
         let upper = self.0.iter().position(|(to, _)| share < *to).unwrap_or(self.0.len() - 1).max(1);
         let ((from, mut low), (to, mut high)) = (self.0[upper - 1], self.0[upper]);
         let mut share = (share - from) / (to - from);
-        // The mean of two logarithms is that of a square root, which every machine computes alike.
+        // Bisection with geometric means, because `sqrt` is exact on every machine.
         for _ in 0..4 {
             let middle = (low * high).sqrt();
             (low, high, share) =
@@ -110,14 +113,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_numbers_for_ever() {
-        let mut dice = Dice::new(1, Purpose::Url, 2, 3);
+    fn numbers_are_the_same_in_every_version() {
+        let mut dice = Dice::new(1, Decision::Url, 2, 3);
         let drawn = [dice.bits(), dice.below(1000), dice.quantile(&Quantiles(&[(0.0, 1.0), (1.0, 1e6)]))];
-        assert_eq!(drawn, [10_472_528_098_689_839_161, 806, 648_312], "a seed must go on to mean the same web");
+        assert_eq!(drawn, [10_472_528_098_689_839_161, 806, 648_312], "a seed must always give the same web");
     }
 
     #[test]
-    fn quantiles_are_met_and_what_lies_between_is_geometric() {
+    fn quantiles_are_interpolated_geometrically() {
         let of = Quantiles(&[(0.0, 1.0), (0.5, 4.0), (1.0, 64.0)]);
         for (share, value) in [(0.0, 1.0), (0.25, 2.0), (0.5, 4.0), (0.75, 16.0), (1.0, 64.0)] {
             assert!((of.at(share) - value).abs() < 1e-9, "{share}: {}", of.at(share));

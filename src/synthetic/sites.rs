@@ -1,26 +1,26 @@
-//! Sites: their names, their origins, and what each origin answers. All follows from a number.
+//! Sites: their names, their origins, and the answer of each origin.
 
-use crate::synthetic::kinds::Answer;
-use crate::synthetic::profile::{ANSWERS, ENDINGS, IDN_EVERY, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY};
-use crate::synthetic::random::{Dice, Purpose, hash};
-use crate::synthetic::words::{SYLLABLES, WORDS, push_syllables, read_syllables};
+use crate::synthetic::random::{Decision, Dice, hash};
+use crate::synthetic::statistics::{ANSWERS, ENDINGS, IDN_EVERY, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY};
+use crate::synthetic::variants::OriginAnswer;
+use crate::synthetic::vocabulary::{SYLLABLES, WORDS, push_syllables, read_syllables};
 
 /// One origin of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SiteOrigin {
     pub https: bool,
     pub www: bool,
-    /// Whether it answers itself; if not, it redirects to the site's first place.
+    /// Whether it answers itself; if not, it redirects to the site's main origin.
     pub serves: bool,
 }
 
-const fn place(https: bool, www: bool, serves: bool) -> Place {
-    Place { https, www, serves }
+const fn place(https: bool, www: bool, serves: bool) -> SiteOrigin {
+    SiteOrigin { https, www, serves }
 }
 
-/// The kinds of site, by turns: a quarter of all origins redirects, half of the sites have `www.`, one is served by both schemes (assumed:
-/// archives do not tell which origins were never asked).
-const KINDS: [&[Place]; 11] = [
+/// The kinds of sites, in rotation. A quarter of all origins redirect, half of the sites have `www.`, and
+/// one kind serves both schemes (assumed: archives do not record which origins were never requested).
+const KINDS: [&[SiteOrigin]; 11] = [
     &[place(true, false, true), place(false, false, false)],
     &[place(true, true, true), place(false, true, false), place(true, false, false)],
     &[place(true, false, true), place(false, false, true)],
@@ -34,8 +34,8 @@ const KINDS: [&[Place]; 11] = [
     &[place(false, true, true)],
 ];
 
-/// The origins of one site of each kind.
-const TURN: u64 = {
+/// The number of origins of one site of each kind.
+const ORIGINS_PER_ROTATION: u64 = {
     let (mut origins, mut kind) = (0, 0);
     while kind < KINDS.len() {
         origins += KINDS[kind].len() as u64;
@@ -44,10 +44,11 @@ const TURN: u64 = {
     origins
 };
 
-/// The label before the name of some hosts, in Punycode and as people write it.
+/// The first label of some hosts, in Punycode and in Unicode.
 const IDN: [&str; 2] = ["xn--bcher-kva.", "bücher."];
 
-/// All hosts, numbered in the order of their names. Most belong to the archive's sites; to some only URLs lead.
+/// All hosts, numbered in the order of their names. The archive has most of them; the rest only occur in
+/// URLs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sites {
     seed: u64,
@@ -55,12 +56,12 @@ pub(super) struct Sites {
     pub hosts: u64,
     /// Syllables that tell a name from all others.
     syllables: u32,
-    /// How far the numbers of neighbouring names lie apart.
+    /// The difference between the numbers that neighbouring names encode.
     stride: u64,
 }
 
 impl Sites {
-    /// Sites that have `origins` origins together, from 1 to `WebOptions::MAX`.
+    /// Sites with `origins` origins in total, from 1 to `WebOptions::MAX`.
     pub(super) fn new(seed: u64, origins: u64) -> Self {
         let sites = site_of(origins - 1).0 + 1;
         let hosts = host_of(sites - 1) + 1;
@@ -68,27 +69,27 @@ impl Sites {
         Self { seed, hosts, syllables, stride: SYLLABLES.pow(syllables) / hosts }
     }
 
-    /// The host that an origin of the archive belongs to, and which of its places it is.
+    /// The host of an origin of the archive, and the index of the origin in its site.
     pub(super) fn of_origin(origin: u64) -> (u64, usize) {
         let (site, place) = site_of(origin);
         (host_of(site), place)
     }
 
-    /// The places of a host, its main one first.
-    pub(super) fn places(host: u64) -> &'static [Place] {
+    /// The origins of a host, the main one first.
+    pub(super) fn places(host: u64) -> &'static [SiteOrigin] {
         match is_unknown(host) {
             true => &KINDS[3][..1],
             false => KINDS[((host - host / UNKNOWN_EVERY) % KINDS.len() as u64) as usize],
         }
     }
 
-    /// What a host that is in the archive answers.
-    pub(super) fn answer(&self, host: u64, popular: bool) -> Answer {
-        Dice::new(self.seed, Purpose::Answer, host, 0).weighted(if popular { POPULAR_ANSWERS } else { ANSWERS })
+    /// The answer of a host in the archive.
+    pub(super) fn answer(&self, host: u64, popular: bool) -> OriginAnswer {
+        Dice::new(self.seed, Decision::Answer, host, 0).weighted(if popular { POPULAR_ANSWERS } else { ANSWERS })
     }
 
-    /// Appends an origin, its host spelled as in Punycode or as people write it.
-    pub(super) fn push_origin(&self, host: u64, place: Place, punycode: bool, out: &mut Vec<u8>) {
+    /// Appends an origin, its host in Punycode or in Unicode.
+    pub(super) fn push_origin(&self, host: u64, place: SiteOrigin, punycode: bool, out: &mut Vec<u8>) {
         out.extend_from_slice(if place.https { b"https://" } else { b"http://" });
         if place.www {
             out.extend_from_slice(b"www.");
@@ -97,7 +98,7 @@ impl Sites {
             out.extend_from_slice(IDN[usize::from(!punycode)].as_bytes());
         }
         push_syllables(host * self.stride, self.syllables, out);
-        let bits = hash(self.seed, Purpose::Name, host, 0);
+        let bits = hash(self.seed, Decision::Name, host, 0);
         for (word, wanted) in [(bits >> 8, bits & 1 == 0), (bits >> 16, bits & 6 == 0)] {
             if wanted {
                 out.extend_from_slice(WORDS[word as usize % WORDS.len()].as_bytes());
@@ -109,14 +110,14 @@ impl Sites {
         }
     }
 
-    /// The host of the archive that an origin in canonical form belongs to.
+    /// The host of an origin in canonical form; `None` if the archive lacks it.
     pub(super) fn find(&self, origin: &str) -> Option<u64> {
         let name = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"))?;
         let name = name.strip_prefix("www.").unwrap_or(name);
         let name = name.strip_prefix(IDN[0]).unwrap_or(name);
         let host = read_syllables(name.as_bytes(), self.syllables)? / self.stride;
         let mut spelled = Vec::new();
-        let mut is_origin = |place: &Place| {
+        let mut is_origin = |place: &SiteOrigin| {
             spelled.clear();
             self.push_origin(host, *place, true, &mut spelled);
             spelled == origin.as_bytes()
@@ -130,15 +131,15 @@ fn is_unknown(host: u64) -> bool {
     host % UNKNOWN_EVERY == UNKNOWN_EVERY - 1
 }
 
-/// The host number of the archive's site of this number.
+/// The host of the site with this number in the archive.
 fn host_of(site: u64) -> u64 {
     site + site / (UNKNOWN_EVERY - 1)
 }
 
-/// The site that an origin belongs to, and which of its places it is.
+/// The site of an origin, and the index of the origin in it.
 fn site_of(origin: u64) -> (u64, usize) {
-    let mut site = origin / TURN * KINDS.len() as u64;
-    let mut place = (origin % TURN) as usize;
+    let mut site = origin / ORIGINS_PER_ROTATION * KINDS.len() as u64;
+    let mut place = (origin % ORIGINS_PER_ROTATION) as usize;
     for kind in KINDS {
         if place < kind.len() {
             break;

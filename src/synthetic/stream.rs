@@ -1,26 +1,27 @@
-//! Lines made one by one, read as a stream.
+//! A stream of lines that are generated on demand.
 
 use std::io::{self, Read};
 
-/// A buffer is filled to at least this much before it is read.
+/// The minimum number of bytes to generate at once.
 const CHUNK: usize = 64 << 10;
 
-/// A stream of a line for each item; `push` appends one without its end.
+/// A stream with a line per item; `push` appends a line without its line end.
 pub(super) fn lines<T, I: Iterator<Item = T>>(
     items: I,
     push: impl FnMut(T, &mut Vec<u8>),
-) -> Lines<I, impl FnMut(T, &mut Vec<u8>)> {
-    Lines { items, push, buffer: Vec::new(), read: 0 }
+) -> LineStream<I, impl FnMut(T, &mut Vec<u8>)> {
+    LineStream { items, push, buffer: Vec::new(), read: 0 }
 }
 
-pub(super) struct Lines<I, P> {
+/// The stream that [`lines`] returns.
+pub(super) struct LineStream<I, P> {
     items: I,
     push: P,
     buffer: Vec<u8>,
     read: usize,
 }
 
-impl<T, I: Iterator<Item = T>, P: FnMut(T, &mut Vec<u8>)> Read for Lines<I, P> {
+impl<T, I: Iterator<Item = T>, P: FnMut(T, &mut Vec<u8>)> Read for LineStream<I, P> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         if self.read == self.buffer.len() {
             self.buffer.clear();

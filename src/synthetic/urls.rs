@@ -1,22 +1,22 @@
-//! The list of URLs: which host is visited when, and what each line says.
+//! The list of URLs: the host of each line, and its text.
 
-use crate::synthetic::kinds::Odd;
-use crate::synthetic::profile::{AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, PATH_LENGTH, QUERY, QUERY_LENGTH};
-use crate::synthetic::random::{Dice, Purpose};
-use crate::synthetic::sites::{Place, Sites};
-use crate::synthetic::words::{push_path, push_query};
+use crate::synthetic::random::{Decision, Dice};
+use crate::synthetic::sites::{SiteOrigin, Sites};
+use crate::synthetic::statistics::{AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, PATH_LENGTH, QUERY, QUERY_LENGTH};
+use crate::synthetic::variants::Oddity;
+use crate::synthetic::vocabulary::{push_path, push_query};
 use crate::synthetic::{Order, Web};
 
 /// One line of the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
-    /// The URL's number; those of a host follow each other.
+    /// The number of the URL; the URLs of a host have consecutive numbers.
     url: u64,
     host: u64,
     rank: u64,
 }
 
-/// The lines in their order.
+/// The lines in the order of the list.
 pub(super) fn visits(web: Web) -> Box<dyn Iterator<Item = Visit> + Send> {
     match web.options.order {
         Order::Sorted => Box::new((0..web.sites.hosts).flat_map(move |host| {
@@ -31,11 +31,11 @@ pub(super) fn visits(web: Web) -> Box<dyn Iterator<Item = Visit> + Send> {
     }
 }
 
-/// Appends a line without its end.
+/// Appends a line without its line end.
 pub(super) fn push_line(web: &Web, visit: Visit, out: &mut Vec<u8>) {
-    let dice = &mut Dice::new(web.options.seed, Purpose::Url, visit.url, 0);
+    let dice = &mut Dice::new(web.options.seed, Decision::Url, visit.url, 0);
     let odd = dice.weighted(ODDITIES);
-    if odd == Odd::NotAUrl {
+    if odd == Oddity::NotAUrl {
         return out.extend_from_slice(dice.one_of(&["mailto:someone@mail.test", "about", "/", ""]).as_bytes());
     }
     push_origin(web, visit, odd, out);
@@ -48,32 +48,35 @@ pub(super) fn push_line(web: &Web, visit: Visit, out: &mut Vec<u8>) {
         push_query(query, dice, out);
     }
     match odd {
-        Odd::Escapes => out.extend_from_slice(b"%C3%A9t%c3%a9"),
-        Odd::RawNonAscii => out.extend_from_slice("été".as_bytes()),
-        Odd::Space => out.extend_from_slice(b" (1)"),
-        Odd::Fragment => out.extend_from_slice(b"#part"),
+        Oddity::Escapes => out.extend_from_slice(b"%C3%A9t%c3%a9"),
+        Oddity::RawNonAscii => out.extend_from_slice("été".as_bytes()),
+        Oddity::Space => out.extend_from_slice(b" (1)"),
+        Oddity::Fragment => out.extend_from_slice(b"#part"),
         _ => {}
     }
 }
 
-fn push_origin(web: &Web, visit: Visit, odd: Odd, out: &mut Vec<u8>) {
+/// Appends the origin of a line, with its unusual properties.
+fn push_origin(web: &Web, visit: Visit, odd: Oddity, out: &mut Vec<u8>) {
     let start = out.len();
-    web.sites.push_origin(visit.host, place_of(web, visit), visit.url.is_multiple_of(2), out);
+    web.sites.push_origin(visit.host, origin_of(web, visit), visit.url.is_multiple_of(2), out);
     let has_port = out.ends_with(b"0");
     match odd {
-        Odd::CapitalHost => out[start..].make_ascii_uppercase(),
-        Odd::User => {
+        Oddity::CapitalHost => out[start..].make_ascii_uppercase(),
+        Oddity::User => {
             let host = start + "http://".len() + usize::from(out[start + 4] == b's');
             out.splice(host..host, *b"user@");
         }
-        Odd::DefaultPort if !has_port => out.extend_from_slice(if out[start + 4] == b's' { b":443" } else { b":80" }),
-        Odd::OtherPort if !has_port => out.extend_from_slice(b":8081"),
+        Oddity::DefaultPort if !has_port => {
+            out.extend_from_slice(if out[start + 4] == b's' { b":443" } else { b":80" })
+        }
+        Oddity::OtherPort if !has_port => out.extend_from_slice(b":8081"),
         _ => {}
     }
 }
 
-/// Where on the site the URL is: the first of its URLs on its main origin, the last on the others.
-fn place_of(web: &Web, visit: Visit) -> Place {
+/// The origin of a URL: the first URLs of a site are on its main origin, the last ones on the others.
+fn origin_of(web: &Web, visit: Visit) -> SiteOrigin {
     let places = Sites::places(visit.host);
     if places.len() == 1 {
         return places[0];

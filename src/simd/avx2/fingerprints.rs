@@ -1,23 +1,23 @@
-//! All fingerprints looked for in one pass over a text.
+//! The first phase of Teddy: one pass over a text finds the buckets of all fingerprints.
 
 use crate::simd::avx2::vectors::{kinds_of, load_bytes, load_last, or_bytes, slash_lanes, successors};
-use crate::simd::{Fingerprints, Found, Nibbles};
+use crate::simd::{BucketMatches, Fingerprints, Nibbles};
 use std::arch::x86_64::*;
 
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> Found {
+pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> BucketMatches {
     if fingerprints.is_wide {
-        return look_for_halves(&fingerprints.halves, text);
+        return scan_halves(&fingerprints.halves, text);
     }
     let [half, _] = &fingerprints.halves;
-    look_for_halves(std::array::from_ref(half), text)
+    scan_halves(std::array::from_ref(half), text)
 }
 
-/// Looks for all fingerprints of eight buckets, or of sixteen, which takes nearly twice as long.
+/// Scans a text for eight buckets, or for sixteen in nearly twice the time.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn look_for_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &[u8]) -> Found {
+fn scan_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &[u8]) -> BucketMatches {
     let mut seen = [_mm256_setzero_si256(); HALVES];
     let mut slashes = 0;
     let mut rest = text;
@@ -28,47 +28,48 @@ fn look_for_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &
             break;
         };
         let first = load_bytes(first);
-        look_at_places(halves, [first, load_bytes(second), load_bytes(third)], &mut seen);
+        scan_positions(halves, [first, load_bytes(second), load_bytes(third)], &mut seen);
         slashes += slash_lanes(first).count_ones();
         rest = &rest[32..];
     }
-    // What is left is looked at with zeros behind the end: no piece holds one, so that can only hide a piece that reaches further.
+    // The rest is followed by zeros. No fingerprint contains one, so they hide only fingerprints that
+    // reach past the end.
     if let (33, Some(bytes)) = (rest.len(), rest.first_chunk()) {
-        slashes += look_at_end(halves, load_bytes(bytes), 0, &mut seen);
+        slashes += scan_end(halves, load_bytes(bytes), 0, &mut seen);
         rest = &rest[32..];
     }
     let (bytes, before) = load_last(text, rest.len());
-    slashes += look_at_end(halves, bytes, before, &mut seen);
+    slashes += scan_end(halves, bytes, before, &mut seen);
     let high = if HALVES > 1 { or_bytes(seen[HALVES - 1]) } else { 0 };
     let buckets = u16::from_le_bytes([or_bytes(seen[0]), high]);
-    Found { buckets, slashes: slashes.min(255) as u8 }
+    BucketMatches { buckets, slashes: slashes.min(255) as u8 }
 }
 
-/// Looks at 32 places as if zeros stood behind them; how many slashes are there behind the first `before`.
+/// Scans 32 positions that zeros follow. Returns the number of slashes after the first `before` bytes.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn look_at_end<const HALVES: usize>(
+fn scan_end<const HALVES: usize>(
     halves: &[[Nibbles; 3]; HALVES],
     bytes: __m256i,
     before: u32,
     seen: &mut [__m256i; HALVES],
 ) -> u32 {
     let second = successors(bytes);
-    look_at_places(halves, [bytes, second, successors(second)], seen);
+    scan_positions(halves, [bytes, second, successors(second)], seen);
     (u64::from(slash_lanes(bytes)) >> before).count_ones()
 }
 
-/// Looks at 32 places, given what stands there, one behind, and two behind.
+/// Scans 32 positions, given their bytes, the bytes one after them and the bytes two after them.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_at_places<const HALVES: usize>(
+fn scan_positions<const HALVES: usize>(
     halves: &[[Nibbles; 3]; HALVES],
-    places: [__m256i; 3],
+    positions: [__m256i; 3],
     seen: &mut [__m256i; HALVES],
 ) {
     for (seen, half) in seen.iter_mut().zip(halves) {
         let [a, b, c] = half;
-        let ab = _mm256_and_si256(kinds_of(places[0], a), kinds_of(places[1], b));
-        *seen = _mm256_or_si256(*seen, _mm256_and_si256(ab, kinds_of(places[2], c)));
+        let ab = _mm256_and_si256(kinds_of(positions[0], a), kinds_of(positions[1], b));
+        *seen = _mm256_or_si256(*seen, _mm256_and_si256(ab, kinds_of(positions[2], c)));
     }
 }

@@ -1,40 +1,41 @@
-//! The vector code for x86-64 with AVX2.
+//! The AVX2 backend: the steps in vectors of 32 bytes. See [`Backend`] for the contracts.
 
 mod fingerprints;
-mod rows;
 mod signature;
+mod sorted_words;
 mod text;
 mod vectors;
 
 use crate::simd::{
-    Backend, Characters, Fingerprints, Found, HostScan, Kernel, LineMasks, Nibbles, PairTables, backend,
+    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles, PairTables, backend,
 };
 use fingerprints::scan_fingerprints;
-use rows::{count_not_greater, next_subset};
-use signature::{characters, pair_bits};
+use signature::{characters, next_subset, pair_bits};
+use sorted_words::count_not_greater;
 use text::{equal_bytes, is_plain, scan_host, scan_lines};
 
-/// A machine that has all that this module asks for: there is none but by looking.
+/// Proof that this machine has the instructions of this module: only [`detect`](Self::detect) creates
+/// one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx2(());
 
 impl Avx2 {
-    /// This machine, if it is one.
+    /// Detects the instructions; `None` if one of them is missing.
     #[inline(always)]
     pub(super) fn detect() -> Option<Self> {
-        let is_one = is_x86_feature_detected!("avx2")
+        let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("popcnt")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt");
-        is_one.then_some(Self(()))
+        has_all.then_some(Self(()))
     }
 
-    /// Does work, compiled for the instructions there are.
+    /// Runs a kernel that is compiled for these instructions.
     #[inline(always)]
     pub(super) fn run<W: Kernel>(self, work: W) -> W::Output {
-        // SAFETY: an `Avx2` is only made where the machine has what the function asks for.
-        #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+        // SAFETY: an `Avx2` exists only on machines with the features of the function.
+        #[expect(unsafe_code, reason = "calls a function with target features")]
         unsafe {
             run(self, work)
         }
@@ -52,14 +53,14 @@ fn outlined<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Passes each step on to the function of its name.
-macro_rules! pass_on {
+/// Implements each step by the function of the same name.
+macro_rules! implement {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl Backend for Avx2 {
             #[inline(always)]
             fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
-                // SAFETY: an `Avx2` is only made where the machine has what the function asks for.
-                #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+                // SAFETY: an `Avx2` exists only on machines with the features of the function.
+                #[expect(unsafe_code, reason = "calls a function with target features")]
                 unsafe {
                     outlined(work)
                 }
@@ -68,8 +69,8 @@ macro_rules! pass_on {
             $(
                 #[inline(always)]
                 fn $name(self, $($argument: $type),*) -> $output {
-                    // SAFETY: an `Avx2` is only made where the machine has what the functions of this module ask for.
-                    #[expect(unsafe_code, reason = "calls a function that needs what was found to be there")]
+                    // SAFETY: an `Avx2` exists only on machines with the features of these functions.
+                    #[expect(unsafe_code, reason = "calls a function with target features")]
                     unsafe {
                         $name($($argument),*)
                     }
@@ -79,4 +80,4 @@ macro_rules! pass_on {
     };
 }
 
-backend::for_each_step!(pass_on);
+backend::for_each_step!(implement);

@@ -1,4 +1,4 @@
-//! Looks at texts as they are: lines, hosts, odd bytes, places of a needle.
+//! Scans of text: lines, hosts, odd bytes, equal bytes.
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::avx2::vectors::{lanes, load_bytes, load_half};
@@ -9,15 +9,15 @@ use std::arch::x86_64::*;
 #[target_feature(enable = "avx2")]
 pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
     let halves = text.as_chunks().0;
-    let (low, high) = (look_at_half(&halves[0]), look_at_half(&halves[1]));
+    let (low, high) = (scan_half(&halves[0]), scan_half(&halves[1]));
     LineMasks { ends: low.ends | high.ends << 32, odd: low.odd | high.odd << 32 }
 }
 
-/// Looks at 32 bytes. (Not a closure given to `map`: whether that became part of its callers was left to luck, and calling it took a third of
-/// a sorted list's time.)
+/// Scans 32 bytes. This is no closure for `map`, because the compiler did not always inline that, and a
+/// call took a third of a sorted list's time.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_at_half(text: &[u8; 32]) -> LineMasks {
+fn scan_half(text: &[u8; 32]) -> LineMasks {
     let bytes = load_bytes(text);
     let ends = lanes(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\n' as i8)));
     LineMasks { ends: u64::from(ends), odd: u64::from(lanes(odd_bytes(bytes)) & !ends) }
@@ -28,7 +28,7 @@ fn look_at_half(text: &[u8; 32]) -> LineMasks {
 pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
     let bytes = load_bytes(window);
     let from_to = |first: u8, last: u8| {
-        // Shifted so that the range ends at the greatest signed byte, one comparison tells it.
+        // Shifted so that the range ends at the greatest signed byte: one comparison decides.
         let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8(127u8.wrapping_sub(last) as i8));
         _mm256_cmpgt_epi8(shifted, _mm256_set1_epi8((126 - (last - first)) as i8))
     };
@@ -51,7 +51,7 @@ pub(super) fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
     _mm256_movemask_epi8(_mm256_cmpeq_epi8(load_bytes(a), load_bytes(b))) as u32
 }
 
-/// Short texts are read from both ends, by parts that overlap: no branch for each byte, and none of it has to be moved.
+/// Short texts are read from both ends with loads that overlap: no branch per byte, and no copy.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn is_plain(text: &[u8]) -> bool {
@@ -69,13 +69,13 @@ pub(super) fn is_plain(text: &[u8]) -> bool {
         _mm256_broadcastsi128_si256(_mm_set_epi64x(i64::from_le_bytes(*last), i64::from_le_bytes(*first)))
     } else {
         let odd = odd_bytes(_mm256_castsi128_si256(_mm_cvtsi64_si128(first_word(text).cast_signed())));
-        // The zeros behind the text are none of it.
+        // The padding with zeros counts as odd, so mask it.
         return lanes(odd) & ((1 << text.len()) - 1) == 0;
     };
     lanes(odd_bytes(halves)) == 0
 }
 
-/// The odd bytes of 32.
+/// All ones in the lanes of odd bytes and line ends.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn odd_bytes(bytes: __m256i) -> __m256i {

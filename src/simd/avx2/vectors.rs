@@ -1,4 +1,4 @@
-//! Vectors of 32 bytes: how texts come into them, and what several steps ask of them.
+//! Vectors of 32 bytes: loading texts, and operations that several steps share.
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::Nibbles;
@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_bytes(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: 32 bytes are read from a reference to 32 bytes, and the instruction asks for no alignment.
+    // SAFETY: reads 32 bytes from a reference to 32 bytes; the instruction needs no alignment.
     #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
     unsafe {
         _mm256_loadu_si256(bytes.as_ptr().cast())
@@ -18,19 +18,21 @@ pub(super) fn load_bytes(bytes: &[u8; 32]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: 16 bytes are read from a reference to 16 bytes, and the instruction asks for no alignment.
+    // SAFETY: reads 16 bytes from a reference to 16 bytes; the instruction needs no alignment.
     #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
     unsafe {
         _mm_loadu_si128(bytes.as_ptr().cast())
     }
 }
 
-/// A text of fewer than 32 bytes as a vector, zeros behind it. Copied to where 32 can be read, it would have to be waited for until all of it
-/// was written: that took a tenth of the time of matching.
+/// A text of fewer than 32 bytes as a vector, padded with zeros.
+///
+/// A copy to a 32-byte buffer stalls the load until all stores are done (no store forwarding), which
+/// took a tenth of the time of matching.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_short(text: &[u8]) -> __m256i {
-    /// From a place that tells how many bytes are too many: where each byte comes from, or that it is zero.
+    /// Shuffles that move bytes down: 16 entries from `n` on move by `n` bytes and fill up with zeros.
     const MOVES: [u8; 32] = {
         let mut moves = [0x80; 32];
         let mut i = 0;
@@ -40,7 +42,7 @@ fn load_short(text: &[u8]) -> __m256i {
         }
         moves
     };
-    // Two reads that overlap, the second moved to its place.
+    // Two loads that overlap; the second is moved down by the overlap.
     let len = text.len().min(31);
     if let Some([head, tail]) = first_and_last(text) {
         let moves = MOVES[32 - len.max(16)..].first_chunk().unwrap_or(&[0; 16]);
@@ -53,7 +55,8 @@ fn load_short(text: &[u8]) -> __m256i {
     _mm256_zextsi128_si256(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))
 }
 
-/// The last 32 bytes of a text, or all of a shorter one with zeros behind it; and how many of those 32 stand before the last `count`.
+/// The last 32 bytes of a text, or a shorter text padded with zeros. Also the number of these bytes
+/// that precede the last `count` of the text.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_last(text: &[u8], count: usize) -> (__m256i, u32) {
@@ -66,14 +69,14 @@ pub(super) fn load_last(text: &[u8], count: usize) -> (__m256i, u32) {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn store_bytes(bytes: &mut [u8; 32], vector: __m256i) {
-    // SAFETY: 32 bytes are written to a reference to 32 bytes, and the instruction asks for no alignment.
+    // SAFETY: writes 32 bytes to a reference to 32 bytes; the instruction needs no alignment.
     #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
     unsafe {
         _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector);
     }
 }
 
-/// Each byte's successor in its place; zero for the last.
+/// Moves each byte down by one, with a zero at the end.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn successors(bytes: __m256i) -> __m256i {
@@ -88,7 +91,7 @@ pub(super) fn lanes(bytes: __m256i) -> u32 {
     _mm256_movemask_epi8(bytes) as u32
 }
 
-/// All bytes of a vector or-ed together.
+/// The bitwise or of all bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn or_bytes(bytes: __m256i) -> u8 {
@@ -105,14 +108,14 @@ pub(super) fn slash_lanes(bytes: __m256i) -> u32 {
     _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'/' as i8))) as u32
 }
 
-/// Both halves of a table, in both lanes of a vector.
+/// A 16-byte table in both 128-bit lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_table(table: &[u8; 16]) -> __m256i {
     _mm256_broadcastsi128_si256(load_half(table))
 }
 
-/// The values of the low and of the high halves of 32 bytes.
+/// Looks up the low and the high halves of 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn look_up(table: &Nibbles, bytes: __m256i) -> (__m256i, __m256i) {

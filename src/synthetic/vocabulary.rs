@@ -1,8 +1,8 @@
-//! The vocabulary of made-up paths and names.
+//! The vocabulary of generated paths and host names.
 
 use crate::synthetic::random::Dice;
 
-/// Words of pages: what URLs and most patterns are put together of. A power of two, so that seven bits choose one.
+/// The words in URLs and most patterns. A power of two, so that seven bits select one.
 #[rustfmt::skip]
 pub(super) const WORDS: [&str; 128] = [
     "a", "about", "album", "all", "archive", "art", "article", "at", "author", "autumn", "bay", "best", "bird",
@@ -18,7 +18,7 @@ pub(super) const WORDS: [&str; 128] = [
     "summer", "table", "tea", "the", "topic", "travel", "video", "winter",
 ];
 
-/// Beginnings that sites keep crawlers from, rather than pages.
+/// Path prefixes that sites typically disallow.
 #[rustfmt::skip]
 pub(super) const PRIVATE: [&str; 64] = [
     "/account", "/accounts/", "/admin", "/admin/", "/administrator/", "/ajax/", "/api/", "/app/", "/assets/",
@@ -38,18 +38,18 @@ pub(super) const PARAMETERS: [&str; 16] = [
     "replytocom", "sid", "p", "order",
 ];
 
-/// What the names of pages end in, and what those of files do that sites have rules for.
+/// File extensions of pages, and those of files that sites have rules for.
 const PAGE_ENDINGS: [&str; 8] = [".html", ".html", ".html", ".php", ".htm", ".aspx", ".jpg", ".pdf"];
 pub(super) const FILE_ENDINGS: [&str; 8] = [".pdf", ".xml", ".js", ".css", ".gif", ".doc", ".zip", ".json"];
 
-/// Consonants and vowels, each in the order of the alphabet: two letters of a host's name are one digit of its number.
+/// Consonants and vowels, each sorted: a syllable of a host's name is one digit of its number.
 const CONSONANTS: &[u8; 20] = b"bcdfghjklmnprstvwxyz";
 const VOWELS: &[u8; 5] = b"aeiou";
 
-/// How many different syllables there are.
+/// The number of different syllables.
 pub(super) const SYLLABLES: u64 = 100;
 
-/// Appends a number below 100 to the power of `count` as `count` syllables; names sort as their numbers do.
+/// Appends a number below 100 to the power of `count` as `count` syllables. Names sort like their numbers.
 pub(super) fn push_syllables(number: u64, count: u32, out: &mut Vec<u8>) {
     for place in (0..count).rev() {
         let digit = (number / SYLLABLES.pow(place) % SYLLABLES) as usize;
@@ -57,7 +57,7 @@ pub(super) fn push_syllables(number: u64, count: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// The number that `count` syllables at the beginning of `name` stand for.
+/// The number that the first `count` syllables of `name` encode.
 pub(super) fn read_syllables(name: &[u8], count: u32) -> Option<u64> {
     let letters = name.get(..count as usize * 2)?;
     letters.chunks_exact(2).try_fold(0, |number, pair| {
@@ -67,13 +67,14 @@ pub(super) fn read_syllables(name: &[u8], count: u32) -> Option<u64> {
     })
 }
 
-/// Appends a path of words that is about `len` bytes long: `/`, words divided by `/`, `-` and `_`, numbers among them.
+/// Appends a path of about `len` bytes: words and numbers, separated by `/`, `-` and `_`.
 pub(super) fn push_path(len: u64, capital: bool, dice: &mut Dice, out: &mut Vec<u8>) {
     let end = out.len() + len as usize;
     out.push(b'/');
     let mut bits = 0;
     while out.len() < end {
-        // One draw is enough for four words of 16 bits: seven for the word, the rest for what stands around it.
+        // One draw is enough for four words, 16 bits each: seven for the word, the rest for its
+        // surroundings.
         if bits == 0 {
             bits = dice.bits() | 1 << 63;
         }
@@ -94,7 +95,7 @@ pub(super) fn push_path(len: u64, capital: bool, dice: &mut Dice, out: &mut Vec<
     }
 }
 
-/// Replaces the divider that the last word ends with.
+/// Replaces the separator after the last word.
 fn push_ending(dice: &mut Dice, out: &mut Vec<u8>) {
     out.pop();
     match dice.below(8) {
@@ -114,7 +115,7 @@ pub(super) fn push_number(bits: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a query of about `len` bytes, `?` included.
+/// Appends a query of about `len` bytes, with its `?`.
 pub(super) fn push_query(len: u64, dice: &mut Dice, out: &mut Vec<u8>) {
     let end = out.len() + len as usize;
     let mut divider = b'?';

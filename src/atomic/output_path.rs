@@ -1,5 +1,5 @@
-//! Where the path of an output leads: to a file that can be replaced, or to a stream that is
-//! written to as it is.
+//! Resolves the path of an output: to a file that can be replaced, or to a stream that is written in
+//! place.
 
 use crate::atomic::folder_of;
 use crate::error::{ErrorKind, Result};
@@ -7,23 +7,22 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Links that are followed, as on Linux.
+/// The number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// What an output's path stands for.
+/// The target of an output's path.
 #[derive(Debug)]
-pub(super) enum Place {
-    /// A regular file, there already or not: its path with links followed, and the permissions it
-    /// has.
+pub(super) enum OutputPath {
+    /// A regular file: its path after all links, and its permissions if it exists.
     File(PathBuf, Option<Permissions>),
-    /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`): its name cannot or
-    /// must not be replaced.
+    /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`). It cannot or must not
+    /// be replaced.
     Stream(File),
 }
 
-impl Place {
-    /// Follows `path`. Opens a stream, and nothing else.
-    pub(super) fn of(path: &Path) -> Result<Self> {
+impl OutputPath {
+    /// Resolves `path`. Opens a stream; opens no regular file.
+    pub(super) fn resolve(path: &Path) -> Result<Self> {
         let real = follow_links(path)?;
         if let Some(number) = descriptor_of(&real) {
             return Ok(Self::Stream(descriptor::duplicate(&real, number)?));
@@ -43,8 +42,8 @@ impl Place {
     }
 }
 
-/// The folder for further temporary files of the output at `path`: that of the file, or the
-/// system's if it is a stream.
+/// The folder for further temporary files of the output at `path`: its own folder, or the system's
+/// temporary folder if it is a stream.
 pub(crate) fn scratch_folder(path: &Path) -> PathBuf {
     let is_stream = |real: &Path| {
         let in_place = fs::metadata(real).is_ok_and(|meta| !meta.is_file());
@@ -56,25 +55,25 @@ pub(crate) fn scratch_folder(path: &Path) -> PathBuf {
     }
 }
 
-fn new_file(path: &Path, real: PathBuf) -> Result<Place> {
+fn new_file(path: &Path, real: PathBuf) -> Result<OutputPath> {
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        return refuse("its name ends as that of a directory; name a file");
+        return refuse("a name that ends in / is a directory; name a file");
     }
     if real.file_name().is_none() {
         return refuse("it has no name; name a file");
     }
     match folder_of(&real) {
-        folder if folder.is_dir() => Ok(Place::File(real, None)),
+        folder if folder.is_dir() => Ok(OutputPath::File(real, None)),
         folder => refuse(format!("there is no folder {}", folder.display())),
     }
 }
 
-fn refuse(what: impl Into<String>) -> Result<Place> {
+fn refuse(what: impl Into<String>) -> Result<OutputPath> {
     Err(ErrorKind::BadOutput(what.into()).into())
 }
 
-/// The path that a chain of symbolic links ends at, whether there is anything or not. Stops at the
-/// links of `/proc/*/fd`: they stand for open files, which may have another name by now or none.
+/// Follows symbolic links to the last path, which need not exist. Stops at the links in `/proc/*/fd`:
+/// they represent open files, which may have another name by now or none.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -98,7 +97,7 @@ fn descriptor_of(path: &Path) -> Option<u32> {
     (is_own || folder == Path::new("/dev/fd")).then_some(number)
 }
 
-/// A descriptor of another process.
+/// Whether a path is a file descriptor of another process.
 fn is_descriptor_of_other(path: &Path) -> bool {
     let is_in_proc = || folder_of(path).canonicalize().is_ok_and(|dir| dir.starts_with("/proc") && dir.ends_with("fd"));
     number_of(path).is_some() && is_in_proc()
@@ -115,17 +114,17 @@ mod descriptor {
     use std::os::fd::{BorrowedFd, RawFd};
     use std::path::Path;
 
-    /// Another handle of an open file, with the same position: what the shell or another program
-    /// writes there goes on behind. Opening `/proc/self/fd/1` again would begin at the start of the
-    /// file.
-    #[expect(unsafe_code, reason = "the standard library gives safe handles of descriptors 0 to 2 only")]
+    /// Duplicates the handle of an open file. Both handles share the position, so the shell or another
+    /// program appends after this output. Opening `/proc/self/fd/1` again would start at the beginning
+    /// of the file.
+    #[expect(unsafe_code, reason = "the standard library has safe handles only of descriptors 0 to 2")]
     pub(super) fn duplicate(path: &Path, number: u32) -> io::Result<File> {
         // Fails if the descriptor is not open.
         path.symlink_metadata()?;
         let number = RawFd::try_from(number).map_err(io::Error::other)?;
-        // SAFETY: The number is not negative. The handle lives until the end of this expression, in which it is only handed to
-        // `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed the descriptor since the check, that
-        // call fails and changes nothing.
+        // SAFETY: The number is not negative. The borrowed handle lives until the end of this
+        // expression, which only passes it to `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed the
+        // descriptor since the check, that call fails and changes nothing.
         let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
         Ok(File::from(file))
     }

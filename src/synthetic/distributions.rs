@@ -1,33 +1,35 @@
-//! Who is popular and in which order things come, in closed form: no table, whatever the size.
+//! A pseudo-random permutation, and a Zipf distribution of ranks. Both are computed in closed form, so
+//! they need no table for any size.
 
-use crate::synthetic::random::{Purpose, hash};
+use crate::synthetic::random::{Decision, hash};
 
-/// A shuffle of the numbers below `len`, and back.
+/// A permutation of the numbers below `len`, and its inverse.
 ///
-/// A Feistel network permutes the numbers of an even number of bits; what falls outside is sent through again until it falls inside.
+/// A Feistel network permutes all numbers with an even number of bits. A result of `len` or more goes
+/// through the network again until it is below `len` (cycle walking).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shuffle {
+pub(super) struct Permutation {
     seed: u64,
-    purpose: Purpose,
+    decision: Decision,
     len: u64,
     half_bits: u32,
 }
 
-/// Fewer are visibly regular.
+/// With fewer rounds the order is visibly regular.
 const ROUNDS: u64 = 4;
 
-impl Shuffle {
-    pub(super) fn new(seed: u64, purpose: Purpose, len: u64) -> Self {
+impl Permutation {
+    pub(super) fn new(seed: u64, decision: Decision, len: u64) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
-        Self { seed, purpose, len, half_bits: bits.div_ceil(2).max(1) }
+        Self { seed, decision, len, half_bits: bits.div_ceil(2).max(1) }
     }
 
-    /// The number at a place.
+    /// The number at a position.
     pub(super) fn at(&self, place: u64) -> u64 {
         self.walk(place, |low, high, round| (high ^ self.round(low, round), low))
     }
 
-    /// The place of a number.
+    /// The position of a number.
     pub(super) fn place_of(&self, number: u64) -> u64 {
         self.walk(number, |low, high, round| (high, low ^ self.round(high, ROUNDS - 1 - round)))
     }
@@ -46,7 +48,7 @@ impl Shuffle {
     }
 
     fn round(&self, half: u64, round: u64) -> u64 {
-        hash(self.seed, self.purpose, half, round) & self.mask()
+        hash(self.seed, self.decision, half, round) & self.mask()
     }
 
     fn mask(&self) -> u64 {
@@ -54,36 +56,36 @@ impl Shuffle {
     }
 }
 
-/// Zipf's law with exponent 1: the draws are shared out among ranks so that each doubling of the rank gets as many.
+/// Zipf's law with exponent 1: each doubling of the rank adds the same number of draws.
 ///
-/// Draws are numbered rank by rank, so both directions are a little arithmetic.
+/// Draws are numbered rank by rank, so the mapping is simple arithmetic in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Popularity {
     ranks: u64,
     draws: u64,
 }
 
-/// Within a doubling, ranks are told apart to this many bits.
+/// The number of fraction bits of a weight.
 const FRACTION: u32 = 32;
 
 impl Popularity {
-    /// `draws` among `ranks`, of which there is at least one.
+    /// Distributes `draws` among `ranks`, at least one.
     pub(super) fn new(ranks: u64, draws: u64) -> Self {
         Self { ranks: ranks.max(1), draws }
     }
 
-    /// The number of draws that fall to more popular ranks: the number of this rank's first.
+    /// The first draw of a rank, which is the number of draws of all more popular ranks.
     pub(super) fn first(&self, rank: u64) -> u64 {
         (u128::from(self.draws) * u128::from(weight_before(rank)) / u128::from(weight_before(self.ranks))) as u64
     }
 
-    /// The rank that a draw falls to.
+    /// The rank that a draw belongs to.
     pub(super) fn rank_of(&self, draw: u64) -> u64 {
         let weight = u128::from(draw) * u128::from(weight_before(self.ranks)) / u128::from(self.draws.max(1));
         let doubling = (weight >> FRACTION) as u32;
         let within = (weight & ((1 << FRACTION) - 1)) as u64;
         let mut rank = (1_u64 << doubling) - 1 + ((u128::from(within) << doubling) >> FRACTION) as u64;
-        // Rounding leads a rank or so astray.
+        // Rounding can be off by a rank or so.
         while rank > 0 && self.first(rank) > draw {
             rank -= 1;
         }
@@ -94,7 +96,7 @@ impl Popularity {
     }
 }
 
-/// The weight of all ranks before this one: 1 for each doubling, in fixed point.
+/// The weight of all ranks before this one in fixed point: 1 per power of two.
 fn weight_before(rank: u64) -> u64 {
     let doubling = (rank + 1).ilog2();
     let within = u128::from(rank + 1 - (1 << doubling)) << FRACTION >> doubling;
@@ -106,11 +108,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shuffle_meets_every_number_once_and_finds_back() {
+    fn permutations_are_invertible() {
         for len in [1, 2, 3, 5, 16, 17, 1000] {
-            let shuffle = Shuffle::new(7, Purpose::Order, len);
-            let mut seen: Vec<u64> = (0..len).map(|place| shuffle.at(place)).collect();
-            assert!(seen.iter().enumerate().all(|(place, &number)| shuffle.place_of(number) == place as u64));
+            let permutation = Permutation::new(7, Decision::Order, len);
+            let mut seen: Vec<u64> = (0..len).map(|place| permutation.at(place)).collect();
+            assert!(seen.iter().enumerate().all(|(place, &number)| permutation.place_of(number) == place as u64));
             assert!(len < 1000 || !seen.is_sorted());
             seen.sort_unstable();
             assert!(seen.into_iter().eq(0..len), "{len}");
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_draw_belongs_to_the_rank_whose_draws_it_is_among() {
+    fn draws_map_to_ranks_and_back() {
         for (ranks, draws) in [(1, 5), (3, 1), (10, 1000), (1000, 500), (1000, 12_345)] {
             let popularity = Popularity::new(ranks, draws);
             assert_eq!((popularity.first(0), popularity.first(ranks)), (0, draws));
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_popular_get_most() {
+    fn popular_ranks_get_the_most_draws() {
         let popularity = Popularity::new(1_000_000, 1_000_000_000);
         let of = |rank| popularity.first(rank + 1) - popularity.first(rank);
         assert!(of(0) > 45_000_000 && of(9) < of(0) / 5 && of(999_999) < 200, "{} {} {}", of(0), of(9), of(999_999));

@@ -1,30 +1,30 @@
-//! The kinds of things that a made-up web has, which its profile gives the shares of.
+//! The variants that are drawn at random with the weights in `statistics.rs`.
 
-/// What an origin answers to a request for its robots.txt.
+/// The answer of an origin to a request for its robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// 200 with robots.txt.
+pub(super) enum OriginAnswer {
+    /// 200 with a robots.txt.
     Robots,
-    /// 200 with a page of HTML.
+    /// 200 with an HTML page.
     Page,
-    /// Another status than 2xx and 3xx.
+    /// A status other than 2xx and 3xx.
     Status(u16),
-    /// None.
+    /// No answer.
     Failed,
 }
 
-/// What a group says that has one rule.
+/// The rule of a group with only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Single {
+pub(super) enum SingleRule {
     DisallowNothing,
     AllowAll,
     DisallowAll,
     Pattern,
 }
 
-/// Where the wildcards of a pattern stand.
+/// The position of the wildcards in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum WildcardForm {
     /// `/*word`
     Anywhere,
     /// `/*word*`
@@ -45,9 +45,9 @@ pub(super) enum Form {
     WithinEnding,
 }
 
-/// What is out of the ordinary about a line.
+/// An unusual property of a line in the list of URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Odd {
+pub(super) enum Oddity {
     Nothing,
     Escapes,
     Fragment,

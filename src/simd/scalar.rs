@@ -1,8 +1,10 @@
-//! Plain code, that the vector code is equal to and that runs where there is none.
+//! The scalar versions of all steps: the specification of the vector code, and the code for machines
+//! without it. See [`Backend`](super::Backend) for the contracts.
 //!
-//! Never inlined: that would crowd the callers, which hardly ever come here where there is a vector twin.
+//! They are not inlined: on machines with vector instructions the callers hardly ever need them, and
+//! they would only take up registers.
 
-use crate::simd::{Characters, Fingerprints, Found, HostScan, LineMasks, Nibbles, PairTables};
+use crate::simd::{BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
@@ -18,10 +20,11 @@ pub(super) fn equal_bytes(a: &[u8; 32], b: &[u8; 32]) -> u32 {
 
 #[inline(never)]
 pub(super) fn is_plain(text: &[u8]) -> bool {
-    // One fold over the bytes without an early exit is what the compiler turns into vector instructions.
+    // Without an early exit, so that the compiler vectorises the loop.
     !text.iter().fold(false, |any, b| any | is_odd(*b))
 }
 
+/// Whether a byte is [odd](LineMasks::odd) or a line end.
 #[inline]
 fn is_odd(byte: u8) -> bool {
     byte <= b'%' || byte == b'*' || byte >= 0x80
@@ -63,13 +66,13 @@ pub(super) fn scan_host(window: &[u8; 32]) -> Option<HostScan> {
 }
 
 #[inline(never)]
-pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> Found {
-    let mut found = Found::default();
+pub(super) fn scan_fingerprints(fingerprints: &Fingerprints, text: &[u8]) -> BucketMatches {
+    let mut found = BucketMatches::default();
     for at in 0..text.len() {
-        let byte = |place: usize| text.get(at + place).copied().unwrap_or_default();
+        let byte = |position: usize| text.get(at + position).copied().unwrap_or_default();
         let buckets = fingerprints.halves.map(|half| {
-            half.iter().enumerate().fold(u8::MAX, |all, (place, nibbles)| {
-                let (low, high) = nibbles.of(byte(place));
+            half.iter().enumerate().fold(u8::MAX, |all, (position, nibbles)| {
+                let (low, high) = nibbles.of(byte(position));
                 all & low & high
             })
         });
@@ -84,7 +87,7 @@ pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
     words.iter().map(|other| usize::from(u64::from_le_bytes(*other) <= word)).sum()
 }
 
-/// Inlined, unlike the others: the vector code leaves the last few to it.
+/// Inlined, unlike the others: the vector code calls it for the last signatures.
 #[inline]
 pub(super) fn next_subset(signatures: &[[u8; 16]], [a, b]: [u64; 2]) -> Option<usize> {
     signatures.iter().position(|other| {

@@ -1,31 +1,32 @@
-//! One robots.txt: what kind it is, its rules one by one, and its text.
+//! A generated robots.txt: its properties, its rules one by one, and its text.
 
-use crate::synthetic::kinds::Single;
-use crate::synthetic::patterns::{Taste, push_path_for, push_pattern};
-use crate::synthetic::profile::*;
-use crate::synthetic::random::{Dice, Purpose, Quantiles};
-use crate::synthetic::words::push_syllables;
+use crate::synthetic::patterns::{PatternStyle, push_path_for, push_pattern};
+use crate::synthetic::random::{Decision, Dice, Quantiles};
+use crate::synthetic::statistics::*;
+use crate::synthetic::variants::SingleRule;
+use crate::synthetic::vocabulary::push_syllables;
 
-/// A robots.txt that is not one of the well-known ones. Its rules follow from its number, so each can be had without the others.
+/// A robots.txt that is not one of the well-known ones. Each rule is a function of the file and its
+/// index, so it can be generated without the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct RobotsFile {
     seed: u64,
     number: u64,
-    /// Rules for all agents.
+    /// The number of rules for all agents.
     rules: u64,
-    single: Single,
-    /// Groups for named agents.
+    single: SingleRule,
+    /// The number of groups for named agents.
     groups: u64,
     stacked: bool,
     groups_are_more: bool,
     global: bool,
     second_global: bool,
-    taste: Taste,
+    style: PatternStyle,
     allowing: bool,
     form: TextForm,
 }
 
-/// What has no bearing on verdicts.
+/// Properties of the text that do not affect verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TextForm {
     crlf: bool,
@@ -35,26 +36,26 @@ struct TextForm {
     crawl_delay: Option<u64>,
 }
 
-/// No file is made longer: readers take the first 500 KiB.
+/// The maximum size: readers ignore all bytes after 500 KiB.
 const MAX_TEXT: usize = 500 << 10;
 
-impl File {
-    /// The file of a number, with as many rules as the distribution has it.
+impl RobotsFile {
+    /// The file with this number, its number of rules drawn from `rules`.
     pub(super) fn new(seed: u64, number: u64, rules: &Quantiles) -> Self {
-        let dice = &mut Dice::new(seed, Purpose::File, number, 0);
+        let dice = &mut Dice::new(seed, Decision::File, number, 0);
         let rules = dice.quantile(rules);
         let wild = WILD_FILES.iter().find(|(to, _)| rules <= *to).is_some_and(|(_, share)| dice.chance(*share));
         Self {
             seed,
             number,
             rules,
-            single: if rules == 1 { dice.weighted(SINGLES) } else { Single::Pattern },
+            single: if rules == 1 { dice.weighted(SINGLES) } else { SingleRule::Pattern },
             groups: dice.quantile(&GROUPS) - 1,
             stacked: dice.chance(STACKED),
             groups_are_more: dice.chance(GROUPS_ARE_MORE),
             global: !dice.chance(NO_GLOBAL),
             second_global: dice.chance(SECOND_GLOBAL),
-            taste: Taste { wild, anchored: dice.chance(ANCHORED_FILES), escaping: dice.chance(ESCAPING_FILES) },
+            style: PatternStyle { wild, anchored: dice.chance(ANCHORED_FILES), escaping: dice.chance(ESCAPING_FILES) },
             allowing: dice.chance(ALLOWING_FILES),
             form: TextForm {
                 crlf: dice.chance(CRLF),
@@ -66,21 +67,21 @@ impl File {
         }
     }
 
-    /// The same, but not closed to all agents.
+    /// The same file without a `Disallow: /` for all agents.
     pub(super) fn open(mut self) -> Self {
-        if self.single == Single::DisallowAll {
-            self.single = Single::DisallowNothing;
+        if self.single == SingleRule::DisallowAll {
+            self.single = SingleRule::DisallowNothing;
         }
         self
     }
 
-    /// Appends the text, with the Sitemap line of a site if it names one.
+    /// Appends the text, with a Sitemap line if an origin is given.
     pub(super) fn push_text(&self, sitemap_of: Option<&[u8]>, out: &mut Vec<u8>) {
         let start = out.len();
         if self.form.byte_order_mark {
             out.extend_from_slice(b"\xef\xbb\xbf");
         }
-        let mut text = Text { out, end: if self.form.crlf { b"\r\n" } else { b"\n" }, limit: start + MAX_TEXT };
+        let mut text = TextWriter { out, end: if self.form.crlf { b"\r\n" } else { b"\n" }, limit: start + MAX_TEXT };
         for line in 0..self.form.comments {
             text.line(if line % 3 == 2 { b"#" } else { b"# Pages that crawlers need not visit" }, b"");
         }
@@ -99,7 +100,7 @@ impl File {
         }
     }
 
-    fn push_global(&self, rules: std::ops::Range<u64>, text: &mut Text<'_>) {
+    fn push_global(&self, rules: std::ops::Range<u64>, text: &mut TextWriter<'_>) {
         text.line(b"User-agent: *", b"");
         if let Some(seconds) = self.form.crawl_delay {
             text.line(b"Crawl-delay: ", seconds.to_string().as_bytes());
@@ -107,17 +108,17 @@ impl File {
         self.push_rules(self.single, rules, text);
     }
 
-    fn push_rules(&self, single: Single, rules: std::ops::Range<u64>, text: &mut Text<'_>) {
+    fn push_rules(&self, single: SingleRule, rules: std::ops::Range<u64>, text: &mut TextWriter<'_>) {
         match single {
-            Single::DisallowNothing => text.line(b"Disallow:", b""),
-            Single::AllowAll => text.line(b"Allow: ", b"/"),
-            Single::DisallowAll => text.line(b"Disallow: ", b"/"),
-            Single::Pattern => self.push_patterns(rules, text),
+            SingleRule::DisallowNothing => text.line(b"Disallow:", b""),
+            SingleRule::AllowAll => text.line(b"Allow: ", b"/"),
+            SingleRule::DisallowAll => text.line(b"Disallow: ", b"/"),
+            SingleRule::Pattern => self.push_patterns(rules, text),
         }
         text.line(b"", b"");
     }
 
-    fn push_patterns(&self, rules: std::ops::Range<u64>, text: &mut Text<'_>) {
+    fn push_patterns(&self, rules: std::ops::Range<u64>, text: &mut TextWriter<'_>) {
         let mut pattern = Vec::new();
         for rule in rules {
             let kind = if self.pattern(rule, &mut pattern) { &b"Allow: "[..] } else { b"Disallow: " };
@@ -125,11 +126,11 @@ impl File {
         }
     }
 
-    /// The groups for named agents. Their rules are numbered from where no global rule can be.
-    fn push_groups(&self, text: &mut Text<'_>) {
-        let dice = &mut Dice::new(self.seed, Purpose::Group, self.number, 0);
-        // The smaller of two, as lists tend to begin with the best known.
-        let first_agent = dice.place_in(AGENTS).min(dice.place_in(AGENTS));
+    /// Appends the groups for named agents. Their rules have indices above those of all global rules.
+    fn push_groups(&self, text: &mut TextWriter<'_>) {
+        let dice = &mut Dice::new(self.seed, Decision::Group, self.number, 0);
+        // The smaller of two draws, because lists tend to begin with the best-known agents.
+        let first_agent = dice.weighted_index(AGENTS).min(dice.weighted_index(AGENTS));
         for group in 0..self.groups {
             if (group as usize) < AGENTS.len() {
                 let (_, agent) = AGENTS[(first_agent + group as usize) % AGENTS.len()];
@@ -141,22 +142,22 @@ impl File {
                 continue;
             }
             let (first, rules) = ((group + 1) << 32, dice.quantile(&GROUP_RULES));
-            let single = if self.groups_are_more { Single::Pattern } else { dice.weighted(GROUP_SINGLES) };
+            let single = if self.groups_are_more { SingleRule::Pattern } else { dice.weighted(GROUP_SINGLES) };
             self.push_rules(single, first..first + rules, text);
         }
     }
 
-    /// Makes `pattern` that of a rule; gives whether the rule allows.
+    /// Writes the pattern of a rule to `pattern`; returns whether it is an allow rule.
     fn pattern(&self, rule: u64, pattern: &mut Vec<u8>) -> bool {
-        let dice = &mut Dice::new(self.seed, Purpose::Rule, self.number, rule);
+        let dice = &mut Dice::new(self.seed, Decision::Rule, self.number, rule);
         pattern.clear();
-        push_pattern(self.taste, rule == 0, dice, pattern);
+        push_pattern(self.style, rule == 0, dice, pattern);
         self.allowing && (rule == 1 || dice.chance(ALLOWING_RULES))
     }
 
-    /// Appends a path that one of the rules for all agents matches; `false` if there is none of interest.
+    /// Appends a path that matches one of the rules for all agents; `false` if there is no such pattern.
     pub(super) fn push_path_for_a_rule(&self, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
-        if self.single != Single::Pattern || !self.global {
+        if self.single != SingleRule::Pattern || !self.global {
             return false;
         }
         let mut pattern = Vec::new();
@@ -172,14 +173,14 @@ fn made_up_name(number: u64) -> Vec<u8> {
     name
 }
 
-/// A text that grows by lines.
-struct Text<'o> {
+/// Appends lines to a text, up to a limit.
+struct TextWriter<'o> {
     out: &'o mut Vec<u8>,
     end: &'static [u8],
     limit: usize,
 }
 
-impl Text<'_> {
+impl TextWriter<'_> {
     fn line(&mut self, field: &[u8], value: &[u8]) {
         if self.out.len() + field.len() + value.len() + self.end.len() <= self.limit {
             self.out.extend_from_slice(field);
@@ -188,7 +189,7 @@ impl Text<'_> {
         }
     }
 
-    /// Takes the line ends away that the text ends with.
+    /// Removes the line ends at the end of the text.
     fn open_end(&mut self) {
         while self.out.ends_with(b"\n") || self.out.ends_with(b"\r") {
             self.out.pop();

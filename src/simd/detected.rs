@@ -1,0 +1,105 @@
+//! The backend of this machine, chosen at run time: AVX2 if the machine has it, scalar code otherwise.
+//!
+//! `ROBOSIEVE_SCALAR=1` in the environment selects scalar code on every machine, so that the tests
+//! cover both. It is an aid for tests and debugging: no verdict depends on it.
+
+#[cfg(target_arch = "x86_64")]
+use crate::simd::avx2::Avx2;
+use crate::simd::backend::for_each_step;
+use crate::simd::scalar::Scalar;
+use crate::simd::{Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables};
+use std::sync::LazyLock;
+
+/// The environment variable that selects scalar code.
+#[cfg(target_arch = "x86_64")]
+const SCALAR_VARIABLE: &str = "ROBOSIEVE_SCALAR";
+
+/// The backend of this process, chosen on first use.
+static DETECTED: LazyLock<AnyBackend> = LazyLock::new(|| {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = Avx2::detect().filter(|_| !is_scalar_requested()) {
+        return AnyBackend::Avx2(avx2);
+    }
+    AnyBackend::Scalar(Scalar)
+});
+
+#[cfg(target_arch = "x86_64")]
+fn is_scalar_requested() -> bool {
+    std::env::var_os(SCALAR_VARIABLE).is_some_and(|value| value == "1")
+}
+
+/// The best backend of this machine. As a [`Backend`] it dispatches each step; a loop dispatches once,
+/// with [`dispatch`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AnyBackend {
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    Scalar(Scalar),
+}
+
+impl AnyBackend {
+    /// Returns the backend of this process. After the first call this costs one load.
+    #[inline]
+    pub(crate) fn detect() -> Self {
+        *DETECTED
+    }
+}
+
+/// `dispatch!(any, |backend| work)`: evaluates `work` with the concrete backend. It is compiled once for
+/// each, so the steps that it calls are inlined.
+macro_rules! dispatch {
+    ($any:expr, |$backend:ident| $work:expr) => {
+        match $any {
+            #[cfg(target_arch = "x86_64")]
+            $crate::simd::AnyBackend::Avx2($backend) => $backend.run(|| $work),
+            $crate::simd::AnyBackend::Scalar($backend) => $work,
+        }
+    };
+}
+pub(crate) use dispatch;
+
+/// Implements each step by dispatch.
+macro_rules! dispatch_steps {
+    ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        impl Backend for AnyBackend {
+            #[inline]
+            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
+                work()
+            }
+
+            $(
+                #[inline]
+                fn $name(self, $($argument: $type),*) -> $output {
+                    match self {
+                        #[cfg(target_arch = "x86_64")]
+                        Self::Avx2(backend) => backend.$name($($argument),*),
+                        Self::Scalar(backend) => backend.$name($($argument),*),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+for_each_step!(dispatch_steps);
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Runs itself again with the variable set, so that both backends are checked in each run.
+    #[test]
+    fn environment_variable_selects_scalar_code() {
+        let is_avx2 = matches!(AnyBackend::detect(), AnyBackend::Avx2(_));
+        if is_scalar_requested() {
+            assert!(!is_avx2);
+            return;
+        }
+        assert_eq!(is_avx2, Avx2::detect().is_some());
+        let name = "simd::detected::tests::environment_variable_selects_scalar_code";
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = again.args(["--exact", name]).env(SCALAR_VARIABLE, "1").output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+    }
+}
