@@ -1,4 +1,4 @@
-//! A list of URLs through the whole pipeline, from memory to nowhere, on one thread and on all.
+//! The whole pipeline: filters a list of URLs in memory without output, on one thread and on all.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! URLs of one site against its rules: whole, with the path already cut, as rules grow, and by the slow judge that rereads the
-//! file each time.
+//! Matching on one site: whole URLs, paths alone, growing numbers of rules, and the reference
+//! judge, which parses the file for each URL.
 
 mod common;
 
@@ -9,7 +9,7 @@ use robosieve::{AgentMatch, Judge, JudgeOptions, Origin, Profile, Verdict, refer
 use std::fmt::Display;
 use std::hint::black_box;
 
-/// URL bytes to verdict.
+/// A whole URL to a verdict.
 fn judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("judge");
     for (name, site) in common::sites() {
@@ -29,14 +29,14 @@ fn judge(c: &mut Criterion) {
     }
 }
 
-/// The origin found and the path cut: what is left is to match.
+/// A path to a verdict, the origin already looked up.
 fn match_step(c: &mut Criterion) {
     for (name, site) in common::sites() {
         time_match(c, "match", name, &site);
     }
 }
 
-/// The same, as the rules of a site grow.
+/// The same, for growing numbers of rules.
 fn match_growth(c: &mut Criterion) {
     for rules in [10, 100, 1_000, 10_000] {
         time_match(c, "match by literal rules", rules, &growth::literal(rules));
@@ -46,10 +46,10 @@ fn match_growth(c: &mut Criterion) {
     }
 }
 
-/// The same for the paths of a small site, turned into kinds that need more work.
+/// The same for paths of a small site that need more work.
 fn match_kinds(c: &mut Criterion) {
     let (_, site) = common::sites().swap_remove(0);
-    // What stands before and behind each path.
+    // The text before and after each path.
     let kinds = [
         ("plain", "", ""),
         ("with a fragment", "", "#top"),
@@ -58,8 +58,8 @@ fn match_kinds(c: &mut Criterion) {
         ("raw UTF-8", "", "ä"),
         ("2,000 bytes more", "", &"/longer".repeat(286)),
     ];
-    for (name, before, behind) in kinds {
-        let urls = site.paths().into_iter().map(|path| format!("{ORIGIN}{before}{path}{behind}"));
+    for (name, before, after) in kinds {
+        let urls = site.paths().into_iter().map(|path| format!("{ORIGIN}{before}{path}{after}"));
         time_match(c, "match by kind of path", name, &Site::of(site.robots.clone(), urls.collect()));
     }
 }
@@ -83,7 +83,7 @@ fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     });
 }
 
-fn slow_judge(c: &mut Criterion) {
+fn reference_judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("reference");
     let (name, site) = common::sites().swap_remove(0);
     group.throughput(Throughput::Elements(site.urls.len() as u64));
@@ -98,5 +98,5 @@ fn slow_judge(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, judge, match_step, match_growth, match_kinds, slow_judge);
+criterion_group!(benches, judge, match_step, match_growth, match_kinds, reference_judge);
 criterion_main!(benches);

@@ -1,4 +1,4 @@
-//! From the bytes of a robots.txt to groups and rules.
+//! Parsing: the bytes of a robots.txt to groups and rules.
 
 mod common;
 

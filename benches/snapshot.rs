@@ -1,4 +1,4 @@
-//! Making a snapshot, opening it, and finding origins in it.
+//! Snapshots: compiling, opening, and looking up origins.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! From the bytes of a URL to its canonical origin.
+//! Canonicalisation: the bytes of a URL to its origin.
 
 mod common;
 

@@ -1,4 +1,5 @@
-"""Makes Parquet files of many kinds with pyarrow, lets robosieve annotate and filter them, and compares with what lists give."""
+"""Writes many kinds of Parquet files with pyarrow, annotates and filters them, and compares the results with
+those for lists."""
 
 import datetime
 import itertools
@@ -28,7 +29,7 @@ KINDS = [
 
 
 def table():
-    """The small list twelve times over, with columns of all types, nulls and nested ones beside it, and metadata."""
+    """The small list twelve times over, with further columns of all types, nulls, nested columns and metadata."""
     lines = (SMALL / "urls.txt").read_bytes().split(b"\n")[:-1]
     urls = [line.decode("utf-8", "replace").rstrip("\r") for line in lines] * 12
     urls = [None if i % 17 == 3 else url + "\nhttps://x/" if i % 101 == 7 else url for i, url in enumerate(urls)]
@@ -61,7 +62,7 @@ def run(folder, *arguments):
 
 
 def letters(folder, data):
-    """What `annotate` says of each URL as a line: I for null and for what no line can hold."""
+    """The letters that `annotate` writes for each URL in a list; I for null and for URLs that no line can hold."""
     urls = data["url"].to_pylist()
     lines = ["" if url is None or "\n" in url else url for url in urls]
     (folder / "lines.txt").write_bytes("".join(line + "\n" for line in lines).encode())
@@ -77,8 +78,8 @@ def check_annotated(folder, data, verdicts):
     selected = out.select(data.column_names)
     assert selected.equals(data), "columns differ"
     assert selected.schema.equals(data.schema), "types differ"
-    told = {key: text for key, text in (out.schema.metadata or {}).items() if key != b"robosieve.agents"}
-    assert told == (data.schema.metadata or {}), f"metadata differ: {told}"
+    found = {key: text for key, text in (out.schema.metadata or {}).items() if key != b"robosieve.agents"}
+    assert found == (data.schema.metadata or {}), f"metadata differ: {found}"
     bits = [sum(1 << i for i, letter in enumerate(row) if letter == "A") if ok else None for row, ok in zip(verdicts, known)]
     assert out["robots_allowed"].type == pa.int64() and out["robots_allowed"].to_pylist() == bits
     run(folder, "annotate", "-q", "-s", "s", "-a", AGENTS, "--as", "int8", "in.parquet", "-o", "out.parquet")
@@ -94,16 +95,16 @@ def check_annotated(folder, data, verdicts):
         old, new = (file.metadata.row_group(group).column(column) for file in (before, after))
         for name in ("compression", "total_compressed_size", "has_offset_index", "has_column_index"):
             assert getattr(old, name) == getattr(new, name), name
-        # Floating-point columns are declared to be in IEEE 754's total order, whose bounds pyarrow passes over.
+        # Floating-point columns are declared in IEEE 754's total order, whose bounds pyarrow ignores.
         if old.physical_type in ("FLOAT", "DOUBLE"):
             continue
         assert set(old.encodings) == set(new.encodings), "encodings"
-        told = [chunk.statistics and chunk.statistics.to_dict() for chunk in (old, new)]
-        assert str(told[0]) == str(told[1]), f"statistics: {told}"
+        found = [chunk.statistics and chunk.statistics.to_dict() for chunk in (old, new)]
+        assert str(found[0]) == str(found[1]), f"statistics: {found}"
 
 
 def plain(data):
-    """Without dictionaries, which are equal for pyarrow only if their values stand in the same order."""
+    """Without dictionaries: pyarrow treats them as equal only if their values have the same order."""
     at = data.column_names.index("lang")
     return data.set_column(at, "lang", data["lang"].cast(pa.string()))
 
@@ -120,7 +121,7 @@ def check_filtered(folder, data, verdicts):
 
 
 def write_groups(path, parts, kind):
-    """Writes each part as row groups of its own, of no rows if it has none."""
+    """Writes each part as separate row groups; a part without rows becomes an empty row group."""
     kind = dict(kind)
     size = kind.pop("row_group_size", None)
     with pq.ParquetWriter(path, parts[0].schema, **kind) as writer:
@@ -129,7 +130,7 @@ def write_groups(path, parts, kind):
 
 
 def check_without_rows(folder, data, verdicts, kind):
-    """Files without rows, and with empty row groups among others: annotated, filtered, reported on, and by --out-dir."""
+    """Annotates, filters and reports on files without rows and with empty row groups, also with --out-dir."""
     some = data.slice(0, 100)
     for parts in [[data.slice(0, 0)], [some.slice(0, 0), some.slice(0, 40), some.slice(0, 0), some.slice(40), some.slice(0, 0)]]:
         write_groups(folder / "in.parquet", parts, kind)

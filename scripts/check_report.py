@@ -9,7 +9,7 @@ import sys
 
 
 def count_letters(lines, agents):
-    """For each agent the lines by letter; the lines with a D; those with nothing but A; lines and refused lines by origin."""
+    """Counts the lines by letter for each agent, all lines, those with a D, those with only A, and by origin."""
     letters = [collections.Counter() for _ in range(agents)]
     refused = allowed = total = 0
     patterns = collections.Counter()
@@ -19,7 +19,7 @@ def count_letters(lines, agents):
         patterns[verdicts] += 1
         scheme, _, rest = url.strip().lower().partition(b"://")
         port = {b"http": b":80", b"https": b":443"}.get(scheme)
-        # What is spelled more oddly would take a URL parser.
+        # Unusual spellings would need a URL parser.
         host = re.split(rb"[/?#;]", rest, maxsplit=1)[0].rpartition(b"@")[2]
         if port and host.isascii():
             origin = origins[scheme + b"://" + host.removesuffix(port)]
@@ -35,7 +35,7 @@ def count_letters(lines, agents):
 
 
 class Numbers(html.parser.HTMLParser):
-    """The numbers of the page with their places in the JSON."""
+    """The numbers in the page, each with its JSON pointer."""
 
     def __init__(self):
         super().__init__()

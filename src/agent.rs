@@ -16,7 +16,8 @@ pub(crate) fn is_token_byte(b: u8) -> bool {
 pub(crate) struct NamedTokens {
     /// The value is `*`, alone or followed by white space: the group is (also) the global one.
     pub global: bool,
-    /// The product token in lower case: the leading `[A-Za-z_-]+` of the value. Empty names no agent.
+    /// The product token in lower case: the leading `[A-Za-z_-]+` of the value. Empty names no
+    /// agent.
     pub token: Vec<u8>,
     /// The extended token in lower case, if it has a byte outside the alphabet of product tokens.
     pub extended: Option<Vec<u8>>,
@@ -25,9 +26,9 @@ pub(crate) struct NamedTokens {
 impl NamedTokens {
     /// Parses the value of a user-agent line (RFC 9309 §2.2.1; the reference's `ExtractUserAgent`).
     ///
-    /// The extended token is an extension of this project: the value up to the first `/`, `*` or `#`,
-    /// trimmed, with each run of white space as one blank. With it a site can name `MJ12bot` or
-    /// `Kangaroo Bot`, which the RFC's alphabet excludes.
+    /// The extended token is an extension of this project: the value up to the first `/`, `*` or
+    /// `#`, trimmed, with each run of white space as one blank. With it a site can name `MJ12bot`
+    /// or `Kangaroo Bot`, which the RFC's alphabet excludes.
     pub(crate) fn from_value(value: &[u8]) -> Self {
         let global = value.first() == Some(&b'*') && value.get(1).is_none_or(|&b| is_white_space(b.into()));
         let end = value.iter().position(|&b| !is_token_byte(b)).unwrap_or(value.len());

@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-/// What a crawler fetches pages for.
+/// The purpose for which a crawler fetches pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Purpose {
@@ -74,8 +74,8 @@ struct CrawlerRegistry {
 }
 
 impl CrawlerRegistry {
-    /// The registry that is compiled into the library, parsed on first use. A test checks that every
-    /// line of the table is a valid row.
+    /// The registry that is compiled into the library, parsed on first use. A test checks that
+    /// every line of the table is a valid row.
     fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<CrawlerRegistry> =
             LazyLock::new(|| CrawlerRegistry { crawlers: table_lines().filter_map(KnownAgent::parse_line).collect() });
@@ -124,7 +124,8 @@ impl KnownAgent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AgentSet {
-    /// `@ai`: [`AiTrain`](Self::AiTrain), [`AiSearch`](Self::AiSearch) and [`AiUser`](Self::AiUser) together.
+    /// `@ai`: [`AiTrain`](Self::AiTrain), [`AiSearch`](Self::AiSearch) and [`AiUser`](Self::AiUser)
+    /// together.
     Ai,
     /// `@ai-train`: [`Purpose::AiTrain`].
     AiTrain,
@@ -151,8 +152,8 @@ impl AgentSet {
         }
     }
 
-    /// The crawlers in the set, in the order of the table. They differ between versions of robosieve,
-    /// because crawlers come and go.
+    /// The crawlers in the set, in the order of the table. They differ between versions of
+    /// robosieve, because crawlers come and go.
     pub fn members(self) -> impl Iterator<Item = &'static KnownAgent> {
         CrawlerRegistry::shipped().with_purposes(self.purposes())
     }
@@ -190,8 +191,8 @@ impl FromStr for AgentSet {
     }
 }
 
-/// Appends the agent with this name, or the members of a set (`@ai`) that `agents` lacks, and returns
-/// the number of agents appended.
+/// Appends the agent with this name, or the members of a set (`@ai`) that `agents` lacks, and
+/// returns the number of agents appended.
 ///
 /// A single agent is appended even if `agents` has it: a caller that names three agents gets three
 /// verdicts.

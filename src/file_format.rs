@@ -1,8 +1,8 @@
 //! Recognises file formats by their magic numbers, so that no archive, table or image is read as
 //! text.
 
-/// The maximum number of bytes that [`FileFormat::of`] inspects: a tar archive has its magic number at
-/// byte 257.
+/// The maximum number of bytes that [`FileFormat::of`] inspects: a tar archive has its magic number
+/// at byte 257.
 pub(crate) const DETECTION_LEN: usize = 512;
 
 /// The number of bytes that decide all formats but tar.
@@ -25,7 +25,8 @@ pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
 }
 
-/// A known format other than plain text. An `Option` of it is `None` for text and for unknown formats.
+/// A known format other than plain text. An `Option` of it is `None` for text and for unknown
+/// formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     Gzip,
@@ -94,8 +95,8 @@ const TEXT_MAGIC: &[(&[u8], FileFormat)] = &[
 ];
 
 impl FileFormat {
-    /// The format of a file that begins with `start`: its first [`DETECTION_LEN`] bytes, or all of a
-    /// shorter file. [`ENOUGH`] bytes suffice for all formats but tar.
+    /// The format of a file that begins with `start`: its first [`DETECTION_LEN`] bytes, or all of
+    /// a shorter file. [`ENOUGH`] bytes suffice for all formats but tar.
     pub(crate) fn of(start: &[u8]) -> Option<Self> {
         let start = &start[..start.len().min(DETECTION_LEN)];
         if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
@@ -178,9 +179,9 @@ impl FileFormat {
         })
     }
 
-    /// The reason why a file that begins with `start` is no list of URLs, and a remedy. `is_packed` says
-    /// that the bytes were inside gzip or zstd. NUL bytes alone are no reason, because lines may have
-    /// any bytes.
+    /// The reason why a file that begins with `start` is no list of URLs, and a remedy. `is_packed`
+    /// says that the bytes were inside gzip or zstd. NUL bytes alone are no reason, because lines
+    /// may have any bytes.
     pub(crate) fn not_a_list(start: &[u8], is_packed: bool) -> Option<String> {
         let format = Self::of(start).filter(|format| *format != Self::Binary)?;
         let remedy = match format {
@@ -209,7 +210,8 @@ fn is_bzip2(start: &[u8]) -> bool {
     mark == b"1AY&SY" || mark == b"\x17\x72\x45\x38\x50\x90"
 }
 
-/// Whether it begins with the first message of an Arrow stream: a marker, and a length below 16 MiB.
+/// Whether it begins with the first message of an Arrow stream: a marker, and a length below 16
+/// MiB.
 fn is_arrow_message(start: &[u8]) -> bool {
     matches!(start, [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..])
 }

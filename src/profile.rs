@@ -1,11 +1,12 @@
-//! The profile: the semantics of robots.txt, Google's or RFC 9309's, that a snapshot is compiled for.
+//! The profile: the semantics of robots.txt, Google's or RFC 9309's, that a snapshot is compiled
+//! for.
 
-/// The semantics that applies where Google's parser and RFC 9309 differ. It is chosen at compile time
-/// and stored in the snapshot.
+/// The semantics that applies where Google's parser and RFC 9309 differ. It is chosen at compile
+/// time and stored in the snapshot.
 ///
-/// The two differ in the normal form of percent-escapes, in the meaning of `Allow: …/index.html`, and
-/// in whether a rule can disallow `/robots.txt` itself. `docs/SEMANTICS.md` in the repository lists
-/// every difference with its source.
+/// The two differ in the normal form of percent-escapes, in the meaning of `Allow: …/index.html`,
+/// and in whether a rule can disallow `/robots.txt` itself. `docs/SEMANTICS.md` in the repository
+/// lists every difference with its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {

@@ -9,8 +9,8 @@ use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 /// core, or 512 if that is more.
 ///
 /// Each thread costs memory and start-up time, and more threads than cores gain nothing: 100,000
-/// threads stall a machine for minutes. The library starts no pools. A program that builds one should
-/// cap its size with this function.
+/// threads stall a machine for minutes. The library starts no pools. A program that builds one
+/// should cap its size with this function.
 ///
 /// ```
 /// let asked: usize = 100_000;

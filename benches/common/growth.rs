@@ -1,9 +1,9 @@
-//! Sites of one shape with any number of rules, to see what a URL costs as they grow.
+//! Sites with any number of rules of the same kind, to measure the cost of a URL as rules grow.
 
 use super::{ORIGIN, Random, Site};
 use std::cell::OnceCell;
 
-/// A site with so many rules without wildcards.
+/// A site with this number of rules, all without wildcards.
 pub fn literal(rules: usize) -> Site {
     let mut random = Random::new(1);
     site(rules, |i| match i % 4 {
@@ -14,7 +14,8 @@ pub fn literal(rules: usize) -> Site {
     })
 }
 
-/// A site with so many rules with wildcards, most of them behind one of forty common beginnings, as on sites in many languages.
+/// A site with this number of rules, all with wildcards. Most begin with one of forty common
+/// prefixes, as on sites in many languages.
 pub fn wild(rules: usize) -> Site {
     let mut random = Random::new(2);
     site(rules, |i| match i % 8 {
@@ -28,7 +29,7 @@ pub fn wild(rules: usize) -> Site {
 }
 
 impl Random {
-    /// Two words in one, so that few are equal.
+    /// Two words joined, so that few are equal.
     fn words(&mut self) -> String {
         self.word() + &self.word()
     }
@@ -39,7 +40,7 @@ impl Random {
         text.strip_suffix('$').map_or_else(|| text.clone() + &self.word(), str::to_owned)
     }
 
-    /// A path of the kind that the rules are about, met by one of them or not.
+    /// A path similar to the rules, which may match one of them.
     fn near_path(&mut self) -> String {
         let i = self.below(1000);
         match i % 4 {
@@ -56,7 +57,8 @@ fn locale(i: usize) -> String {
     language.to_owned() + ["", "-en", "-fr", "-de", "-us"][i / 64 % 5]
 }
 
-/// A site with these patterns disallowed, and 1,000 URLs: every other one is made of a rule, the rest meet none.
+/// A site that disallows these patterns, and 1,000 URLs: every other one is made from a rule, the
+/// rest match none.
 fn site(rules: usize, pattern: impl FnMut(usize) -> String) -> Site {
     let patterns: Vec<String> = (0..rules).map(pattern).collect();
     let mut random = Random::new(3);
@@ -67,7 +69,7 @@ fn site(rules: usize, pattern: impl FnMut(usize) -> String) -> Site {
         }
         _ => loop {
             let path = random.near_path();
-            if !patterns.iter().any(|pattern| meets(pattern, &path)) {
+            if !patterns.iter().any(|pattern| matches(pattern, &path)) {
                 break path;
             }
         },
@@ -78,18 +80,18 @@ fn site(rules: usize, pattern: impl FnMut(usize) -> String) -> Site {
     Site { robots, urls, expected: OnceCell::from(Vec::from_iter((0..1000).map(|i| i % 2 == 1))) }
 }
 
-/// Whether a path meets a pattern: the pieces between wildcards in turn, each at its first place. The slow judge would take
-/// minutes over 10,000 rules.
-fn meets(pattern: &str, path: &str) -> bool {
+/// Whether a path matches a pattern: finds the segments between wildcards in turn, each at its
+/// first position. The reference judge would take minutes with 10,000 rules.
+fn matches(pattern: &str, path: &str) -> bool {
     let (text, anchored) = pattern.strip_suffix('$').map_or((pattern, false), |text| (text, true));
-    let mut pieces = text.split('*').peekable();
-    let Some(mut rest) = pieces.next().and_then(|first| path.strip_prefix(first)) else { return false };
-    while let Some(piece) = pieces.next() {
-        if anchored && pieces.peek().is_none() {
-            return rest.ends_with(piece);
+    let mut segments = text.split('*').peekable();
+    let Some(mut rest) = segments.next().and_then(|first| path.strip_prefix(first)) else { return false };
+    while let Some(segment) = segments.next() {
+        if anchored && segments.peek().is_none() {
+            return rest.ends_with(segment);
         }
-        let Some(place) = rest.find(piece) else { return false };
-        rest = &rest[place + piece.len()..];
+        let Some(start) = rest.find(segment) else { return false };
+        rest = &rest[start + segment.len()..];
     }
     !anchored || rest.is_empty()
 }

@@ -1,6 +1,7 @@
-//! Made-up robots.txt files and URLs, always the same, with the slow judge's answers.
+//! Generated robots.txt files and URLs, the same on every run, with the verdicts of the reference
+//! judge.
 
-#![allow(dead_code, reason = "every benchmark uses its part")]
+#![allow(dead_code, reason = "each benchmark uses a part")]
 
 pub mod growth;
 
@@ -10,7 +11,7 @@ use std::cell::OnceCell;
 /// The origin of all single-site benchmarks.
 pub const ORIGIN: &str = "https://h.example";
 
-/// A generator of numbers that are good enough to vary names (Knuth's MMIX constants).
+/// A linear congruential generator (Knuth's MMIX constants), good enough to vary names.
 pub struct Random(u64);
 
 impl Random {
@@ -34,7 +35,7 @@ impl Random {
     }
 }
 
-/// One site: its robots.txt, and URLs of which about half meet a rule.
+/// One site: its robots.txt, and URLs of which about half match a rule.
 pub struct Site {
     pub robots: String,
     pub urls: Vec<String>,
@@ -42,7 +43,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// A site with `rules` rules, of which one in `wild` holds wildcards (0: none).
+    /// A site with `rules` rules, of which one in `wild` has wildcards (0: none).
     pub fn new(rules: usize, wild: usize) -> Self {
         let mut random = Random::new(rules as u64);
         let patterns: Vec<String> = (0..rules)
@@ -72,29 +73,29 @@ impl Site {
         Self { robots, urls, expected: OnceCell::new() }
     }
 
-    /// Of each URL whether it may be fetched, by the slow judge: that takes a while on a large site.
+    /// Whether each URL may be fetched, by the reference judge. Slow on a large site.
     pub fn expected(&self) -> &[bool] {
         self.expected.get_or_init(|| self.urls.iter().map(|url| reference_allows(&self.robots, url)).collect())
     }
 
-    /// How many of the URLs may be fetched.
+    /// The number of URLs that may be fetched.
     pub fn allowed(&self) -> usize {
         self.expected().iter().filter(|allowed| **allowed).count()
     }
 
-    /// What follows the origin in each URL.
+    /// The part of each URL after its origin.
     pub fn paths(&self) -> Vec<&str> {
         self.urls.iter().map(|url| &url[ORIGIN.len()..]).collect()
     }
 
-    /// A snapshot of the site alone.
+    /// A snapshot of only this site.
     pub fn snapshot(&self) -> Snapshot {
         snapshot([(ORIGIN.to_owned(), self.robots.as_str())])
     }
 }
 
-/// Sites of four sizes, from the usual one to the rare extremes: 5 rules, 65, 1,000 of which half hold wildcards, and 3,000
-/// without any.
+/// Sites of four sizes, from the usual one to rare extremes: 5 rules, 65, 1,000 of which half have
+/// wildcards, and 3,000 without any.
 pub fn sites() -> Vec<(&'static str, Site)> {
     vec![
         ("small", Site::new(5, 5)),
@@ -112,12 +113,12 @@ pub fn reference_allows(robots: &str, url: &str) -> bool {
     reference::judge(robots.as_bytes(), &agent(), AgentMatch::Google, Profile::Google, url.as_bytes()).allowed
 }
 
-/// A snapshot of the given origins and robots.txt files.
+/// A snapshot of origins and their robots.txt files.
 pub fn snapshot<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Snapshot {
     Snapshot::new(compile(sites)).expect("a snapshot")
 }
 
-/// The bytes of a snapshot.
+/// The bytes of such a snapshot.
 pub fn compile<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Vec<u8> {
     let mut compiler = Compiler::default();
     for (origin, robots) in sites {
@@ -126,7 +127,8 @@ pub fn compile<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Vec<u8
     compiler.finish().and_then(|compiled| compiled.to_vec()).expect("a snapshot")
 }
 
-/// Many sites with one of a few robots.txt files each, and a list of URLs on them: `run` neighbouring lines an origin.
+/// Many sites that share a few robots.txt files, and a list of URLs with `run` neighbouring lines
+/// per origin.
 pub fn web(origins: usize, lines: usize, run: usize) -> (Snapshot, String) {
     let files = sites();
     let name = |i: usize| format!("https://site-{i}.example");

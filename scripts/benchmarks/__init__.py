@@ -1,1 +1,1 @@
-"""What scripts/bench runs: a module a kind of benchmark, each with `run(real)` that gives the body of its record."""
+"""The benchmarks of scripts/bench: one module per kind, each with a `run(real)` that returns its record."""

@@ -1,4 +1,4 @@
-"""Whole commands against plain ones that touch the same bytes, in turn."""
+"""Times whole commands and simple ones that read the same bytes, alternately."""
 
 import json
 import pathlib
@@ -35,20 +35,20 @@ def measure(robosieve, inputs, place):
     times = [([], []) for _ in cases]
     for turn in range(RUNS + 1):
         for (_, command, _, base), (own, other) in zip(cases, times):
-            # Who comes second finds the system's part of starting a process warm.
+            # The second command of a pair starts with warm caches, so they swap places each turn.
             both = [(own, command), (other, base)]
             for found, one in both if turn % 2 else reversed(both):
                 found.append(seconds(one))
     rows = [row(case, own[1:], other[1:]) for case, (own, other) in zip(cases, times)]
     head = ["command", "median, s", "against", "median, s", "ratio", "of the least"]
     return (
-        f"Medians of {RUNS} runs in turn, behind one that is not counted.\n\n{record.table(head, rows)}\n"
+        f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{record.table(head, rows)}\n"
         f"{size(json.loads(stats.read_text()))}\n{sizes(inputs)}"
     )
 
 
 def pairs(robosieve, compile_, snapshot, inputs):
-    """What is timed: a name, the command, what it is held against, and that command."""
+    """The cases: a name, the command, the name of the command it is compared with, and that command."""
 
     def judge(verb, file, agents="GPTBot", *options):
         return [robosieve, *options, verb, "-q", "-s", snapshot, "-a", agents, "-o", "/dev/null", file]

@@ -1,4 +1,4 @@
-"""Instructions, counted by callgrind: the same on every run, whatever else the machine does."""
+"""Counts instructions with callgrind: reproducible, and independent of the load of the machine."""
 
 import os
 import pathlib
@@ -28,14 +28,14 @@ def run(real):
 
 
 def instructions(*command, env=None):
-    """How many instructions a command takes in all its threads."""
+    """The number of instructions of a command in all its threads."""
     call = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
     done = subprocess.run(call, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
     return int(re.search(r"Collected : (\d+)", done.stderr)[1])
 
 
 def commands(real):
-    """`filter` on each list: the difference between a list and its first half, so without start-up."""
+    """`filter` on each list: the difference between a list and its first half, which excludes start-up."""
     robosieve = record.robosieve()
     rows = []
     with tempfile.TemporaryDirectory() as place:
@@ -55,7 +55,7 @@ def commands(real):
 
 
 def contestants(step, sites):
-    """Each contestant that keeps what it parsed."""
+    """The contestants that parse the robots.txt once."""
     build = ["cargo", "build", "--release", "--locked", "-q", "--bin", "passes"]
     subprocess.run(build, cwd=rivals.HOME, check=True)
     place = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", rivals.HOME / "target")).resolve()
@@ -72,7 +72,8 @@ def contestants(step, sites):
 
 
 def a_pass(count):
-    """What one pass takes, given what any number take with their start-up, which differs by some ten thousands."""
+    """The count of one pass without start-up, from a function that counts any number of passes. The start-up
+    varies by some ten thousand instructions."""
     one = count(1)
     more = max(1, ENOUGH // (count(2) - one))
     return (count(1 + more) - one) / more

@@ -1,4 +1,4 @@
-"""The criterion benchmarks of benches/: the time of one element of each one's work."""
+"""Runs the criterion benchmarks of benches/, and reports the time per element."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from . import record
 
 @dataclass
 class Found:
-    """What was measured of one benchmark: nanoseconds for one `unit`."""
+    """The result of one benchmark: nanoseconds per `unit`."""
 
     group: str
     name: str
@@ -20,7 +20,7 @@ class Found:
     least: float
 
     def number(self):
-        """The number that the benchmark is called by, if it is one of a curve; else 0."""
+        """The number that is the name of a benchmark in a curve; else 0."""
         return int(self.name) if self.name.isdigit() else 0
 
 
@@ -30,7 +30,7 @@ ROUNDS = 7
 
 def run(real):
     if real:
-        print("criterion: skipped, these benchmarks make their data")
+        print("criterion: skipped, these benchmarks generate their data")
         return None
     found = measure(["--benches"], ["--warm-up-time", "0.5", "--measurement-time", "2"])
     rows = [[f"{one.group}: {one.name}", one.unit, f"{one.median:,.1f}", f"{one.least:,.1f}"] for one in found]
@@ -41,7 +41,7 @@ def run(real):
 
 
 def measure(which, options):
-    """Runs benchmarks, and gives what each took, in order."""
+    """Runs benchmarks and returns their results in order."""
     out = record.target() / "criterion"
     shutil.rmtree(out, ignore_errors=True)
     subprocess.run(["cargo", "bench", "--locked", *which, "--", *options], cwd=record.ROOT, check=True)
@@ -61,8 +61,8 @@ def measured(place):
 
 
 def growth(rounds):
-    """Of each group called by numbers the time at each number, as a multiple of the first: by the least of all rounds, as what else the machine
-    does can only add; and by the median in each round, of which the median over the rounds counts."""
+    """For each group named by numbers the time at each number, as a multiple of the first. Once from the
+    minimum of all rounds, because other load can only add time; once from the median of the rounds' medians."""
     for group in sorted({one.group for one in rounds[0] if one.number()}):
         curves = [[one for one in found if one.group == group] for found in rounds]
         points = list(zip(*curves))

@@ -1,4 +1,4 @@
-"""An archive and three lists of URLs: real ones from a directory, or made-up ones, always the same."""
+"""An archive and three lists of URLs: real ones from a directory, or generated ones, the same on every run."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 
 LISTS = ["sorted", "unsorted", "manyhosts"]
-# How often a real list is repeated for whole commands, so that these take longer than to start.
+# The number of repetitions of a real list for whole commands, so that start-up does not dominate.
 REPEATS = {"sorted": 8, "unsorted": 12, "manyhosts": 40}
 HOSTS = 50_000
 WORDS = (
@@ -24,12 +24,12 @@ class Data:
 
 
 def is_there(place):
-    """Whether a directory has such data."""
+    """Whether a directory has real data."""
     return (place / "robots.warc.gz").exists()
 
 
 def find(place, scratch):
-    """The data in a directory; compressed lists are unpacked to `scratch`."""
+    """The data in a directory. Compressed lists are decompressed to `scratch`."""
     lists = {}
     for name in LISTS:
         lists[name] = place / f"{name}.txt"
@@ -40,7 +40,7 @@ def find(place, scratch):
 
 
 def longer(data, scratch):
-    """The same, with lists that are repeated."""
+    """The same data with repeated lists."""
     lists = {}
     for name, file in data.lists.items():
         lists[name] = scratch / f"{name}-{REPEATS[name]}.txt"
@@ -51,7 +51,7 @@ def longer(data, scratch):
 
 
 def make(scratch, lines):
-    """Made-up data of so many lines a list: grouped by host, in no order, and another host on every line."""
+    """Generates data with this number of lines per list: grouped by host, unsorted, and a new host on every line."""
     dice = random.Random(1)
     archive = scratch / "robots.jsonl.gz"
     with gzip.open(archive, "wt", compresslevel=6) as out:
@@ -80,14 +80,14 @@ def path(dice):
 
 
 def capture(dice):
-    """One in seven sites has no robots.txt; the bodies of the others are a few often, and many seldom."""
+    """One site in seven has no robots.txt. Of the bodies of the others, a few are frequent and many are rare."""
     if dice.random() < 0.15:
         return {"status": 404}
     return {"status": 200, "body": robots(random.Random(int(HOSTS / 4 * dice.random() ** 2)))}
 
 
 def robots(dice):
-    """Mostly a few rules, at times dozens, seldom hundreds; a third of the files has wildcards."""
+    """Mostly a few rules, sometimes dozens, seldom hundreds. A third of the files have wildcards."""
     rules = dice.choices([dice.randrange(1, 8), 40, 300], [89, 10, 1])[0]
     kinds = ["/{}/{}", "/{}/", "/{}?"] * 2 + ["/{}/*/{}", "/*?{}=", "/*.{}$"] * (dice.random() < 0.38)
     lines = ["User-agent: GPTBot", "Disallow: /", ""] if dice.random() < 0.08 else []

@@ -1,4 +1,4 @@
-"""How the cost of a URL grows with the number of origins: synthetic webs of growing size, their URLs in no order."""
+"""Measures the cost of a URL against the number of origins, on synthetic webs with unsorted URLs."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ PICTURE = record.ROOT / "docs" / "growth.svg"
 
 def run(real, webs=None, most=1_000_000, draw=True):
     if real:
-        print("growth: skipped, it makes its data")
+        print("growth: skipped, it generates its data")
         return None
     robosieve = record.robosieve()
     with tempfile.TemporaryDirectory() as place:
@@ -35,13 +35,13 @@ def run(real, webs=None, most=1_000_000, draw=True):
         PICTURE.write_text(picture.draw(curves))
         print(f"drawn: {PICTURE.relative_to(record.ROOT)}")
     return (
-        f"With `--most {most}`: `filter -j 1` on {URLS:,} URLs in no order, start-up taken away; medians of {RUNS} runs of all in turn.\n\n"
+        f"With `--most {most}`: `filter -j 1` on {URLS:,} unsorted URLs, without start-up; medians of {RUNS} alternating runs.\n\n"
         + record.table(head, rows)
     )
 
 
 def web(robosieve, place, origins):
-    """The snapshot and the URLs of a web, made unless they are there."""
+    """The snapshot and the URLs of a web, generated unless they exist."""
     place = place / str(origins)
     place.mkdir(parents=True, exist_ok=True)
     snapshot, urls = place / "snapshot.rsieve", place / "urls.txt"
@@ -54,7 +54,7 @@ def web(robosieve, place, origins):
 
 
 def measure(robosieve, webs):
-    """All webs in turn, round after round, so that what else the machine does meets all alike."""
+    """Measures all webs in rounds, so that other load on the machine affects all alike."""
     with tempfile.TemporaryDirectory() as place:
         ones = {}
         for origins, (_, urls) in webs.items():
@@ -78,7 +78,7 @@ def measure(robosieve, webs):
 
 
 def timed(robosieve, snapshot, urls):
-    """Seconds, and the most memory in MB that is not of a mapped file."""
+    """The seconds of a run, and its maximum anonymous memory in MB."""
     command = [robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", urls]
     begin, most = time.perf_counter(), 0.0
     with subprocess.Popen(command) as process:

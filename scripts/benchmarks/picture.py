@@ -1,4 +1,4 @@
-"""Curves of growth as a picture: SVG, one panel a curve, readable on light and on dark ground."""
+"""Draws curves of growth as SVG: one panel per curve, readable on light and dark backgrounds."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ LEFT, TOP, BOTTOM = 36, 30, 34
 
 @dataclass
 class Curve:
-    """Numbers and the cost at each as a multiple of the first; `limit` is what was aimed at."""
+    """Numbers, and the cost at each as a multiple of the first; `limit` is the target."""
 
     name: str
     points: list

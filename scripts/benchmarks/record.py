@@ -1,4 +1,4 @@
-"""Records: what was measured, when, on what, by which command; one Markdown file each."""
+"""Records of measurements in Markdown: the results, the date, the machine and the command."""
 
 import datetime
 import os
@@ -9,29 +9,29 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def output(*command, cwd=ROOT, **options):
-    """What a command prints."""
+    """The output of a command."""
     return subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.PIPE, text=True, **options).stdout.strip()
 
 
 def target():
-    """Where cargo puts what it builds of the main package."""
+    """The target directory of the main package."""
     return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 
 
 def robosieve():
-    """The binary, built."""
+    """Builds the binary and returns its path."""
     subprocess.run(["cargo", "build", "--release", "--locked", "-q"], cwd=ROOT, check=True)
     return str(target() / "release" / "robosieve")
 
 
 def table(head, rows):
-    """A table in Markdown; the first column is text, the others are numbers."""
+    """A table in Markdown. The first column is text, the others are numbers."""
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
     return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
 
 
 def facts():
-    """The machine, the compiler and the commit, as lines of a list; taken before the work begins."""
+    """The machine, the compiler and the commit, as lines of a list. Call it before the measurement."""
     cpu = dict(line.split(":", 1) for line in output("lscpu").splitlines() if ":" in line)
     cpu = {key.strip(): value.strip() for key, value in cpu.items()}
     caches = ", ".join(f"{key.removesuffix(' cache')} {value}" for key, value in cpu.items() if key.endswith(" cache"))
@@ -47,7 +47,7 @@ def facts():
 
 
 def put(kind, real, facts, body, write):
-    """Prints a record, and writes it unless told not to."""
+    """Prints a record, and writes it if `write`."""
     date = datetime.date.today().isoformat()
     data = "real" if real else "made-up"
     command = f"scripts/bench {kind}" + (" --real DIR" if real else "")

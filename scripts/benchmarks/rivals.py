@@ -1,4 +1,4 @@
-"""robosieve beside the other crates: the table that benches/rivals prints, and the versions it was made with."""
+"""Compares robosieve with other crates: the tables of benches/rivals, and the versions of the crates."""
 
 import os
 import subprocess
@@ -10,12 +10,12 @@ CRATES = ["robotxt", "texting_robots", "robotstxt", "url", "criterion"]
 
 
 def sites(real):
-    """Where in a directory of real inputs the sites are; `None` if nowhere."""
+    """The directory of the sites in a directory of real inputs; `None` if there is none."""
     return real and next((place for place in [real / "rivals", real] if (place / "small.urls").exists()), None)
 
 
 def environment(sites):
-    """That of a run, on the sites in this directory or on made-up ones."""
+    """The environment of a run, with the sites in this directory or generated ones."""
     env = {key: value for key, value in os.environ.items() if key != "ROBOSIEVE_RIVALS"}
     return {**env, "ROBOSIEVE_RIVALS": str(sites)} if sites else env
 
@@ -38,7 +38,7 @@ def run(real):
 
 
 def versions():
-    """The crates as the lock file has them."""
+    """The versions of the crates in the lock file."""
     lock = (HOME / "Cargo.lock").read_text().split("[[package]]")[1:]
     packages = dict((package.split('"')[1], package.split('"')[3]) for package in lock)
     return ", ".join(f"{name} {packages[name]}" for name in CRATES)

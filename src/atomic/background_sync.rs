@@ -1,4 +1,5 @@
-//! Background sync: a thread syncs a file to disk while it is written, so that the last sync is short.
+//! Background sync: a thread syncs a file to disk while it is written, so that the last sync is
+//! short.
 
 use crossbeam_channel::Sender;
 use std::fs::File;
@@ -36,7 +37,8 @@ impl SyncedFile {
     pub(super) fn sync(self) -> io::Result<NamedTempFile> {
         if let Some(SyncThread { requests, handle }) = self.thread {
             drop(requests);
-            // The system reports a write error once for all handles of a file, so the thread may have it.
+            // The system reports a write error once for all handles of a file, so the thread may
+            // have it.
             handle.join().map_err(|_| io::Error::other("the thread that syncs a file panicked"))??;
         }
         self.file.as_file().sync_all()?;

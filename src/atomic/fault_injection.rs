@@ -23,8 +23,8 @@ pub(super) fn step() -> io::Result<()> {
     }
 }
 
-/// Runs `work` repeatedly and fails its first step, its second and so on, until it has no further step.
-/// Passes each result but the last to `check`. Returns the number of steps.
+/// Runs `work` repeatedly and fails its first step, its second and so on, until it has no further
+/// step. Passes each result but the last to `check`. Returns the number of steps.
 pub(super) fn fail_each_step<T>(mut work: impl FnMut() -> T, mut check: impl FnMut(T)) -> u32 {
     for step in 0.. {
         REMAINING.set(Some(step));

@@ -25,8 +25,8 @@ use unfinished::Unfinished;
 
 const BUFFER: usize = 1 << 16;
 
-/// A file that is being written. If it is dropped without [`commit`](Self::commit), its temporary file is
-/// removed.
+/// A file that is being written. If it is dropped without [`commit`](Self::commit), its temporary
+/// file is removed.
 #[derive(Debug)]
 pub(crate) struct AtomicFile {
     /// The path as the user gave it, for messages.
@@ -43,7 +43,8 @@ enum WriteTarget {
 }
 
 impl AtomicFile {
-    /// Starts writing the file at `path`. [`commit`](Self::commit) replaces an existing regular file.
+    /// Starts writing the file at `path`. [`commit`](Self::commit) replaces an existing regular
+    /// file.
     ///
     /// # Errors
     /// If `path` is a directory, or its folder does not exist or is not writable.
@@ -61,7 +62,8 @@ impl AtomicFile {
         Ok(WriteTarget::Temporary(BufWriter::with_capacity(BUFFER, SyncedFile::new(temporary)), real, unfinished))
     }
 
-    /// Whether it is a device, pipe or descriptor, which is written front to back and never replaced.
+    /// Whether it is a device, pipe or descriptor, which is written front to back and never
+    /// replaced.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(self.target, WriteTarget::Stream(_))
     }
@@ -88,7 +90,8 @@ impl AtomicFile {
         Ok(FinishedFile { path, file })
     }
 
-    /// Adds the path to an error, because a caller with several outputs cannot know which one failed.
+    /// Adds the path to an error, because a caller with several outputs cannot know which one
+    /// failed.
     fn error_with_path(&self, err: io::Error) -> io::Error {
         Error::io(&self.path, err).into_io()
     }
@@ -108,8 +111,8 @@ struct SyncedTemporary {
     unfinished: Unfinished,
 }
 
-/// Commits several files together. All are synced to disk before the first is renamed, so a full disk
-/// or any other failure until then leaves none.
+/// Commits several files together. All are synced to disk before the first is renamed, so a full
+/// disk or any other failure until then leaves none.
 ///
 /// # Errors
 /// Errors of the operating system, with the path of the file. If a rename fails, files created by
@@ -164,13 +167,14 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates a temporary file with the permissions of the file that it will replace, or the default ones.
+/// Creates a temporary file with the permissions of the file that it will replace, or the default
+/// ones.
 fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
     step()?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".robosieve-").suffix(".tmp");
-    // Opened here, because errors of the crate `tempfile` name the temporary file, which the user does
-    // not know, and lose the cause.
+    // Opened here, because errors of the crate `tempfile` name the temporary file, which the user
+    // does not know, and lose the cause.
     let file = builder.make_in(folder, |path| File::options().read(true).write(true).create_new(true).open(path))?;
     if let Some(wanted) = permissions {
         file.as_file().set_permissions(wanted)?;
@@ -178,8 +182,8 @@ fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<
     Ok(file)
 }
 
-/// A folder to sync after a rename in it: a rename is on disk only when its folder is. Only Unix can
-/// sync folders.
+/// A folder to sync after a rename in it: a rename is on disk only when its folder is. Only Unix
+/// can sync folders.
 struct SyncedFolder(#[cfg(unix)] File);
 
 #[cfg(unix)]

@@ -6,8 +6,8 @@ use flate2::write::GzEncoder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// An output file that appears under its name only when [`commit`](Self::commit)ted, whole and synced to
-/// disk. It is compressed if its name ends in `.gz` or `.zst`.
+/// An output file that appears under its name only when [`commit`](Self::commit)ted, whole and
+/// synced to disk. It is compressed if its name ends in `.gz` or `.zst`.
 ///
 /// A commit replaces an existing file. A drop without commit leaves no file.
 ///
@@ -40,8 +40,8 @@ impl std::fmt::Debug for OutputFile {
 }
 
 impl OutputFile {
-    /// Starts writing the file. A device, a pipe or an open file (`/dev/stdout`, `/dev/fd/3`) is written
-    /// in place. Through a symbolic link, its target is replaced or created.
+    /// Starts writing the file. A device, a pipe or an open file (`/dev/stdout`, `/dev/fd/3`) is
+    /// written in place. Through a symbolic link, its target is replaced or created.
     ///
     /// # Errors
     /// [`ErrorKind::BadOutput`] for a directory, and errors of the operating system.
@@ -80,8 +80,8 @@ impl OutputFile {
     /// ```
     ///
     /// # Errors
-    /// Errors of the operating system, with the path of the file. Then no new file has appeared. Only if
-    /// a rename failed, files replaced by earlier renames keep their new content.
+    /// Errors of the operating system, with the path of the file. Then no new file has appeared.
+    /// Only if a rename failed, files replaced by earlier renames keep their new content.
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
         let files = files.into_iter().map(Self::finish).collect::<Result<Vec<_>>>()?;
         atomic::commit_all(files)

@@ -1,5 +1,5 @@
-//! Resolves the path of an output: to a file that can be replaced, or to a stream that is written in
-//! place.
+//! Resolves the path of an output: to a file that can be replaced, or to a stream that is written
+//! in place.
 
 use crate::atomic::folder_of;
 use crate::error::{ErrorKind, Result};
@@ -15,8 +15,8 @@ const MAX_LINKS: usize = 40;
 pub(super) enum OutputPath {
     /// A regular file: its path after all links, and its permissions if it exists.
     File(PathBuf, Option<Permissions>),
-    /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`). It cannot or must not
-    /// be replaced.
+    /// A device, pipe or socket, or a file that is already open (`/dev/fd/3`). It cannot or must
+    /// not be replaced.
     Stream(File),
 }
 
@@ -72,8 +72,8 @@ fn refuse(what: impl Into<String>) -> Result<OutputPath> {
     Err(ErrorKind::BadOutput(what.into()).into())
 }
 
-/// Follows symbolic links to the last path, which need not exist. Stops at the links in `/proc/*/fd`:
-/// they represent open files, which may have another name by now or none.
+/// Follows symbolic links to the last path, which need not exist. Stops at the links in
+/// `/proc/*/fd`: they represent open files, which may have another name by now or none.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -114,17 +114,17 @@ mod descriptor {
     use std::os::fd::{BorrowedFd, RawFd};
     use std::path::Path;
 
-    /// Duplicates the handle of an open file. Both handles share the position, so the shell or another
-    /// program appends after this output. Opening `/proc/self/fd/1` again would start at the beginning
-    /// of the file.
+    /// Duplicates the handle of an open file. Both handles share the position, so the shell or
+    /// another program appends after this output. Opening `/proc/self/fd/1` again would start at
+    /// the beginning of the file.
     #[expect(unsafe_code, reason = "the standard library has safe handles only of descriptors 0 to 2")]
     pub(super) fn duplicate(path: &Path, number: u32) -> io::Result<File> {
         // Fails if the descriptor is not open.
         path.symlink_metadata()?;
         let number = RawFd::try_from(number).map_err(io::Error::other)?;
         // SAFETY: The number is not negative. The borrowed handle lives until the end of this
-        // expression, which only passes it to `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed the
-        // descriptor since the check, that call fails and changes nothing.
+        // expression, which only passes it to `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed
+        // the descriptor since the check, that call fails and changes nothing.
         let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
         Ok(File::from(file))
     }

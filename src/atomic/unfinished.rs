@@ -26,8 +26,8 @@ fn unfinished() -> MutexGuard<'static, UnfinishedFiles> {
 pub(super) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Creates a temporary file with `create` and adds it to the list. The list is locked throughout,
-    /// so that a signal handler sees every temporary file.
+    /// Creates a temporary file with `create` and adds it to the list. The list is locked
+    /// throughout, so that a signal handler sees every temporary file.
     pub(super) fn create(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
         let mut list = unfinished();
         if list.is_closed {
@@ -46,9 +46,9 @@ impl Drop for Unfinished {
     }
 }
 
-/// Runs `rename`, which renames several temporary files, without interruption: a signal handler that
-/// calls [`remove_unfinished`] waits until all are renamed. `rename` must drop no [`Unfinished`], which
-/// would deadlock on the same lock.
+/// Runs `rename`, which renames several temporary files, without interruption: a signal handler
+/// that calls [`remove_unfinished`] waits until all are renamed. `rename` must drop no
+/// [`Unfinished`], which would deadlock on the same lock.
 pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
     let list = unfinished();
     if list.is_closed { Err(io::Error::from(io::ErrorKind::Interrupted).into()) } else { rename() }

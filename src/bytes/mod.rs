@@ -7,7 +7,8 @@
 pub(crate) mod wire;
 
 /// ASCII white space as C's `isspace` defines it, for `bstr`'s `trim_with` and `fields_with`: the
-/// reference's definition. Unlike Rust's it includes the vertical tab, and it has no Unicode spaces.
+/// reference's definition. Unlike Rust's it includes the vertical tab, and it has no Unicode
+/// spaces.
 pub(crate) fn is_white_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
 }
@@ -24,8 +25,8 @@ pub(crate) fn first_and_last<const LEN: usize>(text: &[u8]) -> Option<[&[u8; LEN
     }
 }
 
-/// The first eight bytes of a text as a little-endian number. A shorter text is padded with zeros at
-/// its end.
+/// The first eight bytes of a text as a little-endian number. A shorter text is padded with zeros
+/// at its end.
 #[inline(always)]
 pub(crate) fn first_word(text: &[u8]) -> u64 {
     // A `match`: `map_or_else` became a function call on the hot path.
@@ -35,8 +36,8 @@ pub(crate) fn first_word(text: &[u8]) -> u64 {
     }
 }
 
-/// The last eight bytes of a text as a little-endian number, so that the last byte is the highest. A
-/// shorter text is padded with zeros at its start.
+/// The last eight bytes of a text as a little-endian number, so that the last byte is the highest.
+/// A shorter text is padded with zeros at its start.
 #[inline(always)]
 pub(crate) fn last_word(text: &[u8]) -> u64 {
     match text.last_chunk() {
@@ -60,8 +61,8 @@ fn short_word(text: &[u8]) -> u64 {
     u64::from(*first) | at((*middle).into(), text.len() / 2) | at((*last).into(), text.len() - 1)
 }
 
-/// [`slice::starts_with`] for short prefixes, without a call: compares eight bytes at a time, and the
-/// rest with a load that overlaps.
+/// [`slice::starts_with`] for short prefixes, without a call: compares eight bytes at a time, and
+/// the rest with a load that overlaps.
 #[inline(always)]
 pub(crate) fn starts_with_masked(text: &[u8], prefix: &[u8]) -> bool {
     let Some(text) = text.get(..prefix.len()) else { return false };

@@ -1,5 +1,5 @@
-//! Bounds-checked reads of little-endian numbers and ranges from untrusted bytes. Each read passes the
-//! name of what it reads, for the error message.
+//! Bounds-checked reads of little-endian numbers and ranges from untrusted bytes. Each read passes
+//! the name of what it reads, for the error message.
 
 use crate::error::{Error, Result};
 

@@ -1,4 +1,5 @@
-//! Explains preferences: those of one robots.txt for one agent and URL, and the lines that state them.
+//! Explains preferences: those of one robots.txt for one agent and URL, and the lines that state
+//! them.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::usage::{self, Usage};
@@ -9,25 +10,26 @@ use crate::url::escape::normalize_path;
 use bstr::ByteSlice;
 use std::cmp::Ordering;
 
-/// The preferences of a robots.txt about the use of a URL's content, and the lines that state them, as
-/// number and text.
+/// The preferences of a robots.txt about the use of a URL's content, and the lines that state them,
+/// as number and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreferenceExplanation {
     /// The preferences.
     pub preferences: Preferences,
-    /// The `content-usage` lines that decide: those with the longest path of all that match. A line with
-    /// a malformed value is one of them too, although it states no preference.
+    /// The `content-usage` lines that decide: those with the longest path of all that match. A line
+    /// with a malformed value is one of them too, although it states no preference.
     pub usage_lines: Vec<(u32, String)>,
-    /// The `content-signal` lines that decide: those of the agent's groups, and those before any group.
+    /// The `content-signal` lines that decide: those of the agent's groups, and those before any
+    /// group.
     pub signal_lines: Vec<(u32, String)>,
 }
 
-/// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a bare
-/// path.
+/// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a
+/// bare path.
 ///
 /// They do not say whether the agent may fetch the URL; [`explain`](crate::explain) does. Cost: one
-/// pass over the groups and lines, and one match of the path per `content-usage` line of the agent's
-/// groups.
+/// pass over the groups and lines, and one match of the path per `content-usage` line of the
+/// agent's groups.
 ///
 /// ```
 /// use robosieve::{explain_preferences, AgentMatch, Preference, Profile, Robots};

@@ -1,10 +1,10 @@
-//! Compiled preferences: those of one robots.txt for all requested agents, compiled once and evaluated
-//! for many URLs.
+//! Compiled preferences: those of one robots.txt for all requested agents, compiled once and
+//! evaluated for many URLs.
 //!
-//! Lines are stored by group, and each agent has a list of groups. Merging the lines per agent would
-//! multiply them in a hostile file with overlapping groups. So a set needs memory in proportion to its
-//! file. A URL takes time in proportion to the file's `content-usage` lines times the length of its
-//! path, in the worst case.
+//! Lines are stored by group, and each agent has a list of groups. Merging the lines per agent
+//! would multiply them in a hostile file with overlapping groups. So a set needs memory in
+//! proportion to its file. A URL takes time in proportion to the file's `content-usage` lines times
+//! the length of its path, in the worst case.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::usage::{self, Usage};
@@ -113,8 +113,8 @@ impl PreferenceSet {
     }
 }
 
-/// Combines the lines with the longest path that matches. Lines are sorted by length, so the search ends
-/// at the first line with a shorter path than the first match.
+/// Combines the lines with the longest path that matches. Lines are sorted by length, so the search
+/// ends at the first line with a shorter path than the first match.
 fn longest_match(lines: &[UsageLine], path: &[u8]) -> MatchedUsage {
     let mut best = MatchedUsage::default();
     for line in lines {
@@ -177,7 +177,8 @@ impl PreferenceLines {
     }
 }
 
-/// Sorts lines by the length of their paths, the longest first, and merges lines with the same path.
+/// Sorts lines by the length of their paths, the longest first, and merges lines with the same
+/// path.
 fn sort_and_merge(lines: &mut Vec<UsageLine>) {
     let order = |line: &UsageLine| Reverse(line.path.priority());
     lines.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.path.text.cmp(&b.path.text)));

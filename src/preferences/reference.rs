@@ -1,5 +1,5 @@
-//! The reference for preferences: the specification in code, slow and obvious, and the oracle of the
-//! tests.
+//! The reference for preferences: the specification in code, slow and obvious, and the oracle of
+//! the tests.
 //!
 //! It parses the whole robots.txt for every URL, with the line parser of the reference judge
 //! ([`reference`](crate::reference)). It keeps no state and shares no code with the fast path.
@@ -14,8 +14,8 @@ use crate::robots::reference::{
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// The preferences in the body of a robots.txt about the use of the content of `url`, a URL or a bare
-/// path, by `agent`.
+/// The preferences in the body of a robots.txt about the use of the content of `url`, a URL or a
+/// bare path, by `agent`.
 ///
 /// Cost: in the worst case the length of the body times the length of the path. Never panics.
 ///
@@ -108,7 +108,8 @@ fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
         }
         values
     };
-    // The first of these words that a line has, narrowest first: in the groups, or else before them.
+    // The first of these words that a line has, narrowest first: in the groups, or else before
+    // them.
     let first = |key: &str, words: &[&str]| {
         [own, before].into_iter().find_map(|lines| {
             let said = values(lines, key);
@@ -132,8 +133,8 @@ enum MemberValue {
     Other,
 }
 
-/// The members of a dictionary in order, repeated keys included; `None` if it is malformed (RFC 9651
-/// §4.2.2).
+/// The members of a dictionary in order, repeated keys included; `None` if it is malformed (RFC
+/// 9651 §4.2.2).
 fn dictionary(text: &[u8]) -> Option<Vec<(String, MemberValue)>> {
     let mut input = DictionaryText(text);
     input.skip(b" ");

@@ -63,8 +63,8 @@ impl Signals {
         all.into_iter().filter_map(|(key, value)| Some((key, value?)))
     }
 
-    /// Parses the value of a line. Unknown members are skipped. A line for a path has no signals here,
-    /// because they would apply to the whole site.
+    /// Parses the value of a line. Unknown members are skipped. A line for a path has no signals
+    /// here, because they would apply to the whole site.
     pub(super) fn parse(value: &[u8]) -> Self {
         let mut out = Self::default();
         if value.starts_with(b"/") {

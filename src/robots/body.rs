@@ -49,8 +49,8 @@ impl LooksLike {
 }
 
 impl BodyFacts {
-    /// The facts about a body as served (after content decoding). Cost: constant, and for a body over
-    /// the limit one pass over the first 500 KiB.
+    /// The facts about a body as served (after content decoding). Cost: constant, and for a body
+    /// over the limit one pass over the first 500 KiB.
     pub fn of(body: &[u8]) -> Self {
         let ignored_bytes = body.len().saturating_sub(MAX_BODY);
         let looks_like = if is_utf16(body) { Some(LooksLike::Utf16) } else { is_html(body).then_some(LooksLike::Html) };
@@ -94,7 +94,7 @@ fn is_utf16(body: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robots::line::RobotsLines;
+    use crate::robots::line::NumberedLines;
 
     #[test]
     fn other_kinds_of_text_are_recognised() {
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// A line is ignored if and only if `RobotsLines` omits it.
+    /// A line is ignored if and only if `NumberedLines` omits it.
     #[test]
     fn ignored_lines_begin_after_the_last_line_read() {
         for end in ["\n", "\r", "\r\n"] {
@@ -124,7 +124,7 @@ mod tests {
                 let line = format!("a: {}{end}", "x".repeat(4));
                 let body = "y".repeat(shift) + &line.repeat(MAX_BODY / line.len() + 3);
                 let facts = BodyFacts::of(body.as_bytes());
-                let read = RobotsLines::new(body.as_bytes(), false).last().unwrap().number;
+                let read = NumberedLines::new(body.as_bytes(), false).last().unwrap().number;
                 let lines = facts.ignored_from.unwrap();
                 assert_eq!(lines, read + 1, "{end:?} {shift}");
                 assert_eq!(facts.ignored_bytes, body.len() - MAX_BODY);

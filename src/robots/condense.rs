@@ -1,7 +1,8 @@
-//! The condensed text of a robots.txt: only lines with known fields, at their original line numbers.
+//! The condensed text of a robots.txt: only lines with known fields, at their original line
+//! numbers.
 
 use crate::robots::field;
-use crate::robots::line::{MAX_BODY, RobotsLines};
+use crate::robots::line::{MAX_BODY, NumberedLines};
 
 /// Whether an archive has the whole body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(crate) enum Delivery {
 pub(crate) fn condense(body: &[u8], delivery: Delivery) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len().min(MAX_BODY));
     let mut number = 1;
-    for line in RobotsLines::new(body, delivery == Delivery::CutShort) {
+    for line in NumberedLines::new(body, delivery == Delivery::CutShort) {
         if field::split(line.text).is_some() {
             // One line end for the previous kept line, and one for each blanked line after it.
             out.resize(out.len() + (line.number - number) as usize, b'\n');

@@ -1,5 +1,5 @@
-//! Splits a line into field and value: the known fields, their accepted misspellings, and lines without
-//! a colon.
+//! Splits a line into field and value: the known fields, their accepted misspellings, and lines
+//! without a colon.
 
 use crate::bytes::is_white_space;
 use bstr::ByteSlice;
@@ -84,7 +84,8 @@ impl RobotsField {
 
 /// The field and the value of a line's text; `None` if the field is not known.
 ///
-/// `text` must be trimmed. Without a colon, it must be exactly two words, separated by blanks or tabs.
+/// `text` must be trimmed. Without a colon, it must be exactly two words, separated by blanks or
+/// tabs.
 pub(crate) fn split(text: &[u8]) -> Option<(RobotsField, &[u8])> {
     if !FIRST_BYTES[usize::from(*text.first()?)] {
         return None;

@@ -5,35 +5,35 @@ use crate::bytes::is_white_space;
 use bstr::ByteSlice;
 use memchr::{memchr2, memchr2_iter};
 
-/// The number of bytes that are read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's specification,
-/// "file format").
+/// The number of bytes that are read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's
+/// specification, "file format").
 pub(crate) const MAX_BODY: usize = 500 * 1024;
 
-/// The number of bytes that are kept of a line, as in the reference: eight times the longest URL that
-/// Internet Explorer accepted, minus one.
+/// The number of bytes that are kept of a line, as in the reference: eight times the longest URL
+/// that Internet Explorer accepted, minus one.
 pub(crate) const MAX_LINE: usize = 2083 * 8 - 1;
 
 /// A line of a robots.txt that is neither blank nor only a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RobotsLine<'a> {
+pub(crate) struct NumberedLine<'a> {
     /// The number, from 1, counted as in the reference.
     pub number: u32,
     /// The text without comment and surrounding white space; never empty.
     pub text: &'a [u8],
 }
 
-/// Iterates over the lines of a body that are not blank, in order. A line that the size limit cuts is
-/// omitted.
+/// Iterates over the lines of a body that are not blank, in order. A line that the size limit cuts
+/// is omitted.
 ///
 /// Every CR and every LF ends a line, except an LF directly after a CR, so CRLF counts once.
 #[derive(Clone, Debug)]
-pub(crate) struct RobotsLines<'a> {
+pub(crate) struct NumberedLines<'a> {
     body: &'a [u8],
     /// The start of the next raw line.
     at: usize,
     line_ends: memchr::Memchr2<'a>,
-    /// The first `#` or NUL that is not before the last line; most files have few, so the search for
-    /// the next one is seldom repeated.
+    /// The first `#` or NUL that is not before the last line; most files have few, so the search
+    /// for the next one is seldom repeated.
     comment: usize,
     last_was_cr: bool,
     number: u32,
@@ -51,7 +51,7 @@ struct RawLine<'a> {
     may_be_cut: bool,
 }
 
-impl<'a> RobotsLines<'a> {
+impl<'a> NumberedLines<'a> {
     /// The lines of `body`; `truncated` says that the server had more than `body` holds.
     pub(crate) fn new(body: &'a [u8], truncated: bool) -> Self {
         let is_cut = truncated || body.len() > MAX_BODY;
@@ -104,10 +104,10 @@ impl<'a> RobotsLines<'a> {
     }
 }
 
-impl<'a> Iterator for RobotsLines<'a> {
-    type Item = RobotsLine<'a>;
+impl<'a> Iterator for NumberedLines<'a> {
+    type Item = NumberedLine<'a>;
 
-    fn next(&mut self) -> Option<RobotsLine<'a>> {
+    fn next(&mut self) -> Option<NumberedLine<'a>> {
         loop {
             let RawLine { text: raw, start, may_be_cut } = self.next_raw()?;
             let kept = &raw[..raw.len().min(MAX_LINE)];
@@ -118,13 +118,14 @@ impl<'a> Iterator for RobotsLines<'a> {
             }
             let text = kept[..end].trim_with(is_white_space);
             if !text.is_empty() {
-                return Some(RobotsLine { number: self.number, text });
+                return Some(NumberedLine { number: self.number, text });
             }
         }
     }
 }
 
-/// The offset of the first `#` or NUL of `body` from `from` on; the length of `body` if it has none.
+/// The offset of the first `#` or NUL of `body` from `from` on; the length of `body` if it has
+/// none.
 fn find_comment(body: &[u8], from: usize) -> usize {
     memchr2(0, b'#', &body[from..]).map_or(body.len(), |at| from + at)
 }
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     fn numbers(body: &[u8]) -> Vec<(u32, String)> {
-        RobotsLines::new(body, false).map(|line| (line.number, line.text.to_str_lossy().into_owned())).collect()
+        NumberedLines::new(body, false).map(|line| (line.number, line.text.to_str_lossy().into_owned())).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, AgentMatch, NamedTokens};
 use crate::profile::Profile;
 use crate::robots::field::{self, RobotsField};
-use crate::robots::line::RobotsLines;
+use crate::robots::line::NumberedLines;
 use crate::robots::pattern::Pattern;
 
 /// A parsed robots.txt; it borrows from the bytes it was parsed from.
@@ -77,12 +77,13 @@ impl RuleKind {
 }
 
 impl<'a> Robots<'a> {
-    /// Parses the body of a robots.txt as served (after content decoding). Never fails, never panics.
+    /// Parses the body of a robots.txt as served (after content decoding). Never fails, never
+    /// panics.
     pub fn parse(body: &'a [u8], profile: Profile) -> Self {
-        Self::from_lines(RobotsLines::new(body, false), profile)
+        Self::from_lines(NumberedLines::new(body, false), profile)
     }
 
-    pub(crate) fn from_lines(lines: RobotsLines<'a>, profile: Profile) -> Self {
+    pub(crate) fn from_lines(lines: NumberedLines<'a>, profile: Profile) -> Self {
         let mut robots = Self { groups: Vec::new(), others: Vec::new(), profile };
         for line in lines {
             let Some((field, value)) = field::split(line.text) else { continue };
@@ -134,9 +135,9 @@ impl<'a> Robots<'a> {
 
     /// The indices of the groups that `agent` obeys, and the name of its chain that selects them.
     ///
-    /// The first name of the chain that any group names selects all groups that name it. If no group
-    /// names any, the agent obeys the global groups, and the name is `None` (RFC 9309 §2.2.1). Specific
-    /// and global groups are never mixed.
+    /// The first name of the chain that any group names selects all groups that name it. If no
+    /// group names any, the agent obeys the global groups, and the name is `None` (RFC 9309
+    /// §2.2.1). Specific and global groups are never mixed.
     pub fn groups_for<'q>(&self, agent: &'q Agent, how: AgentMatch) -> (Vec<usize>, Option<&'q str>) {
         let select = |test: &dyn Fn(&Group<'_>) -> bool| -> Vec<usize> {
             (0..self.groups.len()).filter(|&i| test(&self.groups[i])).collect()

@@ -20,8 +20,8 @@ impl<'a> Pattern<'a> {
         Self { text, anchored }
     }
 
-    /// The number of bytes of the path, wildcards and `$` included. Of the rules that match, the one
-    /// with the highest priority decides (RFC 9309 §2.2.2).
+    /// The number of bytes of the path, wildcards and `$` included. Of the rules that match, the
+    /// one with the highest priority decides (RFC 9309 §2.2.2).
     pub(crate) fn priority(&self) -> usize {
         self.text.len() + usize::from(self.anchored)
     }

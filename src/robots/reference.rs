@@ -1,9 +1,9 @@
 //! The reference judge: the specification in code, slow and obvious, and the oracle of the tests.
 //!
 //! It parses the whole robots.txt for every URL and keeps no state. It shares no code with the fast
-//! path, so that a mistake in one is not in the other. It follows Google's open-source parser step by
-//! step (google/robotstxt, `robots.cc`), and RFC 9309 where the profile says so. It also implements the
-//! two extensions of this project: agent chains and extended tokens.
+//! path, so that a mistake in one is not in the other. It follows Google's open-source parser step
+//! by step (google/robotstxt, `robots.cc`), and RFC 9309 where the profile says so. It also
+//! implements the two extensions of this project: agent chains and extended tokens.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::profile::Profile;
@@ -13,8 +13,8 @@ use crate::profile::Profile;
 pub struct Answer {
     /// Whether the agent may fetch the URL.
     pub allowed: bool,
-    /// The number of the line that decided; 0 if none matched. It can be an empty rule that matches,
-    /// although such a rule decides nothing.
+    /// The number of the line that decided; 0 if none matched. It can be an empty rule that
+    /// matches, although such a rule decides nothing.
     pub line: u32,
 }
 
@@ -107,8 +107,8 @@ pub(crate) fn priority(value: &[u8], profile: Profile, path: &[u8]) -> isize {
     if matches(&pattern, path) { pattern.len() as isize } else { -1 }
 }
 
-/// Whether a pattern in normal form matches a path in normal form. Every `*` of `text` is the wildcard
-/// and every `$` a literal. If `anchored`, the match must end at the end of the path.
+/// Whether a pattern in normal form matches a path in normal form. Every `*` of `text` is the
+/// wildcard and every `$` a literal. If `anchored`, the match must end at the end of the path.
 pub(crate) fn matches_normal(text: &[u8], anchored: bool, path: &[u8]) -> bool {
     let tokens = text.iter().map(|&b| if b == b'*' { Token::AnyRun } else { Token::Byte(b) });
     matches(&tokens.chain(anchored.then_some(Token::End)).collect::<Vec<_>>(), path)
@@ -143,8 +143,9 @@ fn matches(pattern: &[Token], path: &[u8]) -> bool {
     reached.contains(&true)
 }
 
-/// The rule's path as tokens. Google's parser only makes escapes uniform. RFC 9309 decodes unreserved
-/// characters and treats `%2A` and `%24` as literals, so `*` and `$` become tokens before decoding.
+/// The rule's path as tokens. Google's parser only makes escapes uniform. RFC 9309 decodes
+/// unreserved characters and treats `%2A` and `%24` as literals, so `*` and `$` become tokens
+/// before decoding.
 fn normal_rule(value: &[u8], profile: Profile) -> Vec<Token> {
     let mut tokens = Vec::new();
     let units = units(value);
@@ -278,8 +279,8 @@ pub(crate) fn strip(text: &[u8]) -> &[u8] {
     text
 }
 
-/// The lines with known fields. In a body over 500 KiB the last line is cut, so it is ignored, unless
-/// the limit cut only a comment or bytes after the line limit.
+/// The lines with known fields. In a body over 500 KiB the last line is cut, so it is ignored,
+/// unless the limit cut only a comment or bytes after the line limit.
 pub(crate) fn key_values(body: &[u8]) -> Vec<KeyValue> {
     const LIMIT: usize = 512_000;
     const LINE_LIMIT: usize = 16_663;

@@ -13,14 +13,14 @@ macro_rules! for_each_step {
             fn scan_lines(self, text: &[u8; 64]) -> LineMasks;
             /// Compares two texts byte by byte: bit `i` is set if the bytes at `i` are equal.
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
-            /// Finds the end of the host name at the start of `window`, and its last label. `None` if
-            /// all 32 bytes are part of the name.
+            /// Finds the end of the host name at the start of `window`, and its last label. `None`
+            /// if all 32 bytes are part of the name.
             fn scan_host(self, window: &[u8; 32]) -> Option<HostScan>;
             /// Whether a text has no [odd](LineMasks::odd) bytes. Such a path is in normal form for
             /// every profile, as nearly all paths are.
             fn is_plain(self, text: &[u8]) -> bool;
-            /// The number of words that are not greater than `word`. The words are little-endian and
-            /// sorted. Compares all of them, so they should be few.
+            /// The number of words that are not greater than `word`. The words are little-endian
+            /// and sorted. Compares all of them, so they should be few.
             fn count_not_greater(self, words: &[[u8; 8]], word: u64) -> usize;
             /// The index of the first signature that is a subset of `signature`: that has no bit
             /// which `signature` lacks. A signature is two little-endian words.
@@ -28,10 +28,11 @@ macro_rules! for_each_step {
             /// The set of the numbers that `tables` assign to all pairs of neighbouring bytes: bit
             /// `n % 64` of word `n / 64` for number `n`.
             fn pair_bits(self, text: &[u8], tables: &PairTables) -> [u64; 2];
-            /// The kinds of characters in a text, and its number of slashes. `kinds` must give byte 0
-            /// no kind.
+            /// The kinds of characters in a text, and its number of slashes. `kinds` must give byte
+            /// 0 no kind.
             fn characters(self, text: &[u8], kinds: &Nibbles) -> Characters;
-            /// Finds the buckets with a fingerprint that may occur in a text, and counts its slashes.
+            /// Finds the buckets with a fingerprint that may occur in a text, and counts its
+            /// slashes.
             fn scan_fingerprints(self, fingerprints: &Fingerprints, text: &[u8]) -> BucketMatches;
         }
     };
@@ -42,8 +43,8 @@ macro_rules! declare {
     ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         /// A set of vector instructions that this machine has.
         ///
-        /// It is a type parameter, so that the compiler knows the instructions and inlines the steps:
-        /// a check of the machine in each step took a twentieth of the time.
+        /// It is a type parameter, so that the compiler knows the instructions and inlines the
+        /// steps: a check of the machine in each step took a twentieth of the time.
         pub(crate) trait Backend: Copy {
             /// Calls `work` in a function of its own, compiled for the same instructions. For rare
             /// work, which takes registers from a loop if it is inlined there.
@@ -64,9 +65,9 @@ for_each_step!(declare);
 pub(crate) struct LineMasks {
     /// The line ends, `\n`.
     pub ends: u64,
-    /// The odd bytes: those that may not be in normal form as they are. They are `%`, `*`, `#`, all up
-    /// to the blank, and all from 0x80 on, without line ends. `!`, `"` and `$` are odd too, because one
-    /// comparison then covers most of the set, and they are rare.
+    /// The odd bytes: those that may not be in normal form as they are. They are `%`, `*`, `#`, all
+    /// up to the blank, and all from 0x80 on, without line ends. `!`, `"` and `$` are odd too,
+    /// because one comparison then covers most of the set, and they are rare.
     pub odd: u64,
 }
 

@@ -1,9 +1,9 @@
 //! SIMD: the vector backends, and the scalar code that specifies them.
 //!
-//! [`Backend`] lists the steps. `scalar` implements them for all machines, and `avx2` for x86-64 with
-//! AVX2, which is 3 to 9 times as fast at scanning lists. [`AnyBackend`] detects the instructions at run
-//! time, so one binary serves all machines of an architecture. A hot loop is a [`Kernel`], which
-//! [`AnyBackend::run`] compiles once per backend.
+//! [`Backend`] lists the steps. `scalar` implements them for all machines, and `avx2` for x86-64
+//! with AVX2, which is 3 to 9 times as fast at scanning lists. [`AnyBackend`] detects the
+//! instructions at run time, so one binary serves all machines of an architecture. A hot loop is a
+//! [`Kernel`], which [`AnyBackend::run`] compiles once per backend.
 //!
 //! Tests compare each vector step with its scalar version on random input.
 
@@ -44,8 +44,8 @@ pub(crate) trait Kernel {
     /// The result.
     type Output;
 
-    /// Runs the loop. It must be `#[inline(always)]`, as must the short functions that it calls: only
-    /// then the steps of the backend are inlined into it.
+    /// Runs the loop. It must be `#[inline(always)]`, as must the short functions that it calls:
+    /// only then the steps of the backend are inlined into it.
     fn run(self, backend: impl Backend) -> Self::Output;
 }
 
@@ -66,8 +66,8 @@ pub(crate) fn prefetch<T>(soon: &T) {
     let _ = soon;
 }
 
-/// A table of byte values in two halves: one value for the low four bits of a byte, one for the high
-/// four bits. A vector shuffle looks up each half; the caller combines them.
+/// A table of byte values in two halves: one value for the low four bits of a byte, one for the
+/// high four bits. A vector shuffle looks up each half; the caller combines them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nibbles {
     pub low: [u8; 16],
@@ -82,8 +82,8 @@ impl Nibbles {
     }
 }
 
-/// A hash of pairs of bytes to numbers below 128: the exclusive or of both values of the first byte and
-/// both values of the second byte.
+/// A hash of pairs of bytes to numbers below 128: the exclusive or of both values of the first byte
+/// and both values of the second byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairTables {
     pub first: Nibbles,
@@ -105,9 +105,9 @@ pub(crate) const BUCKETS: usize = 16;
 /// Fingerprints of one to three bytes in 16 buckets, in the layout of the vector search Teddy (of
 /// Hyperscan and of the crate aho-corasick), of which this is the first phase.
 ///
-/// For each bucket and each of three positions, the table has the low and the high halves of the bytes
-/// that the fingerprints of the bucket have there. So the search can report a bucket by mistake, but
-/// misses none.
+/// For each bucket and each of three positions, the table has the low and the high halves of the
+/// bytes that the fingerprints of the bucket have there. So the search can report a bucket by
+/// mistake, but misses none.
 #[derive(Clone, Debug)]
 pub(crate) struct Fingerprints {
     /// Buckets 0 to 7, and 8 to 15: one bit per bucket, and a table per position.
@@ -132,7 +132,8 @@ impl Fingerprints {
                     nibbles.low[usize::from(byte & 15)] |= bit;
                     nibbles.high[usize::from(byte >> 4)] |= bit;
                 }
-                // After a short fingerprint any byte matches, also the zeros after the end of a text.
+                // After a short fingerprint any byte matches, also the zeros after the end of a
+                // text.
                 None => {
                     nibbles.low.iter_mut().for_each(|bits| *bits |= bit);
                     nibbles.high.iter_mut().for_each(|bits| *bits |= bit);

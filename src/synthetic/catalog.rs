@@ -1,9 +1,9 @@
-//! The assignment of robots.txt files to sites: a well-known file, one shared with other sites, or an
-//! individual one.
+//! The assignment of robots.txt files to sites: a well-known file, one shared with other sites, or
+//! an individual one.
 
 use crate::synthetic::distributions::Popularity;
+use crate::synthetic::generated_file::GeneratedFile;
 use crate::synthetic::random::{Decision, Dice};
-use crate::synthetic::robots_file::RobotsFile;
 use crate::synthetic::statistics::{
     FAMILIES, FAMILIES_PER_THOUSAND, GLOBAL_RULES, POPULAR_RULES, SHARED, SHARED_BUT_SITEMAP, SHARED_RULES, SITEMAP,
 };
@@ -26,7 +26,7 @@ pub(super) struct ServedFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileContent {
     WellKnown(&'static str),
-    File(RobotsFile),
+    File(GeneratedFile),
 }
 
 /// The number of draws that the families of shared files divide among themselves.
@@ -48,7 +48,7 @@ impl FileCatalog {
             ServedFile { content: self.family(family), own_sitemap: true }
         } else {
             let rules = if popular { &POPULAR_RULES } else { &GLOBAL_RULES };
-            let file = RobotsFile::new(self.seed, self.family_count + host, rules);
+            let file = GeneratedFile::new(self.seed, self.family_count + host, rules);
             let file = if popular { file.open() } else { file };
             ServedFile { content: FileContent::File(file), own_sitemap: dice.chance(SITEMAP) }
         }
@@ -57,7 +57,7 @@ impl FileCatalog {
     fn family(&self, number: u64) -> FileContent {
         match FAMILIES.get(number as usize) {
             Some(text) => FileContent::WellKnown(text),
-            None => FileContent::File(RobotsFile::new(self.seed, number, &SHARED_RULES)),
+            None => FileContent::File(GeneratedFile::new(self.seed, number, &SHARED_RULES)),
         }
     }
 }
@@ -77,7 +77,7 @@ impl ServedFile {
         }
     }
 
-    /// As [`RobotsFile::push_path_for_a_rule`].
+    /// As [`GeneratedFile::push_path_for_a_rule`].
     pub(super) fn push_path_for_a_rule(&self, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
         match self.content {
             FileContent::File(file) => file.push_path_for_a_rule(dice, out),

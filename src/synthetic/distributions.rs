@@ -1,12 +1,12 @@
-//! A pseudo-random permutation, and a Zipf distribution of ranks. Both are computed in closed form, so
-//! they need no table for any size.
+//! A pseudo-random permutation, and a Zipf distribution of ranks. Both are computed in closed form,
+//! so they need no table for any size.
 
 use crate::synthetic::random::{Decision, hash};
 
 /// A permutation of the numbers below `len`, and its inverse.
 ///
-/// A Feistel network permutes all numbers with an even number of bits. A result of `len` or more goes
-/// through the network again until it is below `len` (cycle walking).
+/// A Feistel network permutes all numbers with an even number of bits. A result of `len` or more
+/// goes through the network again until it is below `len` (cycle walking).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Permutation {
     seed: u64,

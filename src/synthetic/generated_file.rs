@@ -9,7 +9,7 @@ use crate::synthetic::vocabulary::push_syllables;
 /// A robots.txt that is not one of the well-known ones. Each rule is a function of the file and its
 /// index, so it can be generated without the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RobotsFile {
+pub(super) struct GeneratedFile {
     seed: u64,
     number: u64,
     /// The number of rules for all agents.
@@ -39,7 +39,7 @@ struct TextForm {
 /// The maximum size: readers ignore all bytes after 500 KiB.
 const MAX_TEXT: usize = 500 << 10;
 
-impl RobotsFile {
+impl GeneratedFile {
     /// The file with this number, its number of rules drawn from `rules`.
     pub(super) fn new(seed: u64, number: u64, rules: &Quantiles) -> Self {
         let dice = &mut Dice::new(seed, Decision::File, number, 0);
@@ -126,7 +126,8 @@ impl RobotsFile {
         }
     }
 
-    /// Appends the groups for named agents. Their rules have indices above those of all global rules.
+    /// Appends the groups for named agents. Their rules have indices above those of all global
+    /// rules.
     fn push_groups(&self, text: &mut TextWriter<'_>) {
         let dice = &mut Dice::new(self.seed, Decision::Group, self.number, 0);
         // The smaller of two draws, because lists tend to begin with the best-known agents.
@@ -155,7 +156,8 @@ impl RobotsFile {
         self.allowing && (rule == 1 || dice.chance(ALLOWING_RULES))
     }
 
-    /// Appends a path that matches one of the rules for all agents; `false` if there is no such pattern.
+    /// Appends a path that matches one of the rules for all agents; `false` if there is no such
+    /// pattern.
     pub(super) fn push_path_for_a_rule(&self, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
         if self.single != SingleRule::Pattern || !self.global {
             return false;

@@ -1,10 +1,10 @@
-//! A synthetic web for benchmarks: an archive of robots.txt files and a list of URLs with the statistics
-//! of the real web.
+//! A synthetic web for benchmarks: an archive of robots.txt files and a list of URLs with the
+//! statistics of the real web.
 //!
-//! Every property is a pure function of a seed and an index: the name of host 17, its answer, rule 3 of
-//! its robots.txt. Nothing is stored, so memory does not depend on the size. A seed gives the same web
-//! on every machine and in every version. `statistics.rs` has all figures; docs/DESIGN.md compares the
-//! result with measurements.
+//! Every property is a pure function of a seed and an index: the name of host 17, its answer, rule
+//! 3 of its robots.txt. Nothing is stored, so memory does not depend on the size. A seed gives the
+//! same web on every machine and in every version. `statistics.rs` has all figures; docs/DESIGN.md
+//! compares the result with measurements.
 //!
 //! ```
 //! use robosieve::synthetic::{Order, Web, WebOptions};
@@ -25,9 +25,9 @@
 mod archive;
 mod catalog;
 mod distributions;
+mod generated_file;
 mod patterns;
 mod random;
-mod robots_file;
 mod sites;
 mod statistics;
 mod stream;
@@ -48,7 +48,8 @@ use variants::OriginAnswer;
 pub struct WebOptions {
     /// The seed: each gives another web with the same statistics.
     pub seed: u64,
-    /// The number of origins in the archive, from 1 to [`WebOptions::MAX`]. A site has one to three.
+    /// The number of origins in the archive, from 1 to [`WebOptions::MAX`]. A site has one to
+    /// three.
     pub origins: u64,
     /// The number of URLs in the list, up to [`WebOptions::MAX`].
     pub urls: u64,
@@ -114,7 +115,8 @@ impl Web {
         self.options
     }
 
-    /// The archive as JSON lines: one capture of each origin's robots.txt. Takes about 5 µs per origin.
+    /// The archive as JSON lines: one capture of each origin's robots.txt. Takes about 5 µs per
+    /// origin.
     pub fn archive(&self) -> impl Read + Send + 'static {
         let web = *self;
         stream::lines(0..self.options.origins, move |origin, out| archive::push_line(&web, origin, out))
@@ -127,9 +129,9 @@ impl Web {
         stream::lines(urls::visits(web), move |visit, out| urls::push_line(&web, visit, out))
     }
 
-    /// The robots.txt of an origin in the archive: its own, or that of the origin it redirects to. `None`
-    /// for an origin without one, and for an unknown origin. `origin` must be in the canonical form of
-    /// [`Origin`](crate::Origin).
+    /// The robots.txt of an origin in the archive: its own, or that of the origin it redirects to.
+    /// `None` for an origin without one, and for an unknown origin. `origin` must be in the
+    /// canonical form of [`Origin`](crate::Origin).
     pub fn robots(&self, origin: &str) -> Option<Vec<u8>> {
         self.answer(self.sites.find(origin)?).1
     }

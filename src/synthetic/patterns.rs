@@ -77,7 +77,8 @@ fn push_plain(dice: &mut Dice, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a path that matches a pattern, usually with more text after it if the pattern allows that.
+/// Appends a path that matches a pattern, usually with more text after it if the pattern allows
+/// that.
 pub(super) fn push_path_for(pattern: &[u8], dice: &mut Dice, out: &mut Vec<u8>) {
     let (pattern, anchored) = match pattern.strip_suffix(b"$") {
         Some(pattern) => (pattern, true),

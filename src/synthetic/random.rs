@@ -1,8 +1,9 @@
-//! Reproducible random numbers: each is a pure function of a seed, a kind of decision and two numbers.
+//! Reproducible random numbers: each is a pure function of a seed, a kind of decision and two
+//! numbers.
 //!
-//! The generators have published, frozen algorithms. All further arithmetic is on integers, or uses the
-//! floating-point operations that are exact on every machine (`+ - * /`, `sqrt`). Logarithms and powers
-//! are not, so they are avoided.
+//! The generators have published, frozen algorithms. All further arithmetic is on integers, or uses
+//! the floating-point operations that are exact on every machine (`+ - * /`, `sqrt`). Logarithms
+//! and powers are not, so they are avoided.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -86,8 +87,8 @@ impl Dice {
     }
 }
 
-/// A distribution defined by some of its quantiles, as statistics are published: pairs of a share and the
-/// value, at least 1, that this share of cases is below. The first share is 0, the last 1.
+/// A distribution defined by some of its quantiles, as statistics are published: pairs of a share
+/// and the value, at least 1, that this share of cases is below. The first share is 0, the last 1.
 ///
 /// Between two quantiles values are interpolated geometrically. Drawn values are rounded down, so a
 /// quantile of 1.01 ends a run of ones.

@@ -18,8 +18,9 @@ const fn place(https: bool, www: bool, serves: bool) -> SiteOrigin {
     SiteOrigin { https, www, serves }
 }
 
-/// The kinds of sites, in rotation. A quarter of all origins redirect, half of the sites have `www.`, and
-/// one kind serves both schemes (assumed: archives do not record which origins were never requested).
+/// The kinds of sites, in rotation. A quarter of all origins redirect, half of the sites have
+/// `www.`, and one kind serves both schemes (assumed: archives do not record which origins were
+/// never requested).
 const KINDS: [&[SiteOrigin]; 11] = [
     &[place(true, false, true), place(false, false, false)],
     &[place(true, true, true), place(false, true, false), place(true, false, false)],
@@ -47,14 +48,14 @@ const ORIGINS_PER_ROTATION: u64 = {
 /// The first label of some hosts, in Punycode and in Unicode.
 const IDN: [&str; 2] = ["xn--bcher-kva.", "bücher."];
 
-/// All hosts, numbered in the order of their names. The archive has most of them; the rest only occur in
-/// URLs.
+/// All hosts, numbered in the order of their names. The archive has most of them; the rest only
+/// occur in URLs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sites {
     seed: u64,
     /// Hosts, those that the archive lacks too.
     pub hosts: u64,
-    /// Syllables that tell a name from all others.
+    /// The number of syllables in each name, enough for all hosts to differ.
     syllables: u32,
     /// The difference between the numbers that neighbouring names encode.
     stride: u64,

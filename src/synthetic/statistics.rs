@@ -1,15 +1,15 @@
-//! The statistics of the synthetic web. docs/DESIGN.md names their sources and compares the result with
-//! them.
+//! The statistics of the synthetic web. docs/DESIGN.md names their sources and compares the result
+//! with them.
 //!
-//! "Measured" figures are from 17,284 distinct robots.txt files of 2024 to 2026 and from 9.6 million
-//! real URLs. Figures that could not be measured are "assumed".
+//! "Measured" figures are from 17,284 distinct robots.txt files of 2024 to 2026 and from 9.6
+//! million real URLs. Figures that could not be measured are "assumed".
 
 use crate::synthetic::random::Quantiles;
 use crate::synthetic::variants::{Oddity, OriginAnswer, SingleRule, WildcardForm};
 
-/// Answers of origins that do not redirect (measured on 15,838 hosts, 2020 to 2025; the split of 4xx and
-/// 5xx assumed). With redirects, 56 % of all captures are robots.txt files, as in Common Crawl's archive
-/// of 2023.
+/// Answers of origins that do not redirect (measured on 15,838 hosts, 2020 to 2025; the split of
+/// 4xx and 5xx assumed). With redirects, 56 % of all captures are robots.txt files, as in Common
+/// Crawl's archive of 2023.
 pub(super) const ANSWERS: &[(u64, OriginAnswer)] = &[
     (750, OriginAnswer::Robots),
     (50, OriginAnswer::Page),
@@ -22,8 +22,8 @@ pub(super) const ANSWERS: &[(u64, OriginAnswer)] = &[
     (10, OriginAnswer::Failed),
 ];
 
-/// One host in this many is popular (assumed). Such hosts do not fail, and have an individual file that
-/// does not disallow everything.
+/// One host in this many is popular (assumed). Such hosts do not fail, and have an individual file
+/// that does not disallow everything.
 pub(super) const POPULAR_ONE_IN: u64 = 100;
 pub(super) const POPULAR_ANSWERS: &[(u64, OriginAnswer)] =
     &[(93, OriginAnswer::Robots), (5, OriginAnswer::Status(404)), (2, OriginAnswer::Status(403))];
@@ -37,8 +37,9 @@ pub(super) const PORT_EVERY: u64 = 991;
 /// Endings of host names. RFC 2606 reserves them all, so no generated URL is that of a real site.
 pub(super) const ENDINGS: [&str; 4] = [".test", ".test", ".example", ".invalid"];
 
-/// The share of robots.txt files that another site has too, byte for byte (measured: 58 % and 65 % in the
-/// widest samples), and of those that differ from such a file only by their Sitemap line (assumed).
+/// The share of sites whose robots.txt another site has too, byte for byte (measured: 58 % and 65 %
+/// in the widest samples). Then the share of those that add only a Sitemap line to such a file
+/// (assumed).
 pub(super) const SHARED: f64 = 0.64;
 pub(super) const SHARED_BUT_SITEMAP: f64 = 0.12;
 /// Families of shared files per thousand sites (measured: 73).
@@ -52,12 +53,12 @@ pub(super) const FAMILIES: &[&str] = &[
     "User-agent: *\nDisallow: /\n",
 ];
 
-/// Rules in groups for all agents: measured 1 / 3 / 41 / 232 at 10, 50, 90 and 99 %. The tail is adjusted
-/// to the means, and ends at the size limit of 500 KiB.
+/// Rules in groups for all agents: measured 1 / 3 / 41 / 232 at 10, 50, 90 and 99 %. The tail is
+/// adjusted to the means, and ends at the size limit of 500 KiB.
 pub(super) const GLOBAL_RULES: Quantiles =
     Quantiles(&[(0.0, 1.0), (0.2, 1.01), (0.5, 4.0), (0.9, 45.0), (0.99, 260.0), (0.9995, 1500.0), (1.0, 10_000.0)]);
-/// The same on popular hosts (assumed, so that the host of a URL has 8 to 43 rules at the median and 34 to
-/// 70 at 90 %, as measured).
+/// The same on popular hosts (assumed, so that the host of a URL has 8 to 43 rules at the median
+/// and 34 to 70 at 90 %, as measured).
 pub(super) const POPULAR_RULES: Quantiles =
     Quantiles(&[(0.0, 1.0), (0.1, 5.0), (0.5, 32.0), (0.9, 80.0), (0.99, 350.0), (1.0, 4000.0)]);
 /// The same in shared files (assumed, so that the average file is as small as Common Crawl's).
@@ -73,13 +74,16 @@ pub(super) const GROUP_SINGLES: &[(u64, SingleRule)] =
 pub(super) const GROUP_RULES: Quantiles = Quantiles(&[(0.0, 2.0), (0.5, 6.0), (0.9, 40.0), (0.98, 96.0), (1.0, 200.0)]);
 /// Files with such larger groups (assumed, so that a file has 1 / 5 / 63 / 648 rules).
 pub(super) const GROUPS_ARE_MORE: f64 = 0.15;
-/// Files with one group for a list of agents (assumed, because 2.8 % of groups have several agents).
+/// Files with one group for a list of agents (assumed, because 2.8 % of groups have several
+/// agents).
 pub(super) const STACKED: f64 = 0.1;
-/// Files without a group for all agents, and with a second one at the end (measured: 3.1 % and 4.3 %).
+/// Files without a group for all agents, and with a second one at the end (measured: 3.1 % and 4.3
+/// %).
 pub(super) const NO_GLOBAL: f64 = 0.031;
 pub(super) const SECOND_GLOBAL: f64 = 0.043;
 
-/// The rule of a group for all agents with only one (measured: `Disallow:`, `Allow: /`, `Disallow: /`).
+/// The rule of a group for all agents with only one (measured: `Disallow:`, `Allow: /`,
+/// `Disallow: /`).
 pub(super) const SINGLES: &[(u64, SingleRule)] = &[
     (35, SingleRule::DisallowNothing),
     (20, SingleRule::AllowAll),
@@ -104,19 +108,19 @@ pub(super) const FORMS: &[(u64, WildcardForm)] = &[
     (11, WildcardForm::WithinTwice),
     (6, WildcardForm::WithinEnding),
 ];
-/// Files with `$` at the end of patterns, and the share of their rules, in addition to all patterns with
-/// a file extension (measured: 13.9 % of files, 2.9 % of rules).
+/// Files with `$` at the end of patterns, and the share of their rules, in addition to all patterns
+/// with a file extension (measured: 13.9 % of files, 2.9 % of rules).
 pub(super) const ANCHORED_FILES: f64 = 0.19;
 pub(super) const ANCHORED_RULES: f64 = 0.1;
 /// Files with Allow lines, and the share of their rules (measured: 48 % of files, 9 % of rules).
 pub(super) const ALLOWING_FILES: f64 = 0.6;
 pub(super) const ALLOWING_RULES: f64 = 0.16;
-/// Files with percent-escapes in patterns, and the share of their rules (measured: 3.8 % of files, 2.4 %
-/// of rules).
+/// Files with percent-escapes in patterns, and the share of their rules (measured: 3.8 % of files,
+/// 2.4 % of rules).
 pub(super) const ESCAPING_FILES: f64 = 0.06;
 pub(super) const ESCAPING_RULES: f64 = 0.5;
-/// Patterns with a typical disallowed prefix; with a query; with upper case (measured: 11 % and 23 % for
-/// the last two).
+/// Patterns with a typical disallowed prefix; with a query; with upper case (measured: 11 % and 23
+/// % for the last two).
 pub(super) const PRIVATE_RULES: f64 = 0.45;
 pub(super) const QUERY_RULES: f64 = 0.1;
 pub(super) const CAPITAL_RULES: f64 = 0.45;
@@ -124,8 +128,8 @@ pub(super) const CAPITAL_RULES: f64 = 0.45;
 pub(super) const PATTERN_LENGTH: Quantiles =
     Quantiles(&[(0.0, 2.0), (0.1, 5.0), (0.5, 18.0), (0.9, 62.0), (0.99, 135.0), (1.0, 300.0)]);
 
-/// Shares of files (measured) with CRLF line ends, with a byte order mark, without a final line end, with
-/// Sitemap lines and with Crawl-delay lines.
+/// Shares of files (measured) with CRLF line ends, with a byte order mark, without a final line
+/// end, with Sitemap lines and with Crawl-delay lines.
 pub(super) const CRLF: f64 = 0.18;
 pub(super) const BYTE_ORDER_MARK: f64 = 0.006;
 pub(super) const OPEN_END: f64 = 0.45;
@@ -205,13 +209,13 @@ pub(super) const PATH_LENGTH: Quantiles = Quantiles(&[
 pub(super) const QUERY: f64 = 0.08;
 pub(super) const QUERY_LENGTH: Quantiles =
     Quantiles(&[(0.0, 3.0), (0.1, 7.0), (0.5, 15.0), (0.9, 60.0), (0.99, 170.0), (1.0, 2000.0)]);
-/// URLs generated to match a rule of their host, so that about 5 % of all are disallowed (measured: 1.4 to
-/// 4.8 %).
+/// URLs generated to match a rule of their host, so that about 5 % of all are disallowed (measured:
+/// 1.4 to 4.8 %).
 pub(super) const AIMED: f64 = 0.02;
 /// URLs with upper-case words in the path (measured: 14 % and 52 %).
 pub(super) const CAPITAL_PATH: f64 = 0.25;
-/// Unusual properties, per 100,000 lines (measured, between the two lists; lines that are no URLs are
-/// assumed).
+/// Unusual properties, per 100,000 lines (measured, between the two lists; lines that are no URLs
+/// are assumed).
 pub(super) const ODDITIES: &[(u64, Oddity)] = &[
     (98_000, Oddity::Nothing),
     (1_200, Oddity::Escapes),
@@ -227,8 +231,8 @@ pub(super) const ODDITIES: &[(u64, Oddity)] = &[
 /// The share of a host's URLs on its main origin; the rest is on its other origins (assumed).
 pub(super) const MAIN_ORIGIN: f64 = 0.9;
 
-/// Statuses of redirects; the share of answers with a `max-age`; the duration of a crawl, less than a
-/// month (assumed).
+/// Statuses of redirects; the share of answers with a `max-age`; the duration of a crawl, less than
+/// a month (assumed).
 pub(super) const REDIRECTS: &[(u64, u16)] = &[(86, 301), (10, 302), (4, 308)];
 pub(super) const CACHE_CONTROL: f64 = 0.1;
 pub(super) const CAPTURE_SECONDS: u64 = 14 * 86_400;

@@ -75,7 +75,8 @@ fn push_origin(web: &Web, visit: Visit, odd: Oddity, out: &mut Vec<u8>) {
     }
 }
 
-/// The origin of a URL: the first URLs of a site are on its main origin, the last ones on the others.
+/// The origin of a URL: the first URLs of a site are on its main origin, the last ones on the
+/// others.
 fn origin_of(web: &Web, visit: Visit) -> SiteOrigin {
     let places = Sites::places(visit.host);
     if places.len() == 1 {

@@ -49,7 +49,8 @@ const VOWELS: &[u8; 5] = b"aeiou";
 /// The number of different syllables.
 pub(super) const SYLLABLES: u64 = 100;
 
-/// Appends a number below 100 to the power of `count` as `count` syllables. Names sort like their numbers.
+/// Appends a number below 100 to the power of `count` as `count` syllables. Names sort like their
+/// numbers.
 pub(super) fn push_syllables(number: u64, count: u32, out: &mut Vec<u8>) {
     for place in (0..count).rev() {
         let digit = (number / SYLLABLES.pow(place) % SYLLABLES) as usize;

@@ -2,8 +2,9 @@
 
 /// Writes the canonical key of `scheme` and `authority` to `key`; `None` if they name no origin.
 ///
-/// The fast path handles plain lower-case hosts ([`plain_origin`](super::split::plain_origin)). Here the
-/// `url` crate canonicalises the host: IDNA, percent-escapes, all spellings of IPv4 addresses, IPv6.
+/// The fast path handles plain lower-case hosts ([`plain_origin`](super::split::plain_origin)).
+/// Here the `url` crate canonicalises the host: IDNA, percent-escapes, all spellings of IPv4
+/// addresses, IPv6.
 pub(super) fn canonical(scheme: &[u8], authority: &[u8], key: &mut Vec<u8>) -> Option<()> {
     key.clear();
     key.extend(scheme.iter().map(u8::to_ascii_lowercase));
@@ -54,7 +55,8 @@ fn push_host(host: &[u8], key: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Whether a host has only letters, digits, `.`, `-` and `_`, and an `xn--` label: it is used as it is.
+/// Whether a host has only letters, digits, `.`, `-` and `_`, and an `xn--` label: it is used as it
+/// is.
 fn is_ascii_name(host: &[u8]) -> bool {
     host.iter().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(b))
         && host.split(|&b| b == b'.').any(|label| label.len() >= 4 && label[..4].eq_ignore_ascii_case(b"xn--"))

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 
 /// The normal form of a URL's path and query. Borrows the text if it is normal, as nearly all are.
 ///
-/// Bytes from 0x80 become `%XX`, and the hex digits of escapes become upper-case, so that an escaped
-/// rule matches raw UTF-8 in a log (the reference leaves this to its caller). Profile `Rfc9309` also
-/// decodes the escapes of unreserved characters and `%24` (`$`). It escapes a `*`, because in the
-/// normal form of a rule that is always the wildcard (RFC 9309 §2.2.2, §2.2.3).
+/// Bytes from 0x80 become `%XX`, and the hex digits of escapes become upper-case, so that an
+/// escaped rule matches raw UTF-8 in a log (the reference leaves this to its caller). Profile
+/// `Rfc9309` also decodes the escapes of unreserved characters and `%24` (`$`). It escapes a `*`,
+/// because in the normal form of a rule that is always the wildcard (RFC 9309 §2.2.2, §2.2.3).
 #[inline]
 pub(crate) fn normalize_path(path: &[u8], profile: Profile) -> Cow<'_, [u8]> {
     if AnyBackend::detect().is_plain(path) {
@@ -25,12 +25,12 @@ fn normalize_odd_path(path: &[u8], profile: Profile) -> Vec<u8> {
     out
 }
 
-/// The normal form of a rule's path, and whether it is anchored: whether it ends in `$`, which matches
-/// the end of the URL.
+/// The normal form of a rule's path, and whether it is anchored: whether it ends in `$`, which
+/// matches the end of the URL.
 ///
 /// The anchor is cut off, so every `$` in the result is a literal and every `*` the wildcard. Under
-/// `Rfc9309`, `%24` becomes `$`, and `%2A` stays, to match the `%2A` that [`normalize_path`] writes for
-/// a `*`.
+/// `Rfc9309`, `%24` becomes `$`, and `%2A` stays, to match the `%2A` that [`normalize_path`] writes
+/// for a `*`.
 pub(crate) fn normalize_rule(value: &[u8], profile: Profile) -> (Cow<'_, [u8]>, bool) {
     let (text, anchored) = match value.strip_suffix(b"$") {
         Some(text) => (text, true),
@@ -70,7 +70,8 @@ fn normalize_into(text: &[u8], profile: Profile, kind: PathKind, out: &mut Vec<u
     }
 }
 
-/// Appends the normal form of the escape of byte `escaped`, which is the first three bytes of `rest`.
+/// Appends the normal form of the escape of byte `escaped`, which is the first three bytes of
+/// `rest`.
 fn push_escape(escaped: u8, rest: &[u8], profile: Profile, out: &mut Vec<u8>) {
     let decode = profile == Profile::Rfc9309 && (escaped.is_ascii_alphanumeric() || b"-._~$".contains(&escaped));
     if decode {

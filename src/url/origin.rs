@@ -3,11 +3,11 @@
 use bstr::ByteSlice;
 use std::fmt;
 
-/// An origin in canonical form: lower-case scheme, `://`, canonical host, and `:port` unless it is the
-/// default.
+/// An origin in canonical form: lower-case scheme, `://`, canonical host, and `:port` unless it is
+/// the default.
 ///
-/// A robots.txt applies to one origin only (RFC 9309 §2.3; Google's specification, "file location and
-/// range of validity"). Hosts compare without case, an IDN equals its Punycode form, and user
+/// A robots.txt applies to one origin only (RFC 9309 §2.3; Google's specification, "file location
+/// and range of validity"). Hosts compare without case, an IDN equals its Punycode form, and user
 /// information is dropped.
 ///
 /// ```
@@ -32,8 +32,8 @@ impl Origin {
         &self.0
     }
 
-    /// Writes the key of the same origin under the other of http and https to `out`. Returns `false` if
-    /// there is none.
+    /// Writes the key of the same origin under the other of http and https to `out`. Returns
+    /// `false` if there is none.
     pub(crate) fn other_scheme(key: &[u8], out: &mut Vec<u8>) -> bool {
         let (scheme, rest): (&[u8], _) = if let Some(rest) = key.strip_prefix(b"http://") {
             (b"https://", rest)

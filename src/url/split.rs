@@ -1,8 +1,9 @@
 //! Splits a URL into the key of its origin and its path.
 //!
 //! Nearly all URLs in a list have a *plain* origin: `http` or `https`, a lower-case host, no user
-//! information and no port. Such an origin is its own canonical key, so the fast path only finds its
-//! end and allocates nothing. All other URLs take the slow path, which canonicalises the authority.
+//! information and no port. Such an origin is its own canonical key, so the fast path only finds
+//! its end and allocates nothing. All other URLs take the slow path, which canonicalises the
+//! authority.
 
 use crate::bytes::is_white_space;
 use crate::profile::Profile;
@@ -38,8 +39,8 @@ pub(crate) fn split<'a>(url: &'a [u8], profile: Profile, key: &'a mut Vec<u8>) -
     }
 }
 
-/// Splits a URL with a plain origin into the origin and the rest, fragment included. The rest is empty
-/// or begins with `/`. `None` for any other text.
+/// Splits a URL with a plain origin into the origin and the rest, fragment included. The rest is
+/// empty or begins with `/`. `None` for any other text.
 #[inline(always)]
 pub(crate) fn split_plain(url: &[u8], backend: impl Backend) -> Option<(&[u8], &[u8])> {
     let url = trim(url);
@@ -59,10 +60,11 @@ pub(crate) struct PlainOrigin {
     pub has_path: bool,
 }
 
-/// The origin at the start of `text`, if it is plain and is followed by a path, a line end or nothing.
+/// The origin at the start of `text`, if it is plain and is followed by a path, a line end or
+/// nothing.
 ///
-/// The text may go on after the URL. With 32 bytes after the scheme, one vector step finds the end of
-/// most hosts.
+/// The text may go on after the URL. With 32 bytes after the scheme, one vector step finds the end
+/// of most hosts.
 #[inline(always)]
 pub(crate) fn plain_origin(text: &[u8], backend: impl Backend) -> Option<PlainOrigin> {
     let start = plain_scheme(text)?;
@@ -166,8 +168,8 @@ fn path_from(rest: &[u8]) -> (&[u8], bool) {
     }
 }
 
-/// The length of the user information at the start of `rest`, which begins with an authority; the `@`
-/// counts.
+/// The length of the user information at the start of `rest`, which begins with an authority; the
+/// `@` counts.
 fn user_info_len(rest: &[u8]) -> usize {
     let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
     memchr::memrchr(b'@', &rest[..end]).map_or(0, |at| at + 1)
@@ -175,9 +177,9 @@ fn user_info_len(rest: &[u8]) -> usize {
 
 /// Path and query of a URL or of a bare path, byte for byte as in the reference.
 ///
-/// They reach from the first `/`, `?` or `;` after `://` (or after an initial `//`) to the first `#`; a
-/// text without any of these has the path `/`. Under [`Profile::Rfc9309`] user information is skipped
-/// first, as in [`split`]. The second value says whether the caller must prepend a `/`.
+/// They reach from the first `/`, `?` or `;` after `://` (or after an initial `//`) to the first
+/// `#`; a text without any of these has the path `/`. Under [`Profile::Rfc9309`] user information
+/// is skipped first, as in [`split`]. The second value says whether the caller must prepend a `/`.
 pub(crate) fn path_of(text: &[u8], profile: Profile) -> (&[u8], bool) {
     let start = if text.starts_with(b"//") { 2 } else { 0 };
     let is_path = |b: &u8| b"/?;".contains(b);

@@ -1,4 +1,4 @@
-//! Times every contestant on every site, in rounds, each pass asserting its answers; ends with a table.
+//! Times every contestant on every site in rounds, checks all answers, and prints tables.
 
 use criterion::{Criterion, SamplingMode, Throughput};
 use robosieve_rivals::contestants::{Contestant, Step, contestants};
@@ -7,16 +7,18 @@ use robosieve_rivals::table::{Row, report};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often all are timed in turn, so that a machine that is slower for a while is slower for all.
+/// The number of rounds. All contestants take turns, so that a slow phase of the machine affects
+/// all.
 const ROUNDS: usize = 3;
 
-/// Of a contestant that rereads the file each time, every so many inputs are timed. A prime, to meet all kinds.
+/// Contestants that parse the file for each answer are timed on one input in this many. It is a
+/// prime, to cover all kinds of inputs.
 const EVERY: usize = 37;
 
-/// How long each is timed in a round, at least.
+/// The minimum time per contestant and round.
 const TIME: Duration = Duration::from_millis(400);
 
-/// Where criterion puts its files.
+/// The directory of criterion's files.
 const OUTPUT: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/criterion");
 
 fn main() {
@@ -44,7 +46,7 @@ fn is(row: &Row, site: &Site, step: Step, contestant: &str) -> bool {
     row.site == site.name && row.step == step && row.contestant == contestant
 }
 
-/// Counts the right answers; those of robosieve must all be.
+/// Counts the right answers. All answers of robosieve must be right.
 fn check(site: &Site, step: Step, contestant: &mut Contestant<'_>) -> Row {
     let inputs: Vec<&str> = step.inputs(site).iter().map(String::as_str).collect();
     let mut answers = Vec::new();
@@ -57,7 +59,7 @@ fn check(site: &Site, step: Step, contestant: &mut Contestant<'_>) -> Row {
     Row { step, site: site.name, contestant: contestant.name, right, of, nanoseconds: Vec::new() }
 }
 
-/// The times of one answer, a sample each; none if criterion was told to leave this one out.
+/// The time of one answer in each sample; empty if criterion skips this contestant.
 fn time(criterion: &mut Criterion, round: usize, site: &Site, step: Step, who: &mut Contestant<'_>) -> Vec<f64> {
     let every = if who.rereads { EVERY } else { 1 };
     let inputs: Vec<&str> = step.inputs(site).iter().step_by(every).map(String::as_str).collect();
@@ -80,16 +82,16 @@ fn time(criterion: &mut Criterion, round: usize, site: &Site, step: Step, who: &
     samples_of(&Path::new(OUTPUT).join(name).join(who.name)).iter().map(|time| time / inputs.len() as f64).collect()
 }
 
-/// The nanoseconds of one pass in each sample that criterion stored of a benchmark.
+/// The nanoseconds of one pass in each sample that criterion stored for a benchmark.
 fn samples_of(benchmark: &Path) -> Vec<f64> {
     let Ok(bytes) = std::fs::read(benchmark.join("new/sample.json")) else { return Vec::new() };
-    let stored: Stored = serde_json::from_slice(&bytes).expect("criterion's samples");
+    let stored: StoredSamples = serde_json::from_slice(&bytes).expect("criterion's samples");
     stored.times.iter().zip(&stored.iters).map(|(time, passes)| time / passes).collect()
 }
 
 /// Criterion's `sample.json`.
 #[derive(serde::Deserialize)]
-struct Stored {
+struct StoredSamples {
     iters: Vec<f64>,
     times: Vec<f64>,
 }

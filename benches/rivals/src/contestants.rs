@@ -1,4 +1,4 @@
-//! The contestants behind one face: each turns a list of inputs into a list of answers.
+//! The contestants behind one interface: each turns a list of inputs into a list of answers.
 
 use crate::common;
 use crate::sites::Site;
@@ -6,7 +6,7 @@ use robosieve::{AgentMatch, Judge, JudgeOptions, Profile, Verdict, reference};
 use std::hint::black_box;
 use url::Url;
 
-/// What is asked of a contestant.
+/// The task of a contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The path and query of a URL to an answer.
@@ -16,10 +16,10 @@ pub enum Step {
 }
 
 impl Step {
-    /// Both.
+    /// Both tasks.
     pub const ALL: [Self; 2] = [Self::Match, Self::Judge];
 
-    /// Its name.
+    /// The name on the command line and in the tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -27,7 +27,7 @@ impl Step {
         }
     }
 
-    /// What a contestant is given.
+    /// The inputs of a contestant.
     pub fn inputs(self, site: &Site) -> &[String] {
         match self {
             Self::Match => &site.paths,
@@ -36,20 +36,20 @@ impl Step {
     }
 }
 
-/// One way to answer, made ready for one site.
+/// A crate or function, prepared for one site.
 pub struct Contestant<'s> {
-    /// The crate, or what of it.
+    /// The crate, or the part of it.
     pub name: &'static str,
-    /// Each answer begins with the text of the robots.txt; so it is timed on fewer URLs.
+    /// Whether each answer parses the robots.txt again. Such a contestant is timed on fewer URLs.
     pub rereads: bool,
     run: Run<'s>,
 }
 
-/// Inputs to answers, put behind those that are there.
+/// Appends the answers to the inputs.
 type Run<'s> = Box<dyn FnMut(&[&str], &mut Vec<bool>) + 's>;
 
 impl Contestant<'_> {
-    /// The answers to all inputs, in place of those that stand in `answers`.
+    /// Replaces `answers` with the answers to all inputs.
     pub fn run(&mut self, inputs: &[&str], answers: &mut Vec<bool>) {
         answers.clear();
         (self.run)(inputs, answers);
@@ -64,7 +64,8 @@ impl std::fmt::Debug for Contestant<'_> {
 
 const AGENT: &str = "FooBot";
 
-/// A contestant that answers one input at a time; the loop is compiled for each, so that no call goes through a pointer.
+/// A contestant that answers one input at a time. The loop is compiled for each contestant, so that
+/// no call is indirect.
 fn contestant<'s>(name: &'static str, rereads: bool, mut allows: impl FnMut(&str) -> bool + 's) -> Contestant<'s> {
     let run = move |inputs: &[&str], answers: &mut Vec<bool>| {
         answers.extend(inputs.iter().map(|input| allows(black_box(input))));
@@ -72,13 +73,14 @@ fn contestant<'s>(name: &'static str, rereads: bool, mut allows: impl FnMut(&str
     Contestant { name, rereads, run: Box::new(run) }
 }
 
-/// All that can answer, robosieve first; what each makes of the robots.txt beforehand is not part of what is timed.
+/// All contestants, robosieve first. Parsing the robots.txt beforehand is not timed.
 pub fn contestants(site: &Site, step: Step) -> Vec<Contestant<'_>> {
-    let own = [robosieve(site, step), slow_judge(site)];
+    let own = [robosieve(site, step), reference_judge(site)];
     own.into_iter().chain(rivals(site, step)).collect()
 }
 
-/// The library, over a snapshot with this site alone. Snapshot and judge are leaked: they are few.
+/// The library, with a snapshot of only this site. Snapshot and judge are leaked, because there are
+/// few.
 fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
     let snapshot = Box::leak(Box::new(common::snapshot([(site.origin.to_string(), site.robots.as_str())])));
     let agents = [common::agent()];
@@ -98,8 +100,8 @@ fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
     }
 }
 
-/// The specification in code that robosieve is tested with.
-fn slow_judge(site: &Site) -> Contestant<'_> {
+/// The reference judge, with which robosieve is tested.
+fn reference_judge(site: &Site) -> Contestant<'_> {
     let agent = common::agent();
     contestant("robosieve, reference.rs", true, move |url| {
         reference::judge(site.robots.as_bytes(), &agent, AgentMatch::Google, Profile::Google, url.as_bytes()).allowed

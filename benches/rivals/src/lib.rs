@@ -1,4 +1,5 @@
-//! robosieve beside the other robots.txt crates: the same sites, the same URLs, every answer checked.
+//! Compares robosieve with other robots.txt crates on the same sites and URLs, and checks every
+//! answer.
 
 pub mod contestants;
 pub mod sites;

@@ -1,33 +1,34 @@
-//! The four sites: made-up ones, or real ones from a directory.
+//! The four sites: generated ones, or real ones from a directory.
 
 use crate::common;
 use robosieve::Origin;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-/// The names of the sites; of the files, too.
+/// The names of the sites and of their files.
 pub const NAMES: [&str; 4] = ["small", "medium", "large", "literal"];
 
-/// One site, and 1,000 URLs or so of it.
+/// A site with about 1,000 URLs.
 #[derive(Debug)]
 pub struct Site {
     /// One of [`NAMES`].
     pub name: &'static str,
     /// The body of its robots.txt.
     pub robots: String,
-    /// Its origin, as it stands in all the URLs.
+    /// Its origin, with which all URLs begin.
     pub origin: Origin,
     /// The URLs.
     pub urls: Vec<String>,
-    /// What follows the origin in each, without the fragment: what a contestant gets whose path is already cut.
+    /// The path and query of each URL, without fragment: the inputs of the task `match`.
     pub paths: Vec<String>,
     expected: OnceCell<Vec<bool>>,
 }
 
-/// The sites in the directory that the variable `ROBOSIEVE_RIVALS` names, else made-up ones.
+/// The sites in the directory that the variable `ROBOSIEVE_RIVALS` names, else generated ones.
 ///
-/// Of each site the directory has `NAME.robots.txt`, `NAME.urls` with a URL a line, all of one origin, and `NAME.expect` with a `1`
-/// for each URL that may be fetched and a `0` for each that may not. Panics, telling the file, if that is not so.
+/// For each site the directory has `NAME.robots.txt`, `NAME.urls` with one URL per line, all of one
+/// origin, and `NAME.expect` with a line per URL: `1` if it may be fetched, else `0`. Panics with
+/// the name of the file if that is not so.
 pub fn load() -> Vec<Site> {
     match directory() {
         Some(dir) => {
@@ -58,7 +59,8 @@ impl Site {
         Self { name, robots, origin, urls, paths, expected: OnceCell::new() }
     }
 
-    /// Of each URL whether FooBot may fetch it: what the directory says, or the slow judge, which takes a while.
+    /// Whether FooBot may fetch each URL: from the directory, or from the reference judge, which is
+    /// slow.
     pub fn expected(&self) -> &[bool] {
         self.expected.get_or_init(|| self.find_expected())
     }

@@ -32,8 +32,8 @@ fn scan_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &[u8]
         slashes += slash_lanes(first).count_ones();
         rest = &rest[32..];
     }
-    // The rest is followed by zeros. No fingerprint contains one, so they hide only fingerprints that
-    // reach past the end.
+    // The rest is followed by zeros. No fingerprint contains one, so they hide only fingerprints
+    // that reach past the end.
     if let (33, Some(bytes)) = (rest.len(), rest.first_chunk()) {
         slashes += scan_end(halves, load_bytes(bytes), 0, &mut seen);
         rest = &rest[32..];
@@ -45,7 +45,8 @@ fn scan_halves<const HALVES: usize>(halves: &[[Nibbles; 3]; HALVES], text: &[u8]
     BucketMatches { buckets, slashes: slashes.min(255) as u8 }
 }
 
-/// Scans 32 positions that zeros follow. Returns the number of slashes after the first `before` bytes.
+/// Scans 32 positions that zeros follow. Returns the number of slashes after the first `before`
+/// bytes.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn scan_end<const HALVES: usize>(

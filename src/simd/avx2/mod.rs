@@ -14,8 +14,8 @@ use signature::{characters, next_subset, pair_bits};
 use sorted_words::count_not_greater;
 use text::{equal_bytes, is_plain, scan_host, scan_lines};
 
-/// Proof that this machine has the instructions of this module: only [`detect`](Self::detect) creates
-/// one.
+/// Proof that this machine has the instructions of this module: only [`detect`](Self::detect)
+/// creates one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx2(());
 
@@ -69,7 +69,8 @@ macro_rules! implement {
             $(
                 #[inline(always)]
                 fn $name(self, $($argument: $type),*) -> $output {
-                    // SAFETY: an `Avx2` exists only on machines with the features of these functions.
+                    // SAFETY: an `Avx2` exists only on machines with the features of these
+                    // functions.
                     #[expect(unsafe_code, reason = "calls a function with target features")]
                     unsafe {
                         $name($($argument),*)

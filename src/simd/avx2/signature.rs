@@ -19,8 +19,8 @@ pub(super) fn pair_bits(text: &[u8], tables: &PairTables) -> [u64; 2] {
         numbers.as_chunks::<8>().0.iter().for_each(|numbers| set(&mut flags, numbers));
         rest = &rest[32..];
     }
-    // The rest, in the last 32 bytes of the text. The last byte begins no pair, and earlier pairs are
-    // set already. Both go to the ignored flags, so that the loop has a fixed length.
+    // The rest, in the last 32 bytes of the text. The last byte begins no pair, and earlier pairs
+    // are set already. Both go to the ignored flags, so that the loop has a fixed length.
     let (bytes, before) = load_last(text, rest.len());
     let end = before as i8 + rest.len() as i8 - 1;
     let indices = _mm256_setr_epi8(
@@ -95,8 +95,8 @@ pub(super) fn next_subset(signatures: &[[u8; 16]], signature: [u64; 2]) -> Optio
     scalar::next_subset(rest, signature).map(|i| chunks.len() * 8 + i)
 }
 
-/// Compares four signatures with `both`, twice the same signature: all ones in the lanes of subsets, in
-/// the order 0, 2, 1, 3.
+/// Compares four signatures with `both`, twice the same signature: all ones in the lanes of
+/// subsets, in the order 0, 2, 1, 3.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn within(first: &[u8; 32], second: &[u8; 32], both: __m256i) -> __m256i {

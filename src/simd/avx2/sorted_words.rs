@@ -19,7 +19,8 @@ pub(super) fn count_not_greater(words: &[[u8; 8]], word: u64) -> usize {
     if lanes != 0b1111 {
         return words.len() - lanes.count_ones() as usize;
     }
-    // All of the last four are greater, so count in whole vectors; the words after them are greater.
+    // All of the last four are greater, so count in whole vectors; the words after them are
+    // greater.
     let chunks = words.as_flattened().as_chunks().0;
     let none = _mm256_setzero_si256();
     let counts = chunks.iter().fold(none, |counts, words| _mm256_add_epi64(counts, greater(words)));

@@ -13,8 +13,8 @@ pub(super) fn scan_lines(text: &[u8; 64]) -> LineMasks {
     LineMasks { ends: low.ends | high.ends << 32, odd: low.odd | high.odd << 32 }
 }
 
-/// Scans 32 bytes. This is no closure for `map`, because the compiler did not always inline that, and a
-/// call took a third of a sorted list's time.
+/// Scans 32 bytes. This is no closure for `map`, because the compiler did not always inline that,
+/// and a call took a third of a sorted list's time.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn scan_half(text: &[u8; 32]) -> LineMasks {

@@ -27,12 +27,13 @@ pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
 
 /// A text of fewer than 32 bytes as a vector, padded with zeros.
 ///
-/// A copy to a 32-byte buffer stalls the load until all stores are done (no store forwarding), which
-/// took a tenth of the time of matching.
+/// A copy to a 32-byte buffer stalls the load until all stores are done (no store forwarding),
+/// which took a tenth of the time of matching.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_short(text: &[u8]) -> __m256i {
-    /// Shuffles that move bytes down: 16 entries from `n` on move by `n` bytes and fill up with zeros.
+    /// Shuffles that move bytes down: 16 entries from `n` on move by `n` bytes and fill up with
+    /// zeros.
     const MOVES: [u8; 32] = {
         let mut moves = [0x80; 32];
         let mut i = 0;

@@ -1,4 +1,5 @@
-//! `passes STEP SITE CONTESTANT N`: lets one contestant answer all inputs N times, for counting its instructions.
+//! `passes STEP SITE CONTESTANT N`: lets one contestant answer all inputs N times, to count its
+//! instructions.
 
 use robosieve_rivals::contestants::{Step, contestants};
 use robosieve_rivals::sites;
