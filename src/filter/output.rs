@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::filter::{Keep, Require};
 use crate::judge::LineVerdicts;
-use crate::judge::batch::Lines;
+use crate::judge::batch::LineRun;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
@@ -123,7 +123,7 @@ pub(crate) fn runs<'s>(
 #[derive(Clone, Copy)]
 pub(crate) struct Urls<'u> {
     text: &'u [u8],
-    lines: Lines<'u>,
+    lines: LineRun<'u>,
 }
 
 impl<'u> Urls<'u> {
@@ -139,7 +139,7 @@ pub(crate) fn judge_records<'s>(
     block: &Block,
     until: Stage,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(Lines<'_>, Urls<'_>, LineVerdicts<'_>),
+    mut each: impl FnMut(LineRun<'_>, Urls<'_>, LineVerdicts<'_>),
 ) -> Result<()> {
     let Some(extracted) = block.extracted() else {
         let text = block.data();
@@ -148,7 +148,7 @@ pub(crate) fn judge_records<'s>(
     let (mut start, mut ends) = (0, extracted.ends.as_slice());
     judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
-        each(Lines { start, ends: own }, Urls { text: &extracted.urls, lines: urls }, verdicts);
+        each(LineRun { start, ends: own }, Urls { text: &extracted.urls, lines: urls }, verdicts);
         (start, ends) = (own.last().copied().unwrap_or(start), rest);
     })
 }

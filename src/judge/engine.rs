@@ -61,7 +61,8 @@ impl<'s> Engine<'s> {
     /// Looks the agents up in the snapshot.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub(crate) fn new(snapshot: &'s Snapshot, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
         let profile = snapshot.profile()?;
         let policy = options.status_policy.unwrap_or(match profile {
@@ -138,7 +139,8 @@ impl<'s> Engine<'s> {
     /// The verdicts on a URL, which may be any bytes: what is not a URL is [`Verdict::Invalid`].
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     #[inline]
     pub(crate) fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<LineVerdicts<'a>> {
         self.claim(scratch);
@@ -182,7 +184,7 @@ impl<'a> Kernel for JudgeUrl<'_, 'a, '_> {
             },
         };
         let hash = hash_key(origin);
-        engine.enter(origin, hash, Probe::NOT_TAKEN, &mut scratch.origins, &mut scratch.other_key)?;
+        engine.enter(origin, hash, Probe::SKIPPED, &mut scratch.origins, &mut scratch.other_key)?;
         let state = scratch.origins.current();
         if let Some(verdicts) = state.verdicts_of_all() {
             return Ok(verdicts);

@@ -1,4 +1,7 @@
-//! Why a verdict is what it is: the deciding rule, the groups it comes from, and why the other rules lost.
+//! Explains a verdict by one robots.txt: the deciding rule, its groups, and why other rules lost.
+//!
+//! This compares every rule, straight from the parsed text. So it is also an independent check of
+//! the compiled rule sets: see `Judge::explain`.
 
 use super::status_policy::Verdict;
 use crate::agent::{Agent, AgentMatch};
@@ -6,60 +9,62 @@ use crate::profile::Profile;
 use crate::robots::{AgentLine, Robots, Rule, RuleKind};
 use crate::url;
 use crate::url::escape::normalize_path;
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
-/// Why a robots.txt lets an agent fetch a URL or not.
+/// The explanation of a robots.txt's verdict on a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
-    /// The path and query that the rules were compared with, in normal form.
+    /// The path and query that the rules are compared with, in normal form.
     pub path: String,
-    /// The name of the agent's chain that the groups name; `None` where the global groups hold, or none.
+    /// The name in the agent's chain that the groups name; `None` if the global groups apply, or
+    /// none.
     pub named: Option<String>,
     /// The user-agent lines that name the agent: number and text.
     pub agent_lines: Vec<(u32, String)>,
-    /// The rule that decided; `None` where none matches, which allows.
+    /// The rule that decides; `None` if no rule matches, which allows.
     pub deciding: Option<RuleLine>,
-    /// The other rules of the groups, in the order of the file, and why each lost.
+    /// The other rules of the groups in the order of the file, with the reason why each lost.
     pub losers: Vec<(RuleLine, Rejection)>,
 }
 
-/// A rule as it stands in its robots.txt.
+/// A line of a robots.txt with a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleLine {
     /// The line's number, from 1.
     pub line: u32,
-    /// The line without comment and surrounding white space.
+    /// The line without its comment and surrounding white space.
     pub text: String,
     /// Allow or disallow.
     pub kind: RuleKind,
-    /// Its path in the normal form in which it is compared. `*` is the wildcard, a final `$` the
-    /// anchor; a `$` that is none is `%24` there.
+    /// Its path in normal form. `*` is the wildcard and a final `$` the anchor. A final `$` without
+    /// that meaning is `%24`.
     pub pattern: String,
-    /// What its path counts in the choice between matching rules, in bytes.
+    /// The length that counts in the choice between matching rules, in bytes.
     pub length: usize,
 }
 
-/// Why a rule did not decide.
+/// The reason why a rule does not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rejection {
     /// Its path does not match.
     NoMatch,
-    /// It has no path: it says nothing.
+    /// Its path is empty, so it has no effect.
     Empty,
-    /// It matches, but a longer rule does too.
+    /// It matches, but a longer rule matches too.
     Shorter,
-    /// It matches and is as long, but allow wins over disallow.
+    /// It matches and is as long, but allow beats disallow.
     AllowWins,
-    /// It matches, but `/robots.txt` itself may always be fetched (RFC 9309 §2.2.2, profile `Rfc9309`).
+    /// It matches, but `/robots.txt` itself may always be fetched (RFC 9309 §2.2.2, profile
+    /// `Rfc9309`).
     RobotsTxt,
-    /// It matches and says the same as the deciding rule, in a later line.
+    /// It matches and has the same effect as the deciding rule, which precedes it.
     Same,
 }
 
 impl Rejection {
-    /// Whether the rule matches all the same.
+    /// Whether the rule matches nevertheless.
     pub fn is_match(self) -> bool {
         !matches!(self, Self::NoMatch | Self::Empty)
     }
@@ -77,9 +82,9 @@ impl Rejection {
     }
 }
 
-/// Explains the verdict of `robots` on `url` for `agent`, by comparing every rule.
+/// Explains the verdict of `robots` on `url` for `agent`. Cost: compares every rule of the groups.
 ///
-/// `url` may be a bare path too, and empty, which counts as `/` (the reference's reading of what it is asked).
+/// `url` may also be a path without an origin. An empty one counts as `/`.
 ///
 /// ```
 /// use robosieve::{explain, AgentMatch, Profile, Robots, Verdict};
@@ -94,24 +99,37 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
     let path = normalize_path(&raw, robots.profile());
     let (groups, named) = robots.groups_for(agent, how);
     let groups: Vec<_> = groups.into_iter().map(|i| &robots.groups()[i]).collect();
+    // All groups with the chosen name apply together; without one, all global groups do.
     let names_agent = |line: &&AgentLine<'_>| named.map_or(line.is_global(), |name| line.names(name.as_bytes()));
     let agent_lines = groups.iter().flat_map(|group| group.agents()).filter(names_agent);
     let rules: Vec<&Rule<'_>> = groups.iter().flat_map(|group| group.rules()).collect();
-    let always = robots.profile() == Profile::Rfc9309 && &*path == b"/robots.txt";
-    let deciding = if always { None } else { deciding(&rules, &path, robots.profile()) };
-    let losers = rules.iter().enumerate().filter(|(i, _)| deciding.is_none_or(|(best, _)| best != *i));
-    let best = deciding.map(|(i, length)| (rules[i], length));
+    let is_always_allowed = robots.profile() == Profile::Rfc9309 && &*path == b"/robots.txt";
+    let deciding = if is_always_allowed { None } else { deciding_rule(&rules, &path, robots.profile()) };
+    let is_loser = |number: usize| deciding.is_none_or(|deciding| deciding.number != number);
+    let losers = rules.iter().enumerate().filter(|(number, _)| is_loser(*number)).map(|(_, rule)| {
+        let length = matching_length(rule, &path, robots.profile());
+        (rule_line(rule, length.unwrap_or(rule.pattern().priority())), rejection(rule, length, deciding))
+    });
     Explanation {
         verdict: match deciding {
-            Some((i, _)) if rules[i].kind() == RuleKind::Disallow => Verdict::Disallowed,
+            Some(MatchingRule { kind: RuleKind::Disallow, .. }) => Verdict::Disallowed,
             _ => Verdict::Allowed,
         },
         path: text(&path),
         named: named.map(str::to_owned),
         agent_lines: agent_lines.map(|line| (line.line(), text(line.text()))).collect(),
-        deciding: deciding.map(|(i, length)| rule_line(rules[i], length)),
-        losers: losers.map(|(_, rule)| loser(rule, best, &path, robots.profile())).collect(),
+        losers: losers.collect(),
+        deciding: deciding.map(|deciding| rule_line(rules[deciding.number], deciding.length)),
     }
+}
+
+/// A rule that matches the path.
+#[derive(Clone, Copy)]
+struct MatchingRule {
+    /// Its number among the rules of the groups.
+    number: usize,
+    length: usize,
+    kind: RuleKind,
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -131,43 +149,35 @@ fn pattern(rule: &Rule<'_>) -> String {
     }
 }
 
-/// What the rule's path counts if it matches; 0, which decides nothing, for an empty one.
+/// The length of a rule if it matches; 0, which never decides, for an empty path.
 fn matching_length(rule: &Rule<'_>, path: &[u8], profile: Profile) -> Option<usize> {
     let pattern = rule.pattern();
     if pattern.matches(path) {
         return Some(pattern.priority());
     }
+    // Google: a rule `allow: /folder/index.html` also allows `/folder/` itself.
     let folder =
         (profile == Profile::Google && rule.kind() == RuleKind::Allow).then(|| pattern.index_folder()).flatten()?;
     folder.matches(path).then(|| folder.priority())
 }
 
-/// The index of the deciding rule and its length: the longest, on equality an allow, then the first.
-fn deciding(rules: &[&Rule<'_>], path: &[u8], profile: Profile) -> Option<(usize, usize)> {
-    let matching = rules.iter().enumerate().filter_map(|(i, rule)| {
+/// The rule that decides: the longest that matches, of equally long ones an allow, then the first.
+fn deciding_rule(rules: &[&Rule<'_>], path: &[u8], profile: Profile) -> Option<MatchingRule> {
+    let matching = rules.iter().enumerate().filter_map(|(number, rule)| {
         let length = matching_length(rule, path, profile).filter(|&length| length > 0)?;
-        Some((i, length))
+        Some(MatchingRule { number, length, kind: rule.kind() })
     });
-    let order = |&(i, length): &(usize, usize)| (length, rules[i].kind() == RuleKind::Allow, std::cmp::Reverse(i));
-    matching.max_by_key(order)
+    matching.max_by_key(|rule| (rule.length, rule.kind == RuleKind::Allow, Reverse(rule.number)))
 }
 
-fn loser(
-    rule: &Rule<'_>,
-    deciding: Option<(&Rule<'_>, usize)>,
-    path: &[u8],
-    profile: Profile,
-) -> (RuleLine, Rejection) {
-    let length = matching_length(rule, path, profile);
-    let loss = match (length, deciding) {
+/// The reason why a rule lost; `length` is its length if it matches.
+fn rejection(rule: &Rule<'_>, length: Option<usize>, deciding: Option<MatchingRule>) -> Rejection {
+    match (length, deciding) {
         _ if rule.pattern().priority() == 0 => Rejection::Empty,
         (None, _) => Rejection::NoMatch,
         (Some(_), None) => Rejection::RobotsTxt,
-        (Some(own), Some((best, length))) => match own.cmp(&length) {
-            Ordering::Less => Rejection::Shorter,
-            _ if rule.kind() == best.kind() => Rejection::Same,
-            _ => Rejection::AllowWins,
-        },
-    };
-    (rule_line(rule, length.unwrap_or(rule.pattern().priority())), loss)
+        (Some(length), Some(deciding)) if length < deciding.length => Rejection::Shorter,
+        (Some(_), Some(deciding)) if rule.kind() == deciding.kind => Rejection::Same,
+        (Some(_), Some(_)) => Rejection::AllowWins,
+    }
 }

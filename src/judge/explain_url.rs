@@ -1,4 +1,7 @@
-//! Why a verdict on a URL is what it is: its origin's entry, the policy, and the rules of its text.
+//! Explains the verdict on a URL by its origin's entry, the status policy, and the robots.txt.
+//!
+//! The verdict comes from the rule sets, as always. The explanation comes from the stored text of
+//! the robots.txt. If the two contradict each other, the snapshot is damaged.
 
 use super::engine::Engine;
 use super::explain::{Explanation, explain};
@@ -12,31 +15,31 @@ use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Probe;
 use crate::url::{self, Origin};
 
-/// Why an agent may fetch a URL or not, and where that comes from.
+/// The explanation of the verdict on a URL for an agent.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UrlExplanation<'s> {
-    /// The verdict, policy applied.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What it rests on.
+    /// The reason of the verdict.
     pub reason: Reason,
     /// The URL's origin; `None` if the text is not a URL.
     pub origin: Option<Origin>,
-    /// The entry that decides; `None` if the snapshot does not know the origin.
+    /// The entry that decides; `None` if the snapshot does not contain the origin.
     pub entry: Option<OriginEntry<'s>>,
-    /// The entry is that of the other scheme.
+    /// Whether the entry is that of the other scheme.
     pub via_other_scheme: bool,
-    /// The rules are those of the last good copy.
+    /// Whether the rules are those of the last good copy.
     pub by_last_good: bool,
-    /// The rules' part, where rules decide.
+    /// The explanation by the robots.txt, if its rules decide.
     pub rules: Option<Explanation>,
-    /// What the robots.txt says about use, where its rules decide; else nothing.
+    /// The preferences of the robots.txt, if its rules decide; else none.
     pub preferences: PreferenceExplanation,
 }
 
 impl<'s> Engine<'s> {
-    /// As [`Judge::explain`](super::Judge::explain): judges by the rule sets, then again by the stored
-    /// text.
+    /// See [`Judge::explain`](super::Judge::explain). Judges with the rule sets, then with the
+    /// stored text.
     pub(crate) fn explain(&self, url: &[u8], agent: usize) -> Result<UrlExplanation<'s>> {
         let verdict = self.judge(url, &mut self.scratch())?.get(agent);
         let mut out = UrlExplanation {
@@ -52,11 +55,12 @@ impl<'s> Engine<'s> {
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(out) };
         (out.reason, out.origin) = (Reason::UnknownOrigin, Origin::of(url));
-        let found = self.locate(parts.origin, hash_key(parts.origin), Probe::NOT_TAKEN, &mut other_key)?;
-        if found.is_none_or(|(_, other)| other) {
+        let found = self.locate(parts.origin, hash_key(parts.origin), Probe::SKIPPED, &mut other_key)?;
+        // A damaged index must not make an origin unknown.
+        if found.is_none_or(|(_, is_other)| is_other) {
             self.snapshot.confirm_absent(parts.origin)?;
         }
-        let Some((located, other)) = found else {
+        let Some((located, is_other)) = found else {
             if !other_key.is_empty() {
                 self.snapshot.confirm_absent(&other_key)?;
             }
@@ -64,9 +68,9 @@ impl<'s> Engine<'s> {
         };
         let entry = self.snapshot.origin_at(located.row)?;
         if entry.key() != located.key || entry.rules_file() != (located.file != NONE).then_some(located.file) {
-            return Err(Error::corrupt(format!("the entry of {} has the facts of another", entry.origin())));
+            return Err(Error::corrupt(format!("the entry of {} has the metadata of another", entry.origin())));
         }
-        out.via_other_scheme = other;
+        out.via_other_scheme = is_other;
         let ruling = ruling(self.policy, entry.outcome(), entry.has_last_good(), self.options.at);
         out.reason = Reason::of(entry.outcome(), ruling);
         out.by_last_good = ruling == Ruling::LastGood;
@@ -79,7 +83,7 @@ impl<'s> Engine<'s> {
             let why = explain(&robots, agent, self.options.agent_match, &url);
             if why.verdict != verdict {
                 return Err(Error::corrupt(format!(
-                    "the stored robots.txt of {} explains another verdict than its rules",
+                    "the stored robots.txt of {} contradicts its compiled rules",
                     String::from_utf8_lossy(parts.origin)
                 )));
             }
@@ -90,9 +94,9 @@ impl<'s> Engine<'s> {
     }
 }
 
-/// The path as a URL path that `explain` takes as it is.
+/// The path with a made-up host, for [`explain`].
 fn path_url(parts: &url::UrlParts<'_>) -> Vec<u8> {
     let slash: &[u8] = if parts.slash { b"/" } else { b"" };
-    // A path that begins with `//` or holds a `://` must not be taken for a URL, so a host goes before it.
+    // Without the host, a path that begins with `//` or contains `://` would be parsed as a URL.
     [b"http://h", slash, parts.path].concat()
 }

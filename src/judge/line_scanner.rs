@@ -1,43 +1,51 @@
-//! Where the lines of a block end, and which of them are plain.
+//! The newline scanner: finds the ends of the lines of a block, and the lines that are not plain.
 //!
-//! Both are found in one pass over the bytes, which are in the nearest cache from then on: a plain URL is its own normal form as it stands,
-//! and is not looked through again.
+//! It scans 64 bytes at a time with vector instructions, and turns the result into two bit masks:
+//! newlines, and *odd* bytes, which may need normalization. One pass finds both, so a plain URL is
+//! never scanned again: its path is its own normal form.
 
 use crate::simd::{Backend, LineMasks};
 
-/// Lines in a batch: enough to keep the memory busy, few enough that what was fetched for the first is still there for the last.
+/// The number of lines in a batch. It is large enough to overlap many cache misses, and small
+/// enough that data prefetched for the first line is still in the cache for the last.
 pub(crate) const BATCH: usize = 64;
 
-/// Where lines end, found a piece of text at a time.
+/// A scanner over a block.
 pub(crate) struct LineScanner<'b> {
     data: &'b [u8],
-    /// The ends in the piece looked at that were not given yet, one bit each; where it begins; and where the next one begins.
-    found: u64,
+    /// The newlines of the current chunk that were not returned yet, one bit each.
+    newlines: u64,
+    /// The start of the current chunk.
     base: usize,
+    /// The start of the next chunk.
     next: usize,
-    /// The last end that was given.
+    /// The last line end that was returned.
     last: usize,
-    /// The lines with odd bytes as far as they were looked at, one bit each, from the first of the batch on.
+    /// The scanned lines with odd bytes, one bit each, beginning with the first line of the batch.
+    /// A chunk can have lines of two batches, so there are bits for two.
     odd: u128,
 }
 
 impl<'b> LineScanner<'b> {
     pub(crate) fn new(data: &'b [u8]) -> Self {
-        Self { data, found: 0, base: 0, next: 0, last: 0, odd: 0 }
+        Self { data, newlines: 0, base: 0, next: 0, last: 0, odd: 0 }
     }
 
-    /// Fills `ends` with the places behind the next line ends, and behind a last line without one. How many there are; and a bit for each
-    /// line that may not be plain: all others are plain up to their line end, LF or CRLF.
+    /// Fills `ends` with the ends of the next lines, including their line ends. Returns the number
+    /// of lines, and a bit for each line that may not be plain.
+    ///
+    /// All other lines are plain up to their line end, LF or CRLF. A last line without a line end
+    /// counts as a line that may not be plain. A number below [`BATCH`] marks the end of the block.
     #[inline(always)]
     pub(crate) fn next(&mut self, ends: &mut [usize; BATCH], backend: impl Backend) -> (usize, u64) {
         self.odd >>= BATCH;
         let mut count = 0;
         while let Some(free) = ends.get_mut(count) {
-            if self.found == 0 && !self.look(count, backend) {
+            if self.newlines == 0 && !self.scan(count, backend) {
                 break;
             }
-            self.last = self.base + self.found.trailing_zeros() as usize + 1;
-            self.found &= self.found - 1;
+            self.last = self.base + self.newlines.trailing_zeros() as usize + 1;
+            self.newlines &= self.newlines - 1;
             *free = self.last;
             count += 1;
         }
@@ -50,50 +58,53 @@ impl<'b> LineScanner<'b> {
         (count, self.odd as u64)
     }
 
-    /// Looks for the next piece with line ends, behind so many lines of the batch; `false` if there are no more.
+    /// Scans up to the next chunk with a newline; `false` if there is none. `count` is the number
+    /// of lines that the batch has so far.
     #[inline(always)]
-    fn look(&mut self, count: usize, backend: impl Backend) -> bool {
-        while let Some(piece) = self.data[self.next..].first_chunk::<64>() {
+    fn scan(&mut self, count: usize, backend: impl Backend) -> bool {
+        while let Some(chunk) = self.data[self.next..].first_chunk::<64>() {
             self.base = self.next;
-            self.next += piece.len();
-            self.take(backend.scan_lines(piece), count);
-            if self.found != 0 {
+            self.next += chunk.len();
+            self.set_masks(backend.scan_lines(chunk), count);
+            if self.newlines != 0 {
                 return true;
             }
         }
-        self.look_at_last(count, backend)
+        self.scan_tail(count, backend)
     }
 
+    /// Scans the last chunk, which is shorter than 64 bytes.
     #[inline(never)]
-    fn look_at_last(&mut self, count: usize, backend: impl Backend) -> bool {
-        let rest = &self.data[self.next..];
-        // What fills it up is plain, and no line end.
-        let mut piece = [b'/'; 64];
-        piece[..rest.len()].copy_from_slice(rest);
+    fn scan_tail(&mut self, count: usize, backend: impl Backend) -> bool {
+        let tail = &self.data[self.next..];
+        // The padding is plain and has no newline.
+        let mut chunk = [b'/'; 64];
+        chunk[..tail.len()].copy_from_slice(tail);
         (self.base, self.next) = (self.next, self.data.len());
-        self.take(backend.scan_lines(&piece), count);
-        self.found != 0
+        self.set_masks(backend.scan_lines(&chunk), count);
+        self.newlines != 0
     }
 
     #[inline(always)]
-    fn take(&mut self, look: LineMasks, count: usize) {
-        self.found = look.ends;
-        if look.odd != 0 {
-            self.mark(look, count);
+    fn set_masks(&mut self, masks: LineMasks, count: usize) {
+        self.newlines = masks.ends;
+        if masks.odd != 0 {
+            self.mark_odd_lines(masks, count);
         }
     }
 
-    /// Marks the lines of a piece that odd bytes stand in; the first is the one behind so many of the batch.
+    /// Marks the lines of the current chunk that have odd bytes. The chunk begins in line `count`
+    /// of the batch.
     #[inline(never)]
-    fn mark(&mut self, look: LineMasks, count: usize) {
-        let mut left = look.odd;
+    fn mark_odd_lines(&mut self, masks: LineMasks, count: usize) {
+        let mut left = masks.odd;
         while left != 0 {
             let at = self.base + left.trailing_zeros() as usize;
-            let before = (left & left.wrapping_neg()) - 1;
+            let bits_below = (left & left.wrapping_neg()) - 1;
             left &= left - 1;
-            // The first half of a line end.
+            // A CR that belongs to a line end does not count.
             if self.data.get(at..at + 2) != Some(b"\r\n") {
-                self.odd |= 1 << (count + (look.ends & before).count_ones() as usize);
+                self.odd |= 1 << (count + (masks.ends & bits_below).count_ones() as usize);
             }
         }
     }
@@ -108,18 +119,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_line_ends_where_it_does_and_odd_ones_are_known(
-            lines in vec(prop_oneof!["[a-z/.?=&]{0,9}", "[a-z/]{0,140}\r?", "[a-z]{0,70}[%*# \r\u{e9}][a-z]{0,70}"], 0..200), ended in any::<bool>(),
+        fn all_lines_and_odd_lines_are_found(
+            lines in vec(
+                prop_oneof!["[a-z/.?=&]{0,9}", "[a-z/]{0,140}\r?", "[a-z]{0,70}[%*# \r\u{e9}][a-z]{0,70}"],
+                0..200,
+            ),
+            ended in any::<bool>(),
         ) {
             let mut text = lines.join("\n");
             if ended {
                 text.push('\n');
             }
-            let mut line_ends = LineScanner::new(text.as_bytes());
+            let mut scanner = LineScanner::new(text.as_bytes());
             let (mut ends, mut at) = ([0; BATCH], 0);
             let mut found = Vec::new();
             loop {
-                let (count, odd) = line_ends.next(&mut ends, AnyBackend::detect());
+                let (count, odd) = scanner.next(&mut ends, AnyBackend::detect());
                 prop_assert!(count == BATCH || odd.unbounded_shr(count as u32) == 0);
                 for (number, end) in ends[..count].iter().enumerate() {
                     found.push((&text[at..*end], odd >> number & 1 == 1));

@@ -8,8 +8,8 @@ use crate::snapshot::format::NONE;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OriginContext {
     pub reason: Reason,
-    /// The row of the entry that decides, in the section of origin metadata; [`NONE`] if the snapshot
-    /// does not hold the origin.
+    /// The row of the entry that decides, in the section of origin metadata; [`NONE`] if the
+    /// snapshot does not hold the origin.
     pub row: u32,
     /// The number of the robots.txt whose rules hold; [`NONE`] if none do.
     pub file: u32,
@@ -183,7 +183,8 @@ impl LineVerdicts<'_> {
 #[inline]
 fn spread(bits: u8, set: u8, unset: u8) -> [u8; 8] {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    // In each byte its own bit, carried to the highest by an addition that cannot reach the next byte.
+    // In each byte its own bit, carried to the highest by an addition that cannot reach the next
+    // byte.
     let own = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     let is_set = ((own + 0x7f * ONES) >> 7) & ONES;
     (is_set * u64::from(set) + (is_set ^ ONES) * u64::from(unset)).to_le_bytes()

@@ -15,8 +15,8 @@ use crate::agent::AgentMatch;
 pub struct JudgeOptions {
     /// What answers other than 2xx mean; `None`: the policy named like the snapshot's profile.
     pub status_policy: Option<StatusPolicy>,
-    /// The verdict on origins that the snapshot does not hold; `None`: [`Verdict::Unknown`](crate::Verdict::Unknown)
-    /// (with [`StatusPolicy::Strict`]: disallowed).
+    /// The verdict on origins that the snapshot does not hold; `None`:
+    /// [`Verdict::Unknown`](crate::Verdict::Unknown) (with [`StatusPolicy::Strict`]: disallowed).
     pub unknown: Option<UnknownOrigin>,
     /// Use the http entry for https URLs, and the reverse, if only one exists.
     pub any_scheme: bool,

@@ -95,8 +95,8 @@ impl SingleRuleSet<'_> {
 /// Cached origins. Lists in no order return to the same few hosts again and again.
 const SLOTS: usize = 256;
 
-/// A direct-mapped cache of origin states by the hash of the key, and the current one. The slot after
-/// the last is the state of all origins that the snapshot does not hold.
+/// A direct-mapped cache of origin states by the hash of the key, and the current one. The slot
+/// after the last is the state of all origins that the snapshot does not hold.
 #[derive(Debug)]
 pub(super) struct OriginCache<'s> {
     /// The hash of each slot's origin, side by side: most look-ups end here.

@@ -1,5 +1,5 @@
-//! The policy of an origin: its entry looked up, the status policy applied, the agents grouped by the
-//! rules they obey.
+//! The policy of an origin: its entry looked up, the status policy applied, the agents grouped by
+//! the rules they obey.
 
 use super::engine::Engine;
 use super::line_verdicts::OriginContext;
@@ -91,8 +91,8 @@ impl<'s> Engine<'s> {
         Ok(())
     }
 
-    /// Groups the agents by the rules of a robots.txt that they obey: usually a few rule sets for any
-    /// number of agents.
+    /// Groups the agents by the rules of a robots.txt that they obey: usually a few rule sets for
+    /// any number of agents.
     pub(super) fn group_agents(&self, file: u32, state: &mut OriginState<'s>) -> Result<()> {
         let words = self.words();
         state.groups.clear();

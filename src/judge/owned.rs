@@ -77,7 +77,8 @@ impl Judge {
     /// looked up in the snapshot once, here.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn new(snapshot: impl Into<Arc<Snapshot>>, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
         let engine = EngineCell::try_new(snapshot.into(), |snapshot| Engine::new(snapshot, agents, options))?;
         Ok(Self { engine: Arc::new(engine), pool: Arc::new(Pool::new()) })
@@ -101,11 +102,12 @@ impl Judge {
     /// The verdicts on a URL, which may be any bytes: what is not a URL is
     /// [`Verdict::Invalid`](crate::Verdict::Invalid).
     ///
-    /// No allocation for a plain URL and up to 64 agents. If the origin was judged lately, its entry
-    /// is not looked up again.
+    /// No allocation for a plain URL and up to 64 agents. If the origin was judged lately, its
+    /// entry is not looked up again.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn judge(&self, url: &[u8]) -> Result<Verdicts> {
         self.with_scratch(|engine, scratch| engine.judge(url, scratch).map(Verdicts::new))
     }

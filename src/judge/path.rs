@@ -15,8 +15,8 @@ use crate::url::escape::normalize_path;
 use std::borrow::Cow;
 
 impl Engine<'_> {
-    /// The verdicts on the rest of a URL after its origin: nothing, a path, or a path that lacks its
-    /// `/`, with or without a fragment.
+    /// The verdicts on the rest of a URL after its origin: nothing, a path, or a path that lacks
+    /// its `/`, with or without a fragment.
     #[inline(always)]
     pub(super) fn judge_rest<'a>(
         &self,

@@ -1,5 +1,5 @@
-//! Preferences in bulk: nearly all robots.txt files are soon known to have none, and each thread parses
-//! the others once.
+//! Preferences in bulk: nearly all robots.txt files are soon known to have none, and each thread
+//! parses the others once.
 
 use super::owned::Judge;
 use crate::error::Result;
@@ -17,10 +17,10 @@ const CACHE_BYTES: usize = 8 << 20;
 
 /// Finds the preferences that apply to the agents of a [`Judge`], for many URLs.
 ///
-/// Shared between threads. It takes one byte for each distinct robots.txt of the snapshot. The first
-/// URL of a robots.txt decompresses its stored text. If that has neither field, as nearly all, later
-/// URLs cost a look-up of one byte. Each thread parses the others once, as long as it does not need
-/// more than 8 MiB of such texts at a time.
+/// Shared between threads. It takes one byte for each distinct robots.txt of the snapshot. The
+/// first URL of a robots.txt decompresses its stored text. If that has neither field, as nearly
+/// all, later URLs cost a look-up of one byte. Each thread parses the others once, as long as it
+/// does not need more than 8 MiB of such texts at a time.
 ///
 /// ```
 /// use robosieve::{Compiler, Judge, JudgeOptions, Preference, PreferenceJudge, Snapshot};
@@ -68,15 +68,16 @@ impl<'j> PreferenceJudge<'j> {
         Self { judge, silent, pool: ArrayQueue::new(cores * 2) }
     }
 
-    /// What the robots.txt that decides about `url` says of its use, for each of the judge's agents in
-    /// their order. That is the robots.txt whose rules decide about fetching. If there is none (a 404,
-    /// an unknown origin, not a URL), nothing is said.
+    /// What the robots.txt that decides about `url` says of its use, for each of the judge's agents
+    /// in their order. That is the robots.txt whose rules decide about fetching. If there is none
+    /// (a 404, an unknown origin, not a URL), nothing is said.
     ///
-    /// Cost: that of [`Judge::judge`], and if there are such lines for one of the agents, at worst one
-    /// comparison of each `content-usage` line with the path.
+    /// Cost: that of [`Judge::judge`], and if there are such lines for one of the agents, at worst
+    /// one comparison of each `content-usage` line with the path.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn of(&self, url: &[u8]) -> Result<Vec<Preferences>> {
         let file =
             self.judge.with_scratch(|engine, scratch| engine.judge(url, scratch).map(|verdicts| verdicts.file()))?;
@@ -90,7 +91,8 @@ impl<'j> PreferenceJudge<'j> {
         Ok(found)
     }
 
-    /// Whether the robots.txt with this number, if there is one, says anything to one of the agents.
+    /// Whether the robots.txt with this number, if there is one, says anything to one of the
+    /// agents.
     #[inline]
     pub(crate) fn has_any(&self, file: u32, memory: &mut PreferenceScratch) -> Result<bool> {
         match self.silent.get(file as usize) {
@@ -99,7 +101,8 @@ impl<'j> PreferenceJudge<'j> {
         }
     }
 
-    /// Parses a robots.txt into the thread's cache, or records for all threads that it says nothing.
+    /// Parses a robots.txt into the thread's cache, or records for all threads that it says
+    /// nothing.
     fn load(&self, file: u32, silent: &AtomicBool, memory: &mut PreferenceScratch) -> Result<bool> {
         if memory.engine != Some(self.judge.engine().id) {
             *memory = PreferenceScratch { engine: Some(self.judge.engine().id), ..PreferenceScratch::default() };

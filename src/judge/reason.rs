@@ -1,37 +1,37 @@
-//! What the verdicts on an origin's URLs rest on: rules, an answer that is none, or nothing known.
+//! The reason of a verdict: rules, a failed fetch, or an unknown origin.
 
 use super::status_policy::Ruling;
 use crate::snapshot::{Outcome, OutcomeClass};
 use serde::Serialize;
 
-/// What the verdict on a URL rests on.
+/// The reason of a verdict.
 ///
-/// Whether a basis other than rules allows or refuses is the status policy's to say ([`StatusPolicy`](crate::StatusPolicy)).
+/// Without rules, the [`StatusPolicy`](crate::StatusPolicy) decides which reasons allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// The rules of the origin's newest robots.txt, or their lack: what no rule matches is allowed.
+    /// The origin's newest robots.txt. A URL that no rule matches is allowed.
     Rules,
-    /// The rules of the last good copy, since the site has failed for 30 days or more.
+    /// The rules of the last good copy, because the site has failed for 30 days or more.
     LastGoodCopy,
-    /// 4xx but 401, 403 and 429, as 404: there is no robots.txt.
+    /// 4xx except 401, 403 and 429, such as 404: there is no robots.txt.
     NoRobotsTxt,
-    /// 401 or 403: the robots.txt is kept from crawlers.
+    /// 401 or 403: crawlers may not read the robots.txt.
     Forbidden,
     /// 429 or 5xx.
     ServerError,
     /// DNS failure, timeout, reset, or an answer that is not HTTP.
     Unreachable,
-    /// A redirect that led nowhere.
+    /// A redirect without a final answer.
     UnresolvedRedirect,
-    /// The snapshot knows nothing of the origin.
+    /// The snapshot does not contain the origin.
     UnknownOrigin,
-    /// The text is no URL with scheme and host.
+    /// The text is not a URL with a scheme and a host.
     NotAUrl,
 }
 
 impl Reason {
-    /// Every basis, in the order of reports.
+    /// All reasons, in the order of reports.
     pub const ALL: [Self; 9] = [
         Self::Rules,
         Self::LastGoodCopy,
@@ -59,7 +59,7 @@ impl Reason {
         }
     }
 
-    /// The basis of an origin with this outcome, under the policy that made `ruling` of it.
+    /// The reason for an origin with this outcome and the ruling of the status policy on it.
     pub(crate) fn of(outcome: &Outcome, ruling: Ruling) -> Self {
         match outcome.class {
             _ if ruling == Ruling::LastGood => Self::LastGoodCopy,

@@ -1,4 +1,7 @@
-//! What a judge knows of origins and robots.txt files by their numbers, for passes over a snapshot.
+//! The rule source of an origin and the agent rules of a robots.txt, for reports.
+//!
+//! Reports visit origins by row and files by number, where judging starts at a URL. Both apply the
+//! same status policy and the same grouping of agents.
 
 use super::engine::Engine;
 use super::origin_cache::OriginState;
@@ -6,13 +9,13 @@ use super::reason::Reason;
 use super::status_policy::{Ruling, Verdict, ruling};
 use crate::error::{Error, Result};
 
-/// What decides about an origin, for all agents alike.
+/// The source of an origin's rules, which is the same for all agents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleSource {
     pub reason: Reason,
-    /// The robots.txt whose rules hold, if any do.
+    /// The robots.txt whose rules apply, if any.
     pub file: Option<u32>,
-    /// If none do: whether everything is refused.
+    /// Without rules: whether everything is refused.
     pub refused: bool,
 }
 
@@ -24,7 +27,7 @@ pub(crate) struct AgentRules {
 }
 
 impl Engine<'_> {
-    /// What decides about the origin in a row of the section of origin metadata.
+    /// The source of the rules of the origin in this row of the section `origin metadata`.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
@@ -38,12 +41,13 @@ impl Engine<'_> {
             Ruling::Allow | Ruling::Disallow => None,
         };
         if file.is_none() && ruling == Ruling::Rules {
-            return Err(Error::corrupt("an origin whose rules are nowhere"));
+            return Err(Error::corrupt("an origin with rules has no robots.txt"));
         }
         Ok(RuleSource { reason: Reason::of(outcome, ruling), file, refused: ruling == Ruling::Disallow })
     }
 
-    /// The rules of a robots.txt that agents obey. Agents that it has no group for are left out.
+    /// The rules of a robots.txt, each with the agents that obey them. Agents without a group are
+    /// left out.
     ///
     /// # Errors
     /// As [`rule_source`](Self::rule_source).

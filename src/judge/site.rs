@@ -1,4 +1,5 @@
-//! One origin looked up once, for programs that keep their URLs by host: each URL then costs its path.
+//! One origin looked up once, for programs that keep their URLs by host: each URL then costs its
+//! path.
 
 use super::engine::JudgePath;
 use super::origin_cache::OriginState;
@@ -12,8 +13,9 @@ use crate::url::Origin;
 /// What a [`Judge`] knows of one origin, looked up once.
 ///
 /// For a frontier that keeps URLs by host: [`judge`](Self::judge) takes the part of a URL after its
-/// origin, and neither splits the URL nor looks up the origin. It is shared between threads like its
-/// judge. It takes a few hundred bytes, and 8 more for each 64 agents and each rule set they obey.
+/// origin, and neither splits the URL nor looks up the origin. It is shared between threads like
+/// its judge. It takes a few hundred bytes, and 8 more for each 64 agents and each rule set they
+/// obey.
 ///
 /// ```
 /// use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
@@ -45,11 +47,12 @@ impl Judge {
     /// allocation or two.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn site(&self, origin: &Origin) -> Result<Site<'_>> {
         let (engine, key) = (self.engine(), origin.as_str().as_bytes());
         let mut state = OriginState::unknown(engine.verdict_on_unknown(), engine.agents().len());
-        if let Some((entry, other)) = engine.locate(key, hash_key(key), Probe::NOT_TAKEN, &mut Vec::new())? {
+        if let Some((entry, other)) = engine.locate(key, hash_key(key), Probe::SKIPPED, &mut Vec::new())? {
             engine.resolve(&entry, other, &mut state)?;
         }
         Ok(Site { judge: self, state })
@@ -66,7 +69,8 @@ impl Site<'_> {
     /// path and up to 64 agents.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn judge(&self, path: &[u8]) -> Result<Verdicts> {
         self.judge.with_scratch(|engine, scratch| {
             let kernel = JudgePath { engine, origin: &self.state, path, scratch };

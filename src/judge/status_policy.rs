@@ -1,22 +1,22 @@
-//! What the outcome of fetching a robots.txt means: rules, allow or disallow, by the user's policy.
+//! Status policies: an outcome of fetching a robots.txt becomes rules, allow or disallow.
 
 use crate::snapshot::{Outcome, OutcomeClass};
 
 /// Whether an agent may fetch a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// It may.
+    /// The agent may fetch it.
     Allowed,
-    /// It may not.
+    /// The agent may not fetch it.
     Disallowed,
-    /// The snapshot has no robots.txt, nor the lack of one, for the URL's origin.
+    /// The snapshot does not contain the URL's origin.
     Unknown,
-    /// The text is not a URL with scheme and host.
+    /// The text is not a URL with a scheme and a host.
     Invalid,
 }
 
 impl Verdict {
-    /// `A`, `D`, `U` or `I`, as `robosieve annotate` writes it.
+    /// The letter that `robosieve annotate` writes: `A`, `D`, `U` or `I`.
     pub fn letter(self) -> char {
         match self {
             Self::Allowed => 'A',
@@ -26,7 +26,7 @@ impl Verdict {
         }
     }
 
-    /// The word for people: `allowed`, `disallowed`, `unknown`, `invalid`.
+    /// The name: `allowed`, `disallowed`, `unknown` or `invalid`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
@@ -37,47 +37,53 @@ impl Verdict {
     }
 }
 
-/// The verdict on the URLs of origins that the snapshot does not hold.
+/// The verdict on URLs of origins that the snapshot does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownOrigin {
     /// All agents may fetch them.
     Allow,
-    /// None may.
+    /// No agent may fetch them.
     Disallow,
 }
 
-/// What an answer other than 2xx means.
+/// The meaning of answers other than 2xx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatusPolicy {
-    /// Google's published handling: 4xx but 429 allows; 429, 5xx and network errors disallow until 30 days after the first
-    /// failure, then the last good copy holds, without one all is allowed.
+    /// Google's published policy. 4xx except 429 allows. 429, 5xx and network errors disallow until
+    /// 30 days after the first failure. Then the last good copy applies; without one, everything is
+    /// allowed.
     Google,
-    /// RFC 9309 §2.3.1: 4xx, 429 too, allows; 5xx and network errors disallow, and allow after 30 days.
+    /// RFC 9309 §2.3.1: 4xx, including 429, allows. 5xx and network errors disallow for 30 days,
+    /// and allow then.
     Rfc9309,
-    /// The cautious reading: unknown origins, redirects to a URL that the archive lacks, 401, 403,
+    /// The cautious policy: unknown origins, redirects to a URL that the archive lacks, 401, 403,
     /// 429, 5xx and network errors disallow.
     Strict,
 }
 
-/// What holds for all URLs of an origin.
+/// The ruling of a status policy on an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ruling {
-    /// The rules of the newest robots.txt.
+    /// The rules of the newest robots.txt apply.
     Rules,
-    /// The rules of the last good copy.
+    /// The rules of the last good copy apply.
     LastGood,
+    /// All URLs are allowed.
     Allow,
+    /// All URLs are disallowed.
     Disallow,
 }
 
-/// How long a failing site keeps crawlers out (RFC 9309 §2.3.1.4 recommends 30 days; so does Google).
+/// The time for which a failing site disallows everything. RFC 9309 §2.3.1.4 recommends 30 days,
+/// and so does Google.
 const FAILURE_SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// What an outcome means under a policy. `has_last_good` tells whether a copy from before the failures is kept.
+/// The ruling of a policy on an outcome. `has_last_good` says whether the snapshot has a last good
+/// copy.
 ///
-/// The age of a failure is counted to the newest capture, which is the last that anyone knows of it: so a verdict
-/// depends on the snapshot alone, not on the day it is asked for. Whoever takes a site that was not asked since to be failing
-/// still gives the time `at` which that is judged.
+/// The age of a failure is the time from the first failure to the newest capture. So the verdict
+/// depends on the snapshot only, and not on the current time. With `at`, the age is the time to
+/// `at`: a site without newer captures counts as failing until then.
 pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: bool, at: Option<i64>) -> Ruling {
     use OutcomeClass::{ClientError, Rules, ServerError, Unreachable, Unresolved};
     use StatusPolicy::{Google, Rfc9309, Strict};
@@ -94,8 +100,8 @@ pub(crate) fn ruling(policy: StatusPolicy, outcome: &Outcome, has_last_good: boo
     }
 }
 
-/// Whether the run of failures began 30 days ago or earlier. Each policy counts its own run: for
-/// Google 429 is a failure, for RFC 9309 it is "unavailable" (§2.3.1.3) and ends a run.
+/// Whether the run of failures began 30 days ago or earlier. Each policy has its own run: for
+/// Google a 429 is a failure; for RFC 9309 it is "unavailable" (§2.3.1.3) and ends a run.
 fn is_long_ago(policy: StatusPolicy, outcome: &Outcome, at: Option<i64>) -> bool {
     let first = if policy == StatusPolicy::Rfc9309 { outcome.first_unreachable } else { outcome.first_failure };
     let age = at.or(outcome.fetched).zip(first).map(|(now, first)| now.saturating_sub(first));

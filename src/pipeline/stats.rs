@@ -2,7 +2,7 @@
 
 use crate::file_format::without_mark;
 use crate::judge::Verdict;
-use crate::judge::batch::Lines;
+use crate::judge::batch::LineRun;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -55,7 +55,7 @@ impl FilterStats {
     /// Counts those of some invalid lines of `data` that are blank.
     #[cold]
     #[inline(never)]
-    pub(crate) fn count_blank(&mut self, data: &[u8], lines: Lines<'_>) {
+    pub(crate) fn count_blank(&mut self, data: &[u8], lines: LineRun<'_>) {
         let is_blank = |line: &Range<usize>| without_mark(&data[line.clone()]).trim_ascii().is_empty();
         self.blank += lines.ranges().filter(is_blank).count() as u64;
     }

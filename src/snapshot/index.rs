@@ -1,4 +1,19 @@
-//! The index from an origin's hash to its entry: a hash table of buckets, each one cache line.
+//! The index: a bucketised hash table from the hash of an origin's key to its entry.
+//!
+//! A bucket is one cache line with room for ten keys. It stores a 16-bit *tag* of each key's hash
+//! (a fingerprint, as in cuckoo filters and in the control bytes of Swiss tables), an overflow
+//! flag, and the place of each entry. A look-up compares all tags at once with one vector
+//! instruction, and reads an entry only if its tag is equal. Collisions are resolved by linear
+//! probing over buckets: a full bucket sets its overflow flag, and only then does a search continue
+//! in the next one.
+//!
+//! ```text
+//! bytes  0..20    20..24         24..64
+//!        10 tags  overflow flag  10 places
+//! ```
+//!
+//! The buckets are half full, so one key in seventy is not in its first bucket. An unknown origin
+//! costs one cache miss, a known one a second miss for its entry.
 
 use crate::simd::{self, TAGS_LEN};
 use crate::snapshot::format::NONE;
@@ -6,45 +21,48 @@ use crate::snapshot::format::NONE;
 /// The length of a bucket: a cache line.
 pub(crate) const BUCKET_LEN: usize = 64;
 
-/// Keys in a bucket: so many tags, the mark, and so many places.
+/// The number of keys in a bucket.
 const KEYS: usize = 10;
-const MARK_AT: usize = 2 * KEYS;
-const PLACES_AT: usize = MARK_AT + 4;
+const OVERFLOW_AT: usize = 2 * KEYS;
+const PLACES_AT: usize = OVERFLOW_AT + 4;
 
-/// The buckets for so many keys, with half of the room left empty: so one key in seventy lies behind its bucket.
+/// The number of buckets for this number of keys, at a load factor of one half.
 fn bucket_count(keys: usize) -> usize {
     keys / (KEYS / 2) + 1
 }
 
-/// The bucket in which the search for a key begins. The high bits of the product spread over any number of buckets.
+/// The bucket in which the search for a key begins.
+///
+/// Multiplication maps the hash to the range of buckets without a division, by its high bits. The
+/// tag takes the low bits.
 #[inline]
-fn start(hash: u64, buckets: usize) -> usize {
+fn first_bucket(hash: u64, buckets: usize) -> usize {
     ((u128::from(hash) * buckets as u128) >> 64) as usize
 }
 
-/// Bits of the hash that tell most other keys apart without reading them; never 0, which is no key.
+/// The tag of a hash. Never 0, which marks a free place.
 #[inline]
 fn tag(hash: u64) -> u16 {
     (hash as u16).max(1)
 }
 
-/// An index on its way: of keys, given by hash and place, each put into the first bucket with room.
+/// Builds an index. Each key goes to the first bucket with room.
 pub(super) struct IndexBuilder {
     buckets: Vec<[u8; BUCKET_LEN]>,
 }
 
 impl IndexBuilder {
-    /// For so many keys.
+    /// An empty index with room for this number of keys.
     pub(super) fn new(keys: usize) -> Self {
         let mut empty = [0; BUCKET_LEN];
         empty[PLACES_AT..].fill(NONE as u8);
         Self { buckets: vec![empty; bucket_count(keys)] }
     }
 
-    /// Adds a key; no more than there is room for.
+    /// Inserts the key with this hash. At most as many keys fit as `new` was called with.
     pub(super) fn add(&mut self, hash: u64, place: u32) {
-        let mut at = start(hash, self.buckets.len());
-        while !put(&mut self.buckets[at], hash, place) {
+        let mut at = first_bucket(hash, self.buckets.len());
+        while !insert(&mut self.buckets[at], hash, place) {
             at = (at + 1) % self.buckets.len();
         }
     }
@@ -54,62 +72,68 @@ impl IndexBuilder {
     }
 }
 
-/// Puts a key into a bucket; marks the bucket if it is full.
-fn put(bucket: &mut [u8; BUCKET_LEN], hash: u64, place: u32) -> bool {
-    let free = bucket[..MARK_AT].as_chunks::<2>().0.iter().position(|tag| *tag == [0; 2]);
+/// Inserts a key into a bucket. If the bucket is full, sets its overflow flag and returns `false`.
+fn insert(bucket: &mut [u8; BUCKET_LEN], hash: u64, place: u32) -> bool {
+    let free = bucket[..OVERFLOW_AT].as_chunks::<2>().0.iter().position(|tag| *tag == [0; 2]);
     match free {
         Some(free) => {
             bucket[2 * free..][..2].copy_from_slice(&tag(hash).to_le_bytes());
             bucket[PLACES_AT + 4 * free..][..4].copy_from_slice(&place.to_le_bytes());
         }
-        None => bucket[MARK_AT] = 1,
+        None => bucket[OVERFLOW_AT] = 1,
     }
     free.is_some()
 }
 
-/// What the first look at the index tells of a key.
+/// The result of probing the first bucket of a hash, before any entry is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
-    /// The place of the first entry that may be the key's; [`NONE`] if its bucket has none.
+    /// The place of the first entry with an equal tag, or [`NONE`].
     pub place: u32,
-    /// Other entries may be the key's too.
+    /// Whether other entries may have the key too.
     pub more: bool,
 }
 
 impl Probe {
     /// The snapshot does not hold the key.
     pub(crate) const ABSENT: Self = Self { place: NONE, more: false };
-    /// Nothing is known: there was no look.
-    pub(crate) const NOT_TAKEN: Self = Self { place: NONE, more: true };
+    /// The index was not probed, so a search has to begin at the first bucket.
+    pub(crate) const SKIPPED: Self = Self { place: NONE, more: true };
 }
 
-/// Looks into the first bucket of a hash. Without a branch that depends on what is there: while one look waits for its cache line, the
-/// next ones are under way.
+/// Probes the first bucket of a hash.
+///
+/// No branch depends on the content of the bucket, so the processor does not wait for the cache
+/// line: several probes in a row overlap.
 #[inline]
 pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
-    let Some(bucket) = index.get(start(hash, index.len())) else { return Probe::ABSENT };
-    let lanes = lanes(bucket, hash);
-    // Behind the last place of the bucket is the lane of no match, so the place is a choice and not a branch.
+    let Some(bucket) = index.get(first_bucket(hash, index.len())) else { return Probe::ABSENT };
+    let lanes = equal_lanes(bucket, hash);
+    // Without a match this reads some place too, so that the compiler selects instead of branching.
     let place = place(bucket, lanes.trailing_zeros() as usize % 32);
     Probe {
         place: if lanes == 0 { NONE } else { place },
-        more: is_marked(bucket) | (lanes & lanes.wrapping_sub(1) != 0),
+        more: has_overflow(bucket) | (lanes & lanes.wrapping_sub(1) != 0),
     }
 }
 
-/// Asks the memory for the bucket that a look at this hash begins with.
+/// Prefetches the bucket that [`probe`] reads for this hash.
 #[inline]
 pub(super) fn prefetch(index: &[[u8; BUCKET_LEN]], hash: u64) {
-    if let Some(bucket) = index.get(start(hash, index.len())) {
+    if let Some(bucket) = index.get(first_bucket(hash, index.len())) {
         simd::prefetch(bucket);
     }
 }
 
-/// The places of all entries that may have a key with this hash, the most likely first. Expected: one bucket, one place or none.
+/// The places of all entries whose key may have this hash, in probing order. Expected: one bucket,
+/// and at most one place.
+///
+/// A damaged index ends too: the search visits each bucket once.
 pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator<Item = u32> {
-    let (before, behind) = index.split_at_checked(start(hash, index.len())).unwrap_or_default();
-    let mut buckets = behind.iter().chain(before);
-    let mut current: Option<(&[u8; BUCKET_LEN], u32)> = buckets.next().map(|bucket| (bucket, lanes(bucket, hash)));
+    let (head, tail) = index.split_at_checked(first_bucket(hash, index.len())).unwrap_or_default();
+    // Linear probing wraps around at the end of the table.
+    let mut buckets = tail.iter().chain(head);
+    let mut current = buckets.next().map(|bucket| (bucket, equal_lanes(bucket, hash)));
     std::iter::from_fn(move || {
         loop {
             let (bucket, lanes_left) = current?;
@@ -117,23 +141,26 @@ pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator
                 current = Some((bucket, lanes_left & (lanes_left - 1)));
                 return Some(place(bucket, lanes_left.trailing_zeros() as usize));
             }
-            current = is_marked(bucket).then(|| buckets.next()).flatten().map(|bucket| (bucket, lanes(bucket, hash)));
+            let next = has_overflow(bucket).then(|| buckets.next()).flatten();
+            current = next.map(|bucket| (bucket, equal_lanes(bucket, hash)));
         }
     })
 }
 
-/// The lanes of a bucket with the tag of this hash, one bit each.
+/// The lanes of a bucket whose tag is that of this hash, one bit each.
 #[inline]
-fn lanes(bucket: &[u8; BUCKET_LEN], hash: u64) -> u32 {
+fn equal_lanes(bucket: &[u8; BUCKET_LEN], hash: u64) -> u32 {
     let Some(tags) = bucket.first_chunk::<TAGS_LEN>() else { return 0 };
     simd::equal_tags(tags, tag(hash)) & ((1 << KEYS) - 1)
 }
 
+/// Whether a key that belongs into this bucket may be in the next one.
 #[inline]
-fn is_marked(bucket: &[u8; BUCKET_LEN]) -> bool {
-    bucket[MARK_AT] != 0
+fn has_overflow(bucket: &[u8; BUCKET_LEN]) -> bool {
+    bucket[OVERFLOW_AT] != 0
 }
 
+/// The place in a lane; that of the last lane for a lane out of range.
 #[inline]
 fn place(bucket: &[u8; BUCKET_LEN], lane: usize) -> u32 {
     let places = bucket[PLACES_AT..].as_chunks().0;
@@ -153,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// Hashes of few different bits: buckets that overflow, equal tags.
+        /// Hashes with few different bits make buckets overflow and tags collide.
         #[test]
         fn every_key_is_found(
             hashes in vec(prop_oneof![any::<u64>(), (0..4u64).prop_map(|h| h << 62), 0..3u64, Just(u64::MAX)], 0..200),
@@ -178,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_index_ends() {
+    fn searches_in_a_damaged_index_end() {
         for fill in [0, 1, u8::MAX] {
             let index = [[fill; BUCKET_LEN]; 3];
             assert!(candidates(&index, 0x0101).count() <= 3 * KEYS);
@@ -189,10 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn few_keys_lie_behind_their_bucket() {
+    fn few_buckets_overflow() {
         let hash = |i: u32| xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes());
         let index = build((0..100_000).map(|i| (hash(i), i)));
-        let marked = index.iter().filter(|bucket| is_marked(bucket)).count();
-        assert!(marked * 50 < index.len(), "{marked} of {}", index.len());
+        let full = index.iter().filter(|bucket| has_overflow(bucket)).count();
+        assert!(full * 50 < index.len(), "{full} of {}", index.len());
     }
 }
