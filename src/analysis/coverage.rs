@@ -1,11 +1,15 @@
-//! How much a set of rules refuses: nothing, something, or everything.
+//! How much of an origin a set of rules refuses: nothing, some of it, or everything.
 //!
-//! The method is exact, and judges at most a few paths per rule; the first nearly always decide. Each
-//! rule has a *witness*: a path that it matches and no other rule spells out. In the place of each
-//! `*`, and at the end, the witness has a NUL byte, which no rule can contain. Another rule that
-//! matches the witness has a `*` for each NUL, so it matches whatever the rule matches. If the witness
-//! of a disallow is allowed, then no path is refused by that rule; if it is refused, a refused path is
-//! known. The same holds for allows.
+//! Enumerating paths is impossible, so the method judges one *witness* per rule: a path that stands
+//! for all paths that the rule matches. The witness has a NUL byte for each `*`, and at the end of
+//! a rule without `$`. No rule contains a NUL, so another rule that matches the witness has a `*`
+//! for each NUL, and matches whatever the first rule matches.
+//!
+//! * If the witness of a disallow rule is refused, then a refused path is known.
+//! * If it is allowed, then another rule overrides this one everywhere, and it refuses no path.
+//!
+//! The same holds for allow rules. The result is exact. The search ends as soon as a refused and an
+//! allowed path are known, which nearly always takes one or two witnesses.
 
 use crate::error::Result;
 use crate::judge::path::allows;
@@ -16,6 +20,7 @@ use crate::simd::AnyBackend;
 use crate::snapshot::listing::ListedRule;
 use crate::snapshot::view::View;
 use serde::Serialize;
+use std::ops::ControlFlow;
 
 /// How much of an origin is refused to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -40,14 +45,16 @@ impl Coverage {
     }
 }
 
-/// Stands for any text: a NUL ends a line of a robots.txt, so no rule has one.
+/// The byte of a witness for any text. It ends a line of a robots.txt, so no rule contains it.
 const ANY: u8 = 0;
 
-/// The rules that are tried. Only a hostile file has more that decide nothing; it counts as refusing
-/// something.
+/// The number of rules that are tried at most. Only a hostile file has more rules that settle
+/// nothing; it counts as [`Coverage::Partly`].
 const MAX_TRIED: usize = 10_000;
 
-/// How much the rules at a place refuse.
+/// How much the rules at a place of the snapshot refuse.
+///
+/// Cost: judges one or two paths per rule until the answer is settled.
 ///
 /// # Errors
 /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
@@ -58,20 +65,22 @@ pub(crate) fn coverage(
     rules: &Rules<'_>,
     cache: &mut RuleCache,
 ) -> Result<Coverage> {
-    let mut search = Witnesses { view, profile, place, rules, refused: false, allowed: false };
-    // A path that no rule spells out: refused only by a rule that matches all paths.
+    let mut search = WitnessSearch { view, profile, place, rules, refused: false, allowed: false };
+    // Only a rule that matches all paths matches this one.
     search.judge(&[b'/', ANY], cache)?;
     let mut tried = 0;
-    view.each_rule(rules, |rule| {
-        // A rule can only show what it says.
-        if if rule.allow { search.allowed } else { search.refused } {
-            return Ok(true);
+    view.visit_rules(rules, |rule| {
+        // The witness of an allow rule can only show an allowed path, and the reverse.
+        let is_known = if rule.allow { search.allowed } else { search.refused };
+        if is_known {
+            return Ok(ControlFlow::Continue(()));
         }
         tried += 1;
         for path in witnesses(&rule) {
             search.judge(&path, cache)?;
         }
-        Ok(!search.is_settled() && tried < MAX_TRIED)
+        let is_done = search.is_settled() || tried >= MAX_TRIED;
+        Ok(if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     Ok(match (search.refused, search.allowed) {
         (true, false) if tried < MAX_TRIED => Coverage::Wholly,
@@ -80,21 +89,24 @@ pub(crate) fn coverage(
     })
 }
 
-struct Witnesses<'r, 'a> {
+/// A search for a refused and an allowed path.
+struct WitnessSearch<'r, 'a> {
     view: &'r View<'a>,
     profile: Profile,
     place: u32,
     rules: &'r Rules<'a>,
-    /// Whether a refused path is known, and an allowed one.
+    /// Whether a refused path is known.
     refused: bool,
+    /// Whether an allowed path other than `/robots.txt` is known.
     allowed: bool,
 }
 
-impl Witnesses<'_, '_> {
+impl WitnessSearch<'_, '_> {
     fn is_settled(&self) -> bool {
         self.refused && self.allowed
     }
 
+    /// Judges a path, and records whether it is refused or allowed.
     fn judge(&mut self, path: &[u8], cache: &mut RuleCache) -> Result<()> {
         let is_robots_txt = path == b"/robots.txt";
         if is_robots_txt && self.profile == Profile::Rfc9309 {
@@ -110,17 +122,18 @@ impl Witnesses<'_, '_> {
     }
 }
 
-/// The witnesses of a rule: one, or two if it begins with a `*` before a `/`, as the `*` may be empty.
-/// (The rule `*` is stored with an empty pattern.)
+/// The witnesses of a rule: one, or two if it begins with `*/`, as the `*` may match nothing.
 fn witnesses(rule: &ListedRule<'_>) -> impl Iterator<Item = Vec<u8>> {
-    let star = rule.pattern.first() != Some(&b'/');
+    // The rule `*` is stored with an empty pattern, so it counts as one that begins with a star.
+    let begins_with_star = rule.pattern.first() != Some(&b'/');
     let tail = &rule.pattern[rule.pattern.iter().take_while(|b| **b == b'*').count()..];
-    let first = if star { spelled(&[b'/', ANY], tail, rule.anchored) } else { spelled(b"", tail, rule.anchored) };
-    let second = (star && tail.first() == Some(&b'/')).then(|| spelled(b"", tail, rule.anchored));
+    let start: &[u8] = if begins_with_star { &[b'/', ANY] } else { b"" };
+    let first = witness(start, tail, rule.anchored);
+    let second = (begins_with_star && tail.first() == Some(&b'/')).then(|| witness(b"", tail, rule.anchored));
     [Some(first), second].into_iter().flatten()
 }
 
-fn spelled(start: &[u8], tail: &[u8], anchored: bool) -> Vec<u8> {
+fn witness(start: &[u8], tail: &[u8], anchored: bool) -> Vec<u8> {
     let mut path = start.to_vec();
     path.extend(tail.iter().map(|b| if *b == b'*' { ANY } else { *b }));
     if !anchored {

@@ -1,4 +1,4 @@
-//! What snapshots and lists say as a whole: which crawlers are named, what changed, who refuses whom.
+//! Analyses of whole snapshots and lists: census, diff, report.
 
 pub(crate) mod census;
 pub(crate) mod coverage;

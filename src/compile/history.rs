@@ -274,7 +274,7 @@ fn content_order(fetch: &Fetch, known: &Known<'_>, links: &Links<'_>) -> Result<
     Ok(match (&fetch.answer, known.good()) {
         (FetchAnswer::Rules(file, _), Some(row)) if order.is_eq() => file.frame().cmp(links.previous.frame(row)?),
         (FetchAnswer::Unreachable(cause), _) if order.is_eq() => {
-            cause.as_bytes().cmp(known.entry.notes().1.unwrap_or_default())
+            cause.as_bytes().cmp(known.entry.strings().1.unwrap_or_default())
         }
         _ => order,
     })

@@ -72,7 +72,7 @@ impl Origins {
             Slot::Resolved(i) => Ok(resolved_origin(&self.resolved[i as usize])),
             Slot::TakenOver(row) => {
                 let entry = previous.ok_or_else(|| damaged(Error::corrupt("no rows")))?.origin(row)?;
-                let (source, detail) = entry.notes();
+                let (source, detail) = entry.strings();
                 Ok(OriginAt {
                     key: entry.key(),
                     outcome: entry.outcome().clone(),

@@ -185,12 +185,12 @@ impl<'p> Known<'p> {
 
     /// The URL that answered in the end, if it is another, and the redirects there.
     pub(super) fn end(&self) -> Option<(&'p [u8], u8)> {
-        self.entry.notes().0.filter(|_| self.hops > 0).map(|url| (url, self.hops))
+        self.entry.strings().0.filter(|_| self.hops > 0).map(|url| (url, self.hops))
     }
 
     /// The URL that the redirects led to in the end and that was not captured, and the redirects there.
     pub(super) fn lacked(&self) -> Option<(&'p [u8], u8)> {
-        let detail = self.entry.notes().1.filter(|_| self.class() == OutcomeClass::Unresolved)?;
+        let detail = self.entry.strings().1.filter(|_| self.class() == OutcomeClass::Unresolved)?;
         Some((lacked(detail)?, self.hops.saturating_add(1)))
     }
 

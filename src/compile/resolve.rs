@@ -274,7 +274,7 @@ impl<'f> Web<'f> {
 
     /// What the previous snapshot knows, as it stands there.
     fn as_known(&self, known: &Known<'f>, way: &Way<'f>) -> Resolved {
-        let (source, detail) = known.entry.notes();
+        let (source, detail) = known.entry.strings();
         let answered = if known.hops > 0 { source } else { Some(way.url()).filter(|_| way.hops > 0) };
         Resolved {
             key: Box::default(),

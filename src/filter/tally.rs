@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What all workers count together. Takes 16 bytes for each origin of the snapshot, however many URLs there are.
 pub(crate) struct Tally {
-    /// For each row of the section `facts`.
+    /// For each row of the section `origin metadata`.
     origins: Vec<OriginCount>,
     /// For each basis.
     bases: [AtomicU64; BASES],

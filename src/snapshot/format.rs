@@ -1,4 +1,7 @@
-//! The layout: header, sections, fixed rows; each encoder stands beside its decoder (see `docs/FORMAT.md`).
+//! The layout of a snapshot: header, section table and rows, each encoder next to its decoder.
+//!
+//! All numbers are little-endian, and all rows have a fixed layout, so a mapped file is used as it
+//! is. `docs/FORMAT.md` describes every byte.
 
 use crate::bytes::wire::{Fields, array, bytes, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
@@ -12,10 +15,10 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The version of the layout that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 3;
 
-/// Stands for "none" in every field that refers to something.
+/// The null reference: the value of a field that refers to nothing.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Sections begin at multiples of this, so that rows lie in as few cache lines as they can.
+/// The alignment of sections in bytes: a cache line, so that rows cross as few lines as possible.
 pub(super) const SECTION_ALIGN: u64 = 64;
 
 pub(super) const HEADER_LEN: usize = 32;
@@ -28,7 +31,7 @@ pub(crate) enum Section {
     Metadata = 1,
     Index = 2,
     Origins = 3,
-    Facts = 4,
+    OriginMetadata = 4,
     Files = 5,
     Named = 6,
     RuleSets = 7,
@@ -36,7 +39,7 @@ pub(crate) enum Section {
     Tokens = 9,
     Texts = 10,
     Dictionary = 11,
-    Notes = 12,
+    Strings = 12,
 }
 
 impl Section {
@@ -44,7 +47,7 @@ impl Section {
         Self::Metadata,
         Self::Index,
         Self::Origins,
-        Self::Facts,
+        Self::OriginMetadata,
         Self::Files,
         Self::Named,
         Self::RuleSets,
@@ -52,15 +55,16 @@ impl Section {
         Self::Tokens,
         Self::Texts,
         Self::Dictionary,
-        Self::Notes,
+        Self::Strings,
     ];
 
+    /// The name in error messages and in the output of `inspect`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Metadata => "metadata",
             Self::Index => "index",
             Self::Origins => "origins",
-            Self::Facts => "facts",
+            Self::OriginMetadata => "origin metadata",
             Self::Files => "files",
             Self::Named => "named",
             Self::RuleSets => "rule sets",
@@ -68,12 +72,12 @@ impl Section {
             Self::Tokens => "tokens",
             Self::Texts => "texts",
             Self::Dictionary => "dictionary",
-            Self::Notes => "notes",
+            Self::Strings => "strings",
         }
     }
 }
 
-/// Where a section lies and what its bytes must hash to.
+/// The position, the length and the checksum of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub offset: u64,
@@ -81,24 +85,25 @@ pub(crate) struct Extent {
     pub checksum: u64,
 }
 
-/// Where all sections lie, in the order of [`Section::ALL`].
+/// The extents of all sections, in the order of [`Section::ALL`].
 pub(crate) type SectionTable = [Extent; Section::ALL.len()];
 
-/// Where the header checksum stands.
+/// The offset of the header checksum.
 pub(super) const HEADER_CHECKSUM_AT: usize = 24;
 
-/// The length of header and section table, which the first section follows.
+/// The length of header and section table. The first section follows them.
 pub(super) const fn head_len() -> usize {
     HEADER_LEN + Section::ALL.len() * TABLE_ROW_LEN
 }
 
-/// Header and section table as bytes.
+/// Encodes header and section table.
 pub(super) fn encode_head(table: &SectionTable, file_len: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(head_len());
     out.extend_from_slice(SNAPSHOT_MAGIC);
     out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
     out.extend_from_slice(&(table.len() as u32).to_le_bytes());
     out.extend_from_slice(&file_len.to_le_bytes());
+    // The checksum covers the header with zeros in its own place.
     out.extend_from_slice(&[0; 8]);
     for (section, extent) in Section::ALL.iter().zip(table) {
         out.extend_from_slice(&u64::from(*section as u32).to_le_bytes());
@@ -111,8 +116,10 @@ pub(super) fn encode_head(table: &SectionTable, file_len: u64) -> Vec<u8> {
     out
 }
 
-/// Reads header and section table. What the bytes are is told first, then whether this build can read them, then
-/// whether they are whole: so each message names the first thing that is wrong.
+/// Decodes header and section table.
+///
+/// The order of the checks determines the message: another file format first, then another version,
+/// then damage, then a wrong length.
 pub(super) fn decode_head(data: &[u8]) -> Result<SectionTable> {
     if !data.starts_with(SNAPSHOT_MAGIC) {
         return Err(not_a_snapshot(data));
@@ -137,8 +144,8 @@ pub(super) fn decode_head(data: &[u8]) -> Result<SectionTable> {
     decode_table(&head, file_len)
 }
 
-/// The error that these bytes, which may be none, are something else: what they are, if that is
-/// known, and what to do.
+/// The error for bytes that are not a snapshot. It names their format, if known, and the command
+/// that makes a snapshot of them.
 pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
     let what = match FileFormat::of(data) {
         _ if data.is_empty() => ": it is empty".to_owned(),
@@ -166,72 +173,74 @@ fn decode_table(head: &[u8], file_len: u64) -> Result<SectionTable> {
         *extent = Extent { offset: fields.u64(), len: fields.u64(), checksum: fields.u64() };
         let end = extent.offset.checked_add(extent.len);
         if end.is_none_or(|end| end > file_len) || extent.offset < head_len() as u64 {
-            return Err(Error::corrupt(format!("the section \"{}\" lies outside the file", section.name())));
+            return Err(Error::corrupt(format!("the section \"{}\" exceeds the file", section.name())));
         }
     }
     Ok(table)
 }
 
-/// What a snapshot says of itself.
+/// The description of a snapshot that it stores itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// The program and version that wrote it.
     pub tool: String,
-    /// Whose reading of the rules it was compiled for.
+    /// The profile it was compiled for.
     pub profile: Profile,
-    /// How much it holds.
+    /// The sizes of its parts.
     pub counts: Counts,
-    /// The oldest and the newest time of a capture it holds, in seconds since 1970.
+    /// The oldest and the newest time of its captures, in seconds since 1970.
     pub captured: Option<(i64, i64)>,
 }
 
-/// How much a snapshot holds.
+/// The sizes of a snapshot's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Origins with an entry.
     pub origins: u64,
     /// Origins whose robots.txt was found through a redirect.
     pub redirected: u64,
-    /// Origins by the outcome of fetching: rules of a 2xx answer.
+    /// Origins with the rules of a 2xx answer.
     pub outcome_rules: u64,
-    /// 4xx but 429.
+    /// Origins that answered with 4xx except 429.
     pub outcome_client_error: u64,
-    /// 429 and 5xx.
+    /// Origins that answered with 429 or 5xx.
     pub outcome_server_error: u64,
-    /// Network errors and answers that are not HTTP.
+    /// Origins with network errors, or with answers that are not HTTP.
     pub outcome_unreachable: u64,
-    /// Redirects that lead nowhere inside the archive.
+    /// Origins whose redirects the archive does not resolve.
     pub outcome_unresolved: u64,
-    /// Distinct robots.txt files, by what they say.
+    /// Distinct robots.txt files, compared by their condensed text.
     pub files: u64,
-    /// Rule sets over all files and agents before equal ones were merged.
+    /// Rule sets of all files and agents before deduplication.
     pub rule_sets_before: u64,
     /// Distinct rule sets.
     pub rule_sets: u64,
-    /// Rules that lie in the distinct rule sets.
+    /// Rules in the distinct rule sets.
     pub rules: u64,
     /// Distinct agent names (product tokens and extended tokens).
     pub tokens: u64,
 }
 
-/// A row of the section `facts`: the outcome, and where the rest of the origin lies.
+/// A row of the section `origin metadata`: the outcome, and references to the rest of the origin.
+///
+/// Judging a URL reads it only if the origin has no rules. So it is kept apart from [`Entry`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct OriginMetadata {
     pub outcome: Outcome,
     /// The origin's entry in the section `origins`, in units of 8 bytes.
     pub entry: u32,
-    /// The file of the last good copy, where the newest capture failed; [`NONE`].
+    /// The file of the last good copy if the newest capture failed, else [`NONE`].
     pub last_good: u32,
-    /// The URL that answered in the end, if redirects led there; a note or [`NONE`].
+    /// The URL that answered after redirects, in the section `strings`; or [`NONE`].
     pub source: u32,
-    /// Why there was no answer; a note or [`NONE`].
+    /// The reason for a missing answer, in the section `strings`; or [`NONE`].
     pub detail: u32,
 }
 
-pub(super) const FACTS_LEN: usize = 48;
+pub(super) const ORIGIN_METADATA_LEN: usize = 48;
 const NO_TIME: i64 = i64::MIN;
 
-/// The byte of an outcome's class: three bits for the class, and flags.
+/// The last byte of a row: three bits for the outcome's class, and flags.
 const CLASS: u8 = 0x07;
 const HTML: u8 = 0x08;
 const UTF16: u8 = 0x10;
@@ -239,7 +248,7 @@ const PAST_LIMIT: u8 = 0x20;
 const TARGET_MISSING: u8 = 0x40;
 const CUT_SHORT: u8 = 0x80;
 
-impl Facts {
+impl OriginMetadata {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let o = &self.outcome;
         out.extend_from_slice(&o.fetched.unwrap_or(NO_TIME).to_le_bytes());
@@ -260,7 +269,7 @@ impl Facts {
     }
 
     pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
-        let row: [u8; FACTS_LEN] = array(data, row as usize * FACTS_LEN, "an origin's facts")?;
+        let row: [u8; ORIGIN_METADATA_LEN] = array(data, row as usize * ORIGIN_METADATA_LEN, "an origin's metadata")?;
         let mut f = Fields(&row);
         let time = |value: i64| (value != NO_TIME).then_some(value);
         let (fetched, first_failure, first_unreachable) = (time(f.i64()), time(f.i64()), time(f.i64()));
@@ -288,13 +297,13 @@ impl Facts {
     }
 }
 
-/// An entry of the section `origins`, found through the index: the hot part of an origin.
+/// An entry of the section `origins`: the part of an origin that every look-up reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub key: &'a [u8],
-    /// The robots.txt whose rules hold; [`NONE`] where there is none.
+    /// The robots.txt whose rules apply, or [`NONE`].
     pub file: u32,
-    /// The origin's row in the section `facts`.
+    /// The origin's row in the section `origin metadata`.
     pub row: u32,
     pub class: OutcomeClass,
 }
@@ -302,7 +311,7 @@ pub(crate) struct Entry<'a> {
 const ENTRY_HEAD: usize = 12;
 
 impl<'a> Entry<'a> {
-    /// The length that an entry with a key of `key_len` bytes takes, a multiple of 8.
+    /// The encoded length of an entry with a key of `key_len` bytes, a multiple of 8.
     pub(super) fn len(key_len: usize) -> usize {
         (ENTRY_HEAD + key_len).next_multiple_of(8)
     }
@@ -334,11 +343,11 @@ impl<'a> Entry<'a> {
 /// A row of the section `files`: one distinct robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileRow {
-    /// The rule set of the global groups, in units of 8 bytes; [`NONE`] where the file has no such group.
+    /// The rule set of the global groups, in units of 8 bytes; [`NONE`] if there is no such group.
     pub global: u32,
-    /// How many agent names the file names.
+    /// The number of agent names with groups in the file.
     pub named_len: u32,
-    /// The first of its pairs in the section `named`.
+    /// Its first row in the section `named`.
     pub named_start: u64,
     /// The compressed condensed text in the section `texts`.
     pub text_start: u64,
@@ -364,7 +373,7 @@ impl FileRow {
         array(data, row as usize * FILE_LEN, "a robots.txt's row").map(|row| Self::of(&row))
     }
 
-    /// The row that these bytes are.
+    /// Decodes a whole row.
     #[inline]
     pub(super) fn of(row: &[u8; FILE_LEN]) -> Self {
         let mut f = Fields(row);
@@ -379,7 +388,7 @@ impl FileRow {
     }
 }
 
-/// A pair of the section `named`: what a robots.txt says to the agents that go by one name.
+/// A row of the section `named`: the rule set that a robots.txt has for one agent name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NamedRow {
     pub token: u32,

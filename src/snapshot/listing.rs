@@ -1,17 +1,19 @@
-//! The rules of a packed set one after the other, for those who report on rules rather than match paths.
+//! The rules of a stored rule set, one by one: for reports, which read rules instead of matching.
 
 use crate::error::Result;
 use crate::matcher::packed_rule::PackedRule;
 use crate::matcher::prefix_automaton::inline_text;
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::snapshot::view::View;
+use std::ops::ControlFlow;
 
-/// A rule as a snapshot holds it.
+/// A rule of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListedRule<'p> {
-    /// Its path in normal form, without the final `$` and without stars at its end; every `*` is the wildcard.
+    /// Its path in normal form, without a final `$` and without trailing stars. Each `*` is a
+    /// wildcard.
     pub pattern: &'p [u8],
-    /// Its path ends in `$`.
+    /// Whether its path ends with `$`.
     pub anchored: bool,
     pub allow: bool,
 }
@@ -23,20 +25,22 @@ impl<'p> ListedRule<'p> {
 }
 
 impl View<'_> {
-    /// Calls `each` with all rules, those of a union set by set, until it says that it has seen enough (`false`).
+    /// Calls `visit` with each rule, those of a union set by set, until it breaks.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) where the bytes contradict each other; what `each` gives.
-    pub(crate) fn each_rule(
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other; errors of
+    /// `visit`.
+    pub(crate) fn visit_rules(
         &self,
         rules: &Rules<'_>,
-        mut each: impl FnMut(ListedRule<'_>) -> Result<bool>,
+        mut visit: impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         match rules {
-            Rules::Set(set) => each_of_set(set, &mut each).map(drop),
+            Rules::Set(set) => visit_set(set, &mut visit).map(drop),
             Rules::Union(places) => {
                 for place in *places {
-                    if !each_of_set(&self.rule_set(u32::from_le_bytes(*place))?, &mut each)? {
+                    let set = self.rule_set(u32::from_le_bytes(*place))?;
+                    if visit_set(&set, &mut visit)?.is_break() {
                         break;
                     }
                 }
@@ -46,9 +50,12 @@ impl View<'_> {
     }
 }
 
-/// Whether `each` wants more.
-fn each_of_set(set: &RuleSet<'_>, each: &mut impl FnMut(ListedRule<'_>) -> Result<bool>) -> Result<bool> {
+fn visit_set(
+    set: &RuleSet<'_>,
+    visit: &mut impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
     for (word, rule) in set.packed_rules() {
+        // A short pattern is stored in the word of its literal prefix, and nowhere else.
         let text;
         let pattern = match word.filter(|_| rule.is_inline()) {
             Some(word) => {
@@ -57,9 +64,9 @@ fn each_of_set(set: &RuleSet<'_>, each: &mut impl FnMut(ListedRule<'_>) -> Resul
             }
             None => set.pattern(&rule)?,
         };
-        if !each(ListedRule::new(pattern, &rule))? {
-            return Ok(false);
+        if visit(ListedRule::new(pattern, &rule))?.is_break() {
+            return Ok(ControlFlow::Break(()));
         }
     }
-    Ok(true)
+    Ok(ControlFlow::Continue(()))
 }

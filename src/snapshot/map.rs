@@ -1,4 +1,4 @@
-//! Maps a snapshot's file into memory: the one place that trusts a file not to change underneath.
+//! Memory mapping of a snapshot. This is the only code that relies on a file staying unchanged.
 
 use crate::error::Result;
 use crate::snapshot::format::not_a_snapshot;
@@ -9,14 +9,16 @@ use std::fs::File;
 use std::path::Path;
 
 impl Snapshot {
-    /// Opens the snapshot at `path` by mapping it into memory; nothing is read but the header.
+    /// Opens the snapshot at `path` by mapping it into memory. Only the header is read.
+    ///
+    /// The file must not be changed in place while it is mapped. robosieve never does that: it
+    /// replaces snapshots by renaming. If another program truncates the file, the process ends with
+    /// SIGBUS.
     ///
     /// # Errors
-    /// What the operating system refuses, [`NotASnapshot`](crate::ErrorKind::NotASnapshot),
-    /// [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged header; each names the file.
-    ///
-    /// The file must not be changed in place while it is mapped: robosieve itself never does that, it replaces
-    /// snapshots by renaming. A file cut short by someone else ends the process with SIGBUS.
+    /// Errors of the operating system, [`NotASnapshot`](crate::ErrorKind::NotASnapshot),
+    /// [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged header. Each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         map(path).and_then(|map| Self::new(Bytes::from_owner(map))).map_err(|err| err.at(path))
@@ -38,9 +40,10 @@ fn map(path: &Path) -> Result<Mmap> {
     if meta.len() == 0 {
         return Err(not_a_snapshot(&[]));
     }
-    // SAFETY: the map is only ever read, as bytes, through bounds-checked accesses that hold no assumption about what
-    // they find, so changed bytes give wrong or `Corrupt` answers but no broken memory as far as this program goes.
-    // The doubt that stays: Rust calls bytes that change under a `&[u8]` undefined behaviour, and nothing can keep another
-    // process from writing to the file. Every user of a memory map lives with that; the documentation of `open` says it.
+    // SAFETY: The map is only read, as bytes, with bounds-checked accesses that assume nothing
+    // about the content. So changed bytes give wrong answers or `Corrupt`, but do not break memory
+    // safety in practice. One risk remains: Rust treats bytes that change under a `&[u8]` as
+    // undefined behaviour, and nothing keeps another process from writing to the file. All users of
+    // memory maps share this risk; the documentation of `open` states it.
     Ok(unsafe { MmapOptions::new().map(&file)? })
 }

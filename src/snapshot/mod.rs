@@ -1,9 +1,15 @@
-//! The snapshot: one file that holds every origin's robots.txt, ready to be judged from where it lies.
+//! The snapshot: one file that holds the robots.txt of every origin, ready to be judged against.
 //!
-//! `docs/FORMAT.md` describes every byte. `format` has the layout's constants and fixed rows, each with its encoder
-//! beside its decoder; `index` leads from an origin to its entry; `ruleset` packs rules, made ready by `draft`, as
-//! `stems` and `wild` have them; `write` streams a snapshot out by `sections`, `read` opens one and looks things up,
-//! `view` is what judging needs of it, `verify` walks all of it.
+//! The file is mapped into memory and used as it is: opening it decodes nothing. `docs/FORMAT.md`
+//! describes every byte. In reading order:
+//!
+//! * `format`: header, section table and rows, each encoder next to its decoder.
+//! * `index`: the hash table from an origin to its entry.
+//! * `view`: the sections that judging reads, with prefetching.
+//! * `map`, `read`: opening a file, and look-ups by origin, file and agent name.
+//! * `listing`: the rules of a stored rule set, one by one.
+//! * `verify`: checksums, and all references from one section to another.
+//! * `contents`, `text`, `store`, `sections`, `write`: the writing side.
 
 pub(crate) mod contents;
 pub(crate) mod format;

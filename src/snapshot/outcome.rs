@@ -1,23 +1,23 @@
-//! What fetching an origin's robots.txt came to: the facts that policies are applied to.
+//! The outcome of fetching an origin's robots.txt, to which a status policy is applied later.
 
 use crate::robots::LooksLike;
 use serde::{Deserialize, Serialize};
 
-/// What fetching an origin's robots.txt came to, as far as policies tell outcomes apart.
+/// The class of an outcome. Status policies decide by class, and by some statuses within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum OutcomeClass {
-    /// 2xx: the rules of the body hold.
+    /// 2xx: the rules of the body apply.
     Rules = 0,
-    /// 4xx but 429: no restrictions.
+    /// 4xx except 429: no restrictions.
     ClientError = 1,
     /// 429 and 5xx.
     ServerError = 2,
     /// DNS failure, timeout, reset, or an answer that is not HTTP.
     Unreachable = 3,
-    /// A redirect with more than five hops, a loop, or a target that the archive lacks: as 404, but
-    /// [`Strict`](crate::StatusPolicy::Strict) disallows where the target is lacking.
+    /// A redirect with more than five hops, a loop, or a target that the archive lacks. It counts
+    /// as 404, but [`Strict`](crate::StatusPolicy::Strict) disallows if the target is missing.
     Unresolved = 4,
 }
 
@@ -41,48 +41,55 @@ impl OutcomeClass {
     }
 }
 
-/// The facts of fetching an origin's robots.txt; policies are applied to them when filtering.
+/// The outcome of fetching an origin's robots.txt.
+///
+/// It states facts only: judging applies a [`StatusPolicy`](crate::StatusPolicy) to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What it came to.
+    /// The class.
     pub class: OutcomeClass,
     /// The last HTTP status, 0 if there was none.
     pub status: u16,
-    /// Redirects followed.
+    /// The number of redirects followed.
     pub hops: u8,
     /// Whether the archive kept only the beginning of the body.
     pub cut_short: bool,
-    /// When the newest capture was made, in seconds since 1970.
+    /// The time of the newest capture, in seconds since 1970.
     pub fetched: Option<i64>,
-    /// Whether the body is longer than the 500 KiB that count (RFC 9309 §2.5).
+    /// Whether the body is longer than 500 KiB; the rest is ignored (RFC 9309 §2.5).
     pub past_limit: bool,
-    /// What else than a robots.txt the body looks like.
+    /// The other format that the body looks like, if it does not look like a robots.txt.
     pub looks_like: Option<LooksLike>,
     /// Whether redirects led to a URL that the archive lacks.
     pub target_missing: bool,
-    /// The first failure in the run of failures that the newest capture ends, in seconds since
-    /// 1970. Failures are 429, 5xx and network errors, as Google counts them.
+    /// The time of the first failure in the run of failures that includes the newest capture, in
+    /// seconds since 1970. Failures are 429, 5xx and network errors, as Google counts them.
     pub first_failure: Option<i64>,
-    /// The same for the run of 5xx and network errors alone, which a 429 ends: RFC 9309 counts 429
-    /// as "unavailable" (§2.3.1.3), and only the others as "unreachable" (§2.3.1.4).
+    /// The same for a run of 5xx and network errors only, which a 429 ends: RFC 9309 counts 429 as
+    /// "unavailable" (§2.3.1.3), and only the others as "unreachable" (§2.3.1.4).
     pub first_unreachable: Option<i64>,
-    /// `max-age` of the answer's `Cache-Control`, in seconds.
+    /// The `max-age` of the answer's `Cache-Control`, in seconds.
     pub max_age: Option<u32>,
 }
 
-/// How long a robots.txt is fresh that says nothing of it (RFC 9309 §2.4; Google's specification, "caching").
+/// The lifetime of a robots.txt without `max-age` (RFC 9309 §2.4; Google's specification,
+/// "caching").
 const FRESH_SECONDS: i64 = 24 * 60 * 60;
 
 impl Outcome {
-    /// When the robots.txt should be fetched again, in seconds since 1970: its `max-age`, else 24 hours, after it was fetched. `None`
-    /// if nobody knows when that was.
+    /// The time at which the robots.txt becomes stale, in seconds since 1970; `None` if the time of
+    /// the capture is unknown.
+    ///
+    /// The lifetime is `max-age`, or else 24 hours.
     pub fn stale_from(&self) -> Option<i64> {
         let fresh = self.max_age.map_or(FRESH_SECONDS, i64::from);
         self.fetched.map(|fetched| fetched.saturating_add(fresh))
     }
 
-    /// Whether the robots.txt should be fetched again at `time`, in seconds since 1970: it is stale from then or before, or nobody
-    /// knows from when. A stale copy still decides.
+    /// Whether the robots.txt should be fetched again at `time`, in seconds since 1970.
+    ///
+    /// It is stale if its lifetime has ended or if the time of its capture is unknown. A stale
+    /// robots.txt still decides verdicts.
     pub fn is_stale_at(&self, time: i64) -> bool {
         self.stale_from().is_none_or(|from| from <= time)
     }

@@ -1,11 +1,14 @@
-//! Looks things up in a snapshot's bytes, wherever they lie; every access is bounds-checked.
+//! An opened snapshot: look-ups by origin, row, file and agent name.
+//!
+//! Every access is bounds-checked, so damaged bytes give an error or a wrong answer, never a panic.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::bytes::wire::{bytes, u64_at};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::snapshot::format::{
-    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, HEADER_CHECKSUM_AT, Metadata, NONE, Section, SectionTable, decode_head,
+    Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Metadata, NONE, ORIGIN_METADATA_LEN, OriginMetadata, Section,
+    SectionTable, decode_head,
 };
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::text::Unpacker;
@@ -19,10 +22,10 @@ use xxhash_rust::xxh3::xxh3_64;
 ///
 /// Clones share the bytes.
 ///
-/// Opening costs the same whatever the size: the header is checked, nothing is decoded or copied.
-/// Reading damaged bytes gives [`Corrupt`](crate::ErrorKind::Corrupt) or, where only a checksum
-/// could tell, another answer: [`Snapshot::verify_checksums`] finds every accidental damage, and
-/// [`Snapshot::verify`] every contradiction too. Nothing panics.
+/// The cost of opening does not depend on the size: only the header is checked, and nothing is
+/// decoded or copied. Damaged bytes give [`Corrupt`](crate::ErrorKind::Corrupt), or a wrong answer
+/// where only a checksum can detect the damage. [`Snapshot::verify_checksums`] finds all accidental
+/// damage, and [`Snapshot::verify`] also finds contradictions. Nothing panics.
 ///
 /// ```
 /// use robosieve::{Compiler, Snapshot};
@@ -38,15 +41,15 @@ pub struct Snapshot {
     table: SectionTable,
 }
 
-/// A longer dictionary is refused: that of this version has 3 KB.
+/// The longest accepted dictionary. That of this version has 3 KB.
 const MAX_DICTIONARY: usize = 1 << 20;
 
-/// What a snapshot holds of one origin.
+/// An origin of a snapshot: its outcome, and a reference to its robots.txt.
 #[derive(Clone, Debug)]
 pub struct OriginEntry<'a> {
     key: &'a [u8],
     file: Option<u32>,
-    facts: Facts,
+    metadata: OriginMetadata,
     source: Option<&'a [u8]>,
     detail: Option<&'a [u8]>,
 }
@@ -57,22 +60,22 @@ impl<'a> OriginEntry<'a> {
         String::from_utf8_lossy(self.key).into_owned()
     }
 
-    /// What fetching its robots.txt came to.
+    /// The outcome of fetching its robots.txt.
     pub fn outcome(&self) -> &Outcome {
-        &self.facts.outcome
+        &self.metadata.outcome
     }
 
-    /// Whether a good copy from before the failures is kept.
+    /// Whether the snapshot has a last good copy: the robots.txt before the current failures.
     pub fn has_last_good(&self) -> bool {
-        self.facts.last_good != NONE
+        self.metadata.last_good != NONE
     }
 
-    /// The URL that answered in the end, if redirects led away from the origin's own `/robots.txt`.
+    /// The URL that answered, if the origin's own `/robots.txt` redirects.
     pub fn source(&self) -> Option<String> {
         self.source.map(|url| String::from_utf8_lossy(url).into_owned())
     }
 
-    /// Why there was no answer, as the archive says.
+    /// The reason for a missing answer, in the words of the archive.
     pub fn detail(&self) -> Option<String> {
         self.detail.map(|text| String::from_utf8_lossy(text).into_owned())
     }
@@ -82,27 +85,28 @@ impl<'a> OriginEntry<'a> {
         self.origin() + "/robots.txt"
     }
 
-    /// The number of the robots.txt whose rules hold, or else of the last good copy.
+    /// The number of the current robots.txt, or else of the last good copy.
     pub(crate) fn file(&self) -> Option<u32> {
         self.file.or(self.last_good())
     }
 
-    /// The number of the robots.txt whose rules hold.
+    /// The number of the current robots.txt.
     pub(crate) fn rules_file(&self) -> Option<u32> {
         self.file
     }
 
     /// The number of the last good copy.
     pub(crate) fn last_good(&self) -> Option<u32> {
-        (self.facts.last_good != NONE).then_some(self.facts.last_good)
+        (self.metadata.last_good != NONE).then_some(self.metadata.last_good)
     }
 
+    /// The canonical key, as [`origin`](Self::origin).
     pub(crate) fn key(&self) -> &'a [u8] {
         self.key
     }
 
-    /// [`source`](Self::source) and [`detail`](Self::detail) as they are stored.
-    pub(crate) fn notes(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
+    /// The stored bytes of [`source`](Self::source) and [`detail`](Self::detail).
+    pub(crate) fn strings(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
         (self.source, self.detail)
     }
 }
@@ -114,25 +118,26 @@ impl std::fmt::Debug for Snapshot {
 }
 
 impl From<&Snapshot> for Arc<Snapshot> {
-    /// A clone, which shares the bytes.
+    /// Clones the snapshot. The clone shares the bytes.
     fn from(snapshot: &Snapshot) -> Self {
         Self::new(snapshot.clone())
     }
 }
 
 impl Snapshot {
-    /// Opens a snapshot over its bytes. The cost does not depend on their number.
+    /// Opens a snapshot in memory. The cost does not depend on the number of bytes.
     ///
     /// # Errors
-    /// [`NotASnapshot`](crate::ErrorKind::NotASnapshot), [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and [`Corrupt`](crate::ErrorKind::Corrupt) where header and
-    /// section table contradict the bytes.
+    /// [`NotASnapshot`](crate::ErrorKind::NotASnapshot),
+    /// [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if header and section table contradict the bytes.
     pub fn new(data: impl Into<Bytes>) -> Result<Self> {
         let data = data.into();
         let table = decode_head(&data)?;
         Ok(Self { data, table })
     }
 
-    /// The bytes of a section; `new` has checked that they are there.
+    /// The bytes of a section. `new` has checked its extent.
     #[inline]
     pub(crate) fn section(&self, section: Section) -> &[u8] {
         let extent = &self.table[section as usize - 1];
@@ -140,7 +145,7 @@ impl Snapshot {
         self.data.get(start..end).unwrap_or_default()
     }
 
-    /// The bytes of the file from `start` to `end`.
+    /// The bytes of the file from `start` up to `end`.
     pub(super) fn bytes(&self, start: u64, end: u64) -> Result<&[u8]> {
         let range = start as usize..end as usize;
         self.data.get(range).ok_or_else(|| Error::corrupt("the sections overlap"))
@@ -155,9 +160,11 @@ impl Snapshot {
         self.data.len() as u64
     }
 
-    /// A number that tells snapshots of different content apart: the header checksum of `docs/FORMAT.md`, which covers the
-    /// checksums of all sections. The same archives compiled by the same version give the same number. It is no proof against
-    /// forgery, and speaks for undamaged files only ([`verify`](Self::verify)). Costs nothing: it is stored.
+    /// The header checksum of `docs/FORMAT.md`, which identifies the content of a snapshot.
+    ///
+    /// It covers the checksums of all sections. The same archives compiled with the same version
+    /// give the same number. It does not detect forgery, and identifies undamaged files only
+    /// ([`verify`](Self::verify)). It is stored, so the call is one read.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
@@ -166,22 +173,23 @@ impl Snapshot {
     ///     compiler.add_robots("https://e.example", robots)?;
     ///     Ok(Snapshot::new(compiler.finish()?.to_vec()?)?.checksum())
     /// };
-    /// assert_eq!(compile(b"user-agent: *\ndisallow: /a")?, compile(b"user-agent: *\ndisallow: /a")?);
-    /// assert_ne!(compile(b"user-agent: *\ndisallow: /a")?, compile(b"user-agent: *\ndisallow: /b")?);
+    /// let checksum = compile(b"user-agent: *\ndisallow: /a")?;
+    /// assert_eq!(checksum, compile(b"user-agent: *\ndisallow: /a")?);
+    /// assert_ne!(checksum, compile(b"user-agent: *\ndisallow: /b")?);
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn checksum(&self) -> u64 {
-        // `new` has found it there.
+        // `new` has checked the length.
         u64_at(&self.data, HEADER_CHECKSUM_AT, "the header checksum").unwrap_or_default()
     }
 
-    /// What judging URLs looks at.
+    /// The sections that judging reads.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
         View {
             index: self.section(Section::Index).as_chunks().0,
             origins: self.section(Section::Origins),
-            facts: self.section(Section::Facts),
+            origin_metadata: self.section(Section::OriginMetadata),
             files: self.section(Section::Files),
             named: self.section(Section::Named),
             rule_sets: self.section(Section::RuleSets),
@@ -189,12 +197,12 @@ impl Snapshot {
         }
     }
 
-    /// Name and length in bytes of every section, in the order of the file.
+    /// The name and the length in bytes of every section, in the order of the file.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         Section::ALL.iter().zip(&self.table).map(|(section, extent)| (section.name(), extent.len))
     }
 
-    /// What the snapshot says of itself.
+    /// The stored description of the snapshot. Cost: parses a short JSON text.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not the documented JSON.
@@ -211,10 +219,11 @@ impl Snapshot {
         Ok(self.metadata()?.profile)
     }
 
-    /// What it holds of `origin`, if anything. One look-up in the index.
+    /// Looks `origin` up; `None` if the snapshot does not contain it. Cost: one look-up in the
+    /// index.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) where the bytes contradict each other.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other.
     pub fn origin(&self, origin: &Origin) -> Result<Option<OriginEntry<'_>>> {
         match self.view().find(origin.as_str().as_bytes())? {
             Some(entry) => self.origin_at(entry.row).map(Some),
@@ -224,7 +233,7 @@ impl Snapshot {
 
     /// The number of origins.
     pub fn origin_count(&self) -> u32 {
-        (self.section(Section::Facts).len() / FACTS_LEN) as u32
+        (self.section(Section::OriginMetadata).len() / ORIGIN_METADATA_LEN) as u32
     }
 
     /// All origins, sorted by key.
@@ -233,17 +242,17 @@ impl Snapshot {
     }
 
     /// The origins whose robots.txt should be fetched again at `time`, in seconds since 1970 (see
-    /// [`Outcome::is_stale_at`]), sorted by key. Cost: one pass over the facts of all.
+    /// [`Outcome::is_stale_at`]), sorted by key. Cost: one pass over the metadata of all origins.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
     /// let mut compiler = Compiler::default();
-    /// let capture = br#"{"url": "https://e.example/robots.txt", "status": 404, "fetched_at": "1970-01-01T00:00:00Z"}"#;
-    /// compiler.add_reader("memory", capture.as_slice())?;
+    /// let (url, time) = ("https://e.example/robots.txt", "1970-01-01T00:00:00Z");
+    /// let capture = format!(r#"{{"url": "{url}", "status": 404, "fetched_at": "{time}"}}"#);
+    /// compiler.add_reader("memory", capture.as_bytes())?;
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// assert_eq!(snapshot.stale_at(86_399).count(), 0);
-    /// let due: Vec<String> = snapshot.stale_at(86_400).map(|entry| Ok(entry?.robots_url())).collect::<robosieve::Result<_>>()?;
-    /// assert_eq!(due, ["https://e.example/robots.txt"]);
+    /// assert_eq!(snapshot.stale_at(86_400).next().unwrap()?.robots_url(), url);
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn stale_at(&self, time: i64) -> impl Iterator<Item = Result<OriginEntry<'_>>> + '_ {
@@ -254,24 +263,24 @@ impl Snapshot {
         self.origins().filter(is_stale)
     }
 
-    /// The origin in a row of the section `facts`.
+    /// The origin in a row of the section `origin metadata`.
     pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
-        let facts = self.origin_metadata(row)?;
-        let entry = Entry::decode(self.section(Section::Origins), facts.entry)?;
-        if entry.row != row || entry.class != facts.outcome.class {
-            return Err(Error::corrupt("an origin whose facts belong to another"));
+        let metadata = self.origin_metadata(row)?;
+        let entry = Entry::decode(self.section(Section::Origins), metadata.entry)?;
+        if entry.row != row || entry.class != metadata.outcome.class {
+            return Err(Error::corrupt("an origin has the metadata of another"));
         }
         Ok(OriginEntry {
             key: entry.key,
             file: (entry.file != NONE).then_some(entry.file),
-            source: self.note(facts.source)?,
-            detail: self.note(facts.detail)?,
-            facts,
+            source: self.string(metadata.source)?,
+            detail: self.string(metadata.detail)?,
+            metadata,
         })
     }
 
-    /// Makes sure that no origin has this key, after the index has led to none: origins are sorted
-    /// by key, so a damaged index does not hide one. Cost: a binary search.
+    /// Checks that no origin has this key, after the index did not find it. A damaged index must
+    /// not hide an origin. Cost: a binary search, as origins are sorted by key.
     pub(crate) fn confirm_absent(&self, key: &[u8]) -> Result<()> {
         let (mut low, mut high) = (0, self.origin_count());
         while low < high {
@@ -287,8 +296,9 @@ impl Snapshot {
         Ok(())
     }
 
-    pub(crate) fn origin_metadata(&self, row: u32) -> Result<Facts> {
-        Facts::decode(self.section(Section::Facts), row)
+    /// A row of the section `origin metadata`.
+    pub(crate) fn origin_metadata(&self, row: u32) -> Result<OriginMetadata> {
+        OriginMetadata::decode(self.section(Section::OriginMetadata), row)
     }
 
     /// The number of distinct robots.txt files.
@@ -296,20 +306,23 @@ impl Snapshot {
         (self.section(Section::Files).len() / FILE_LEN) as u32
     }
 
-    /// The condensed text of a robots.txt: the lines that say something, on their own line numbers.
+    /// The condensed text of a robots.txt, with the line numbers of the file as served.
     pub(crate) fn text(&self, file: u32) -> Result<Vec<u8>> {
         let row = self.view().file(file)?;
         self.unpacker()?.unpack(self.frame(&row)?, row.raw_len as usize)
     }
 
-    /// The condensed text of a robots.txt as it is stored, compressed with [`dictionary`](Self::dictionary).
+    /// The stored text of a robots.txt: a zstd frame, compressed with
+    /// [`dictionary`](Self::dictionary).
     pub(crate) fn frame(&self, row: &FileRow) -> Result<&[u8]> {
         let start = usize::try_from(row.text_start).unwrap_or(usize::MAX);
         bytes(self.section(Section::Texts), start, row.text_len as usize, "a robots.txt's text")
     }
 
-    /// Reads compressed texts, after a look at the dictionary's checksum: each damaged byte of it would change many texts, by as many
-    /// bytes as they repeat, and no other check finds that. Cost: copies the dictionary, which is short.
+    /// A decompressor for texts. Cost: hashes and copies the dictionary, which is short.
+    ///
+    /// The checksum of the dictionary is always checked. A damaged byte in it would silently change
+    /// many texts, and no other check would detect that.
     pub(crate) fn unpacker(&self) -> Result<Unpacker> {
         if self.dictionary().len() > MAX_DICTIONARY {
             return Err(Error::corrupt(format!("a dictionary of {} bytes", self.dictionary().len())));
@@ -327,41 +340,43 @@ impl Snapshot {
         }
     }
 
-    /// What the texts are compressed with.
+    /// The dictionary that texts are compressed with.
     pub(crate) fn dictionary(&self) -> &[u8] {
         self.section(Section::Dictionary)
     }
 
-    /// The condensed text of the robots.txt that an origin obeys, or obeyed before the failures; `None` if there is none.
+    /// The condensed text of an origin's robots.txt, or else of its last good copy.
     ///
-    /// It holds the lines of known fields without comments, every other line blank, so that line numbers are those of
-    /// the file as served.
+    /// It has the lines of known fields without comments. All other lines are blank, so line
+    /// numbers are those of the file as served.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) where the bytes contradict each other.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other.
     pub fn robots_text(&self, entry: &OriginEntry<'_>) -> Result<Option<Vec<u8>>> {
         entry.file().map(|file| self.text(file)).transpose()
     }
 
-    fn note(&self, place: u32) -> Result<Option<&[u8]>> {
+    /// The string at a place, in units of 4 bytes; `None` for [`NONE`].
+    fn string(&self, place: u32) -> Result<Option<&[u8]>> {
         if place == NONE {
             return Ok(None);
         }
-        let notes = self.section(Section::Notes);
+        let strings = self.section(Section::Strings);
         let at = place as usize * 4;
-        let len = u16::from_le_bytes(crate::bytes::wire::array(notes, at, "a note's length")?);
-        bytes(notes, at + 2, usize::from(len), "a note").map(Some)
+        let len = u16::from_le_bytes(crate::bytes::wire::array(strings, at, "a string's length")?);
+        bytes(strings, at + 2, usize::from(len), "a string").map(Some)
     }
 
-    /// The number of agent names in the dictionary.
+    /// The number of agent names in the snapshot.
     pub(crate) fn token_count(&self) -> Result<u64> {
         u64_at(self.section(Section::Tokens), 0, "the number of tokens")
     }
 
-    /// The agent name of a number.
+    /// The agent name with this number, in lower case.
     pub(crate) fn token(&self, number: u64) -> Result<&[u8]> {
         let section = self.section(Section::Tokens);
         let count = self.token_count()?;
+        // The section has the count, `count` + 1 offsets, and the texts.
         let heads = count.checked_add(2).and_then(|rows| usize::try_from(rows.checked_mul(8)?).ok());
         let heads = heads.ok_or_else(|| Error::corrupt("the number of tokens"))?;
         let at = usize::try_from(number).ok().and_then(|n| n.checked_mul(8)?.checked_add(8));
@@ -372,7 +387,7 @@ impl Snapshot {
         text.get(range).ok_or_else(|| Error::corrupt("a token's text"))
     }
 
-    /// The number of an agent name, if any robots.txt names it. Cost: a binary search.
+    /// The number of an agent name in lower case, if a robots.txt names it. Cost: a binary search.
     pub(crate) fn token_number(&self, name: &[u8]) -> Result<Option<u32>> {
         let (mut low, mut high) = (0, self.token_count()?);
         while low < high {
@@ -386,12 +401,13 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The numbers of the names of `agent`'s chain that any robots.txt of the snapshot names, first choice first.
+    /// The numbers of the names in `agent`'s chain that a robots.txt names, in the order of the
+    /// chain.
     pub(crate) fn agent_tokens(&self, agent: &Agent, how: AgentMatch) -> Result<Vec<u32>> {
         agent.keys(how).filter_map(|key| self.token_number(key).transpose()).collect()
     }
 
-    /// How many origins came to each outcome, in the order of the classes.
+    /// The number of origins with each outcome, in the order of the classes.
     ///
     /// # Errors
     /// As [`metadata`](Self::metadata).

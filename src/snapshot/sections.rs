@@ -201,7 +201,7 @@ mod tests {
         let (first, second) = (sections.leave(Section::Metadata, 3), sections.leave_open(Section::Index));
         sections.fill(second, |out| out.put(b"index")).unwrap();
         sections.close(Section::Index);
-        let (third, last) = (sections.leave(Section::Origins, 0), sections.leave(Section::Facts, 0));
+        let (third, last) = (sections.leave(Section::Origins, 0), sections.leave(Section::OriginMetadata, 0));
         sections.fill(last, |_| Ok(())).unwrap();
         sections.fill(third, |_| Ok(())).unwrap();
         sections.fill(first, |out| out.put(b"met")).unwrap();

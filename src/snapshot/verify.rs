@@ -1,4 +1,7 @@
-//! Checks a whole snapshot: every checksum, and every reference from one part to another.
+//! Verification of a whole snapshot: every checksum, and every reference between sections.
+//!
+//! Checksums detect accidental damage. The walk over the structure detects files whose checksums
+//! are right but whose content is contradictory, as from a forger or from a faulty writer.
 
 use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
@@ -9,12 +12,12 @@ use crate::snapshot::read::Snapshot;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
-/// What judging reads: everything but texts, their dictionary, and notes.
+/// The sections that judging reads: all except texts, their dictionary, and strings.
 const JUDGING: [Section; 9] = [
     Section::Metadata,
     Section::Index,
     Section::Origins,
-    Section::Facts,
+    Section::OriginMetadata,
     Section::Files,
     Section::Named,
     Section::RuleSets,
@@ -22,32 +25,33 @@ const JUDGING: [Section; 9] = [
     Section::Tokens,
 ];
 
-/// The checksums of a shorter file are computed by one thread, in less time than it takes to start
-/// others.
-const AT_ONCE: u64 = 1 << 20;
+/// The checksums of a shorter file are computed on one thread. Waking other threads takes longer.
+const SINGLE_THREADED: u64 = 1 << 20;
 
 impl Snapshot {
-    /// Checks every section's checksum and walks the whole structure, on all cores.
+    /// Checks every section's checksum and all references between sections, on all threads of the
+    /// current rayon pool.
     ///
-    /// Cost: reads the whole file once, decompresses every text and looks every origin up.
+    /// Cost: reads the whole file once, decompresses every text, and looks up every origin.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for the first thing found wrong.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for the first contradiction.
     pub fn verify(&self) -> Result<()> {
         self.verify_checksums()?;
         self.verify_padding()?;
         self.verify_counts()?;
         self.verify_tokens()?;
         self.verify_origins()?;
-        let starts = self.verify_rule_sets()?;
-        self.verify_files(&starts)
+        let rule_sets = self.verify_rule_sets()?;
+        self.verify_files(&rule_sets)
     }
 
-    /// Checks the checksum of every section, on all threads of the current rayon pool. A changed
-    /// bit anywhere in a section is found, but not a file that was forged: its checksums fit.
-    /// [`verify`](Self::verify) also walks the structure.
+    /// Checks the checksum of every section, on all threads of the current rayon pool.
     ///
-    /// Cost: reads the whole file once, in order, which also brings it into the page cache.
+    /// This detects a changed bit anywhere in a section, but not a forged file, whose checksums are
+    /// right. [`verify`](Self::verify) also checks the references between sections.
+    ///
+    /// Cost: reads the whole file once, in order, which also loads it into the page cache.
     ///
     /// ```
     /// use robosieve::{Compiler, ErrorKind, Snapshot};
@@ -63,14 +67,16 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the name of a section whose checksum does not fit.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the name of a section whose checksum
+    /// is wrong.
     pub fn verify_checksums(&self) -> Result<()> {
         self.verify_sections(&Section::ALL)
     }
 
-    /// As [`verify_checksums`](Self::verify_checksums), of the sections that a
-    /// [`Judge`](crate::Judge) reads to reach verdicts: all but the stored texts of robots.txt
-    /// files and notes. Texts are read for explanations and preferences.
+    /// Like [`verify_checksums`](Self::verify_checksums), but only for the sections that a
+    /// [`Judge`](crate::Judge) needs for verdicts.
+    ///
+    /// It skips strings and the texts of robots.txt files, which explanations and preferences need.
     ///
     /// # Errors
     /// As [`verify_checksums`](Self::verify_checksums).
@@ -80,13 +86,13 @@ impl Snapshot {
 
     fn verify_sections(&self, sections: &[Section]) -> Result<()> {
         let verify = |section: &Section| self.verify_section(*section);
-        if self.byte_len() <= AT_ONCE {
+        if self.byte_len() <= SINGLE_THREADED {
             return sections.iter().try_for_each(verify);
         }
         sections.par_iter().try_for_each(verify)
     }
 
-    /// No checksum covers the bytes between the sections, but they are known.
+    /// Checks the bytes between sections. No checksum covers them, but all of them are zero.
     fn verify_padding(&self) -> Result<()> {
         let mut end = head_len() as u64;
         for extent in self.table() {
@@ -96,7 +102,7 @@ impl Snapshot {
             }
             end = extent.offset + extent.len;
         }
-        if end == self.byte_len() { Ok(()) } else { Err(Error::corrupt("bytes behind the last section")) }
+        if end == self.byte_len() { Ok(()) } else { Err(Error::corrupt("bytes after the last section")) }
     }
 
     fn verify_counts(&self) -> Result<()> {
@@ -118,7 +124,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Every origin is found under its key, and what it refers to is there.
+    /// Checks that the index leads to every origin, and that every origin's files exist.
     fn verify_origins(&self) -> Result<()> {
         (0..self.origin_count()).into_par_iter().try_for_each(|row| {
             let origin = self.origin_at(row)?;
@@ -128,32 +134,32 @@ impl Snapshot {
             let Some(entry) = found else {
                 return Err(Error::corrupt(format!("the index does not lead to {key}")));
             };
-            let is_there = |file: u32| file == NONE || file < self.file_count();
+            let exists = |file: u32| file == NONE || file < self.file_count();
             let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
-            if has_rules && is_there(entry.file) && is_there(self.origin_metadata(row)?.last_good) {
+            if has_rules && exists(entry.file) && exists(self.origin_metadata(row)?.last_good) {
                 Ok(())
             } else {
-                Err(Error::corrupt(format!("{key} refers to a robots.txt that is not there")))
+                Err(Error::corrupt(format!("{key} refers to a robots.txt that does not exist")))
             }
         })
     }
 
-    /// Walks the rule sets one behind the other; gives their places.
+    /// Checks all rule sets and unions, in the order of the file. Returns their places.
     fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
-        let (mut sets, mut unions, mut count) = (HashSet::new(), HashSet::new(), 0);
+        let (mut sets, mut unions, mut rule_count) = (HashSet::new(), HashSet::new(), 0);
         for place in self.view().rule_places()? {
             match self.view().rules(place)? {
                 Rules::Set(set) => {
                     self.view().encoded_set(place, set)?.verify()?;
-                    count += set.len() as u64;
+                    rule_count += set.len() as u64;
                     sets.insert(place);
                 }
                 Rules::Union(places) => {
-                    // Each part once: a union that repeats its parts would make a short file take long to judge by.
-                    let mut parts = HashSet::new();
+                    // A union that repeats its members would make judging by a short file slow.
+                    let mut members = HashSet::new();
                     let mut places = places.iter().map(|place| u32::from_le_bytes(*place));
-                    if !places.all(|place| sets.contains(&place) && parts.insert(place)) {
-                        return Err(Error::corrupt("a union of rule sets that are not there, or twice"));
+                    if !places.all(|place| sets.contains(&place) && members.insert(place)) {
+                        return Err(Error::corrupt("a union with a missing or repeated rule set"));
                     }
                     unions.insert(place);
                 }
@@ -161,14 +167,16 @@ impl Snapshot {
         }
         sets.extend(unions);
         let counts = self.metadata()?.counts;
-        if [sets.len() as u64, count] == [counts.rule_sets, counts.rules] {
+        if [sets.len() as u64, rule_count] == [counts.rule_sets, counts.rules] {
             Ok(sets)
         } else {
             Err(Error::corrupt("the number of rule sets, or of the rules in them"))
         }
     }
 
-    fn verify_files(&self, starts: &HashSet<u32>) -> Result<()> {
+    /// Checks every robots.txt: its names are sorted, its rule sets exist, and its text
+    /// decompresses.
+    fn verify_files(&self, rule_sets: &HashSet<u32>) -> Result<()> {
         let tokens = self.token_count()?;
         let unpacker = || self.unpacker();
         (0..self.file_count()).into_par_iter().try_for_each_init(unpacker, |unpacker, number| {
@@ -176,12 +184,12 @@ impl Snapshot {
             let named = self.view().named(&file)?.iter().map(NamedRow::decode);
             let mut last = None;
             for row in named {
-                if last >= Some(row.token) || u64::from(row.token) >= tokens || !starts.contains(&row.rule_set) {
-                    return Err(Error::corrupt(format!("what robots.txt {number} says to its named agents")));
+                if last >= Some(row.token) || u64::from(row.token) >= tokens || !rule_sets.contains(&row.rule_set) {
+                    return Err(Error::corrupt(format!("the named agents of robots.txt {number}")));
                 }
                 last = Some(row.token);
             }
-            if file.global != NONE && !starts.contains(&file.global) {
+            if file.global != NONE && !rule_sets.contains(&file.global) {
                 return Err(Error::corrupt(format!("the global rule set of robots.txt {number}")));
             }
             let start = usize::try_from(file.text_start).unwrap_or(usize::MAX);

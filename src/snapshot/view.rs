@@ -1,19 +1,25 @@
-//! The sections that judging URLs looks at, at hand: from a key to an entry, a robots.txt, rules.
+//! The sections that judging reads: from the key of an origin to its entry, robots.txt and rules.
+//!
+//! Each of these steps is a cache miss if the snapshot is larger than the cache. So there are two
+//! ways through them. The `likely_*` functions read ahead without any check of the content: they
+//! return a guess for the next step, prefetch the other data that judging reads, and never fail.
+//! The other functions check every access. See `judge::batch`, which runs the first over a whole
+//! batch.
 
 use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
 use crate::matcher::encoded_set::EncodedSet;
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::simd;
-use crate::snapshot::format::{Entry, FACTS_LEN, FileRow, NAMED_LEN, NONE, NamedRow, hash_key};
+use crate::snapshot::format::{Entry, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, hash_key};
 use crate::snapshot::index::{self, BUCKET_LEN, Probe};
 
-/// Sections of a snapshot; every access is bounds-checked.
+/// The sections of a snapshot that judging reads. Every access is bounds-checked.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(super) index: &'a [[u8; BUCKET_LEN]],
     pub(super) origins: &'a [u8],
-    pub(super) facts: &'a [u8],
+    pub(super) origin_metadata: &'a [u8],
     pub(super) files: &'a [u8],
     pub(super) named: &'a [u8],
     pub(super) rule_sets: &'a [u8],
@@ -32,7 +38,7 @@ impl<'a> View<'a> {
         self.find_hashed(key, hash_key(key))
     }
 
-    /// The entry of a canonical key whose hash is known. Expected cost: a bucket, an entry.
+    /// The entry of a canonical key whose hash is known. Expected cost: one bucket and one entry.
     #[inline]
     pub(crate) fn find_hashed(&self, key: &[u8], hash: u64) -> Result<Option<Entry<'a>>> {
         for place in index::candidates(self.index, hash) {
@@ -43,13 +49,13 @@ impl<'a> View<'a> {
         Ok(None)
     }
 
-    /// Prepares a [`glance`](Self::glance).
+    /// Prefetches what [`probe`](Self::probe) reads.
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
         index::prefetch(self.index, hash);
     }
 
-    /// What the first look at the index tells of a key with this hash.
+    /// Probes the first bucket of the index for a hash.
     #[inline]
     pub(crate) fn probe(&self, hash: u64) -> Probe {
         index::probe(self.index, hash)
@@ -61,20 +67,25 @@ impl<'a> View<'a> {
         Ok(Some(Entry::decode(self.origins, place)?).filter(|entry| entry.key == key))
     }
 
-    /// The robots.txt of the entry at a place that may be no entry's; [`NONE`] for none. Asks the memory for what is read besides: the
-    /// end of its key, and, where there is no robots.txt, its facts.
+    /// The robots.txt of the entry at a place, or [`NONE`]. Any number is accepted as the place.
+    ///
+    /// Prefetches the end of the entry's key and, if there is no robots.txt, its origin metadata.
     #[inline]
     pub(crate) fn likely_file(&self, place: u32) -> u32 {
         let Some(word) = word(self.origins, place) else { return NONE };
         let (file, row) = (word as u32, (word >> 32) as usize);
         prefetch::<8>(self.origins, place as usize + 5);
         if file == NONE {
-            prefetch::<FACTS_LEN>(self.facts, row);
+            prefetch::<ORIGIN_METADATA_LEN>(self.origin_metadata, row);
         }
         file
     }
 
-    /// The place of the global rules of a robots.txt that may be none; [`NONE`] for none. Asks the memory for the agents it names.
+    /// The place of the global rules of a robots.txt, or [`NONE`]. Any number is accepted as the
+    /// file.
+    ///
+    /// Prefetches the rows of the agents that it names: the first one, and the middle one, where
+    /// the binary search begins.
     #[inline]
     pub(crate) fn likely_rules(&self, file: u32) -> u32 {
         let Some(row) = self.files.as_chunks().0.get(file as usize).map(FileRow::of) else { return NONE };
@@ -86,21 +97,24 @@ impl<'a> View<'a> {
         row.global
     }
 
-    /// The first word of the rules at a place that may be none. Asks the memory for those behind it: most rule sets are short.
+    /// The first word of the rules at a place. Any number is accepted as the place.
+    ///
+    /// Prefetches the next cache lines of the rules.
     #[inline]
     pub(crate) fn likely_head(&self, place: u32) -> u64 {
-        for line in 1..=RULES_AHEAD {
+        for line in 1..=RULE_LINES_AHEAD {
             prefetch::<8>(self.rule_sets, place as usize + line * 8);
         }
         word(self.rule_sets, place).unwrap_or_default()
     }
 
+    /// The row of a robots.txt.
     #[inline]
     pub(crate) fn file(&self, file: u32) -> Result<FileRow> {
         FileRow::decode(self.files, file)
     }
 
-    /// What a robots.txt says to the names it names, sorted by token.
+    /// The rows of the agents that a robots.txt names, sorted by token.
     #[inline]
     pub(crate) fn named(&self, file: &FileRow) -> Result<&'a [[u8; NAMED_LEN]]> {
         if file.named_len == 0 {
@@ -112,7 +126,7 @@ impl<'a> View<'a> {
         Ok(rows.as_chunks().0)
     }
 
-    /// The place of the rules for the first of some tokens that is among the named.
+    /// The place of the rules for the first of these tokens that `named` contains.
     pub(crate) fn first_named(named: &[[u8; NAMED_LEN]], tokens: &[u32]) -> Option<u32> {
         tokens.iter().find_map(|token| {
             let found = named.binary_search_by_key(token, |row| NamedRow::decode(row).token).ok()?;
@@ -120,6 +134,7 @@ impl<'a> View<'a> {
         })
     }
 
+    /// The rule set or union at a place.
     #[inline]
     pub(crate) fn rules(&self, place: u32) -> Result<Rules<'a>> {
         Rules::decode(self.rule_sets, place, self.patterns)
@@ -136,21 +151,22 @@ impl<'a> View<'a> {
         Ok(places)
     }
 
-    /// The rule set at `place`, which is not a union, with its patterns.
+    /// The rule set at `place` with its patterns, for copying and comparing.
     pub(crate) fn encoded_set(&self, place: u32, set: RuleSet<'a>) -> Result<EncodedSet<'a>> {
         EncodedSet::new(self.rule_sets, place, set, self.patterns)
     }
 
-    /// The rule set at `place`, which is not a union.
+    /// The rule set at `place`. A union is an error.
     pub(crate) fn rule_set(&self, place: u32) -> Result<RuleSet<'a>> {
         RuleSet::decode(self.rule_sets, place, self.patterns)
     }
 }
 
-/// Cache lines behind the first of a rule set that are asked for with it: most rule sets are shorter.
-const RULES_AHEAD: usize = 4;
+/// The cache lines of a rule set that are prefetched after its first one. Most rule sets are
+/// shorter.
+const RULE_LINES_AHEAD: usize = 4;
 
-/// Asks the memory for a row of a section whose rows have this length, if it is there.
+/// Prefetches a row of a section whose rows have this length, if the section contains it.
 #[inline]
 fn prefetch<const LEN: usize>(section: &[u8], row: usize) {
     if let Some(row) = section.as_chunks::<LEN>().0.get(row) {

@@ -3,7 +3,8 @@
 use crate::error::{ErrorKind, Result};
 use crate::snapshot::contents::{Contents, FileContents, OriginContents, Rows};
 use crate::snapshot::format::{
-    Entry, FACTS_LEN, FILE_LEN, Facts, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, Section, hash_key,
+    Entry, FILE_LEN, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata, Section,
+    hash_key,
 };
 use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
 use crate::snapshot::sections::{Room, SectionWriter, Sections};
@@ -32,7 +33,7 @@ pub(crate) fn write<W: Write + Seek + Send>(contents: Contents<'_>, out: W) -> R
     let of_origins = [
         sections.leave(Section::Index, (keys.index.len() * BUCKET_LEN) as u64),
         sections.leave(Section::Origins, keys.len),
-        sections.leave(Section::Facts, (origins.len() * FACTS_LEN) as u64),
+        sections.leave(Section::OriginMetadata, (origins.len() * ORIGIN_METADATA_LEN) as u64),
     ];
     let of_files =
         [sections.leave(Section::Files, (files.len() * FILE_LEN) as u64), sections.leave(Section::Named, named)];
@@ -49,7 +50,7 @@ pub(crate) fn write<W: Write + Seek + Send>(contents: Contents<'_>, out: W) -> R
     let of_tokens = sections.leave(Section::Tokens, tokens.len() as u64);
     let of_texts = sections.leave(Section::Texts, texts);
     let of_dictionary = sections.leave(Section::Dictionary, DICTIONARY.len() as u64);
-    let of_notes = sections.leave(Section::Notes, notes.bytes.len() as u64);
+    let of_notes = sections.leave(Section::Strings, notes.bytes.len() as u64);
     let (rest, texts) = rayon::join(
         || {
             sections.fill(of_patterns, |out| out.put(patterns.bytes()))?;
@@ -184,8 +185,8 @@ fn entry<'a>(row: usize, origin: &OriginContents<'a>) -> Entry<'a> {
     Entry { key: origin.key, file: origin.file.unwrap_or(NONE), row: row as u32, class: origin.outcome.class }
 }
 
-fn origin_metadata(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<Facts> {
-    Ok(Facts {
+fn origin_metadata(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<OriginMetadata> {
+    Ok(OriginMetadata {
         outcome: origin.outcome.clone(),
         entry,
         last_good: origin.last_good.unwrap_or(NONE),

@@ -1,8 +1,10 @@
-//! Which names a robots.txt was meant to name: those in a snapshot, without what only cutting made of them.
+//! The agent names that sites wrote, and the rules of robots.txt files for them.
 //!
-//! A line `User-agent: MJ12bot` names `mj12bot`, and to the RFC, whose alphabet has no digits, `mj`. Who asks about an agent `mj` must find
-//! that. Who lists the names that sites write must not: nobody wrote this one. Where the cut falls behind a word (`Kangaroo Bot`), what
-//! stands before it may well be meant.
+//! A line `User-agent: MJ12bot` names `mj12bot`. RFC 9309's alphabet has no digits, so by the RFC
+//! the same line names `mj`, and the snapshot stores both names. Judging the agent `mj` needs the
+//! second one. A list of the names that sites wrote must not contain it. This module removes such
+//! *truncated* names. A name that is truncated at a blank (`Kangaroo Bot`) is kept, because a site
+//! may well mean the first word.
 
 use crate::agent::is_token_byte;
 use crate::analysis::coverage::{Coverage, coverage};
@@ -15,60 +17,67 @@ use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::text::Unpacker;
 use std::collections::{HashMap, HashSet};
 
-/// What tells names that were written from cuts, for one snapshot. Four bytes a name.
-pub(crate) struct Names<'s> {
+/// The agent names of a snapshot, and which of them may be truncated. Four bytes per name.
+pub(crate) struct AgentNames<'s> {
     snapshot: &'s Snapshot,
     profile: Profile,
-    /// For each name the number of the one that it is cut to within a word; [`NONE`] for most.
-    cuts: Vec<u32>,
+    /// For each name the number of its truncated form; [`NONE`] for most.
+    truncated: Vec<u32>,
 }
 
-impl<'s> Names<'s> {
+impl<'s> AgentNames<'s> {
+    /// Looks up the truncated form of every name. Cost: a pass over all names, with a binary search
+    /// for each name that has digits or the like.
     pub(crate) fn new(snapshot: &'s Snapshot) -> Result<Self> {
-        let cut = |number: u64| {
+        let number_of_truncated = |number: u64| {
             let name = snapshot.token(number)?;
-            let found = cut_of(name).map(|cut| snapshot.token_number(cut)).transpose()?;
+            let found = truncate(name).map(|short| snapshot.token_number(short)).transpose()?;
             Ok(found.flatten().unwrap_or(NONE))
         };
         let profile = snapshot.profile()?;
-        Ok(Self { snapshot, profile, cuts: (0..snapshot.token_count()?).map(cut).collect::<Result<_>>()? })
+        let truncated = (0..snapshot.token_count()?).map(number_of_truncated).collect::<Result<_>>()?;
+        Ok(Self { snapshot, profile, truncated })
     }
 
-    /// How many names the snapshot has, cuts among them.
+    /// The number of names in the snapshot, including truncated ones.
     pub(crate) fn len(&self) -> usize {
-        self.cuts.len()
+        self.truncated.len()
     }
 }
 
-/// Reads what robots.txt files say to names; one for each thread.
-pub(crate) struct Reader<'n, 's> {
-    names: &'n Names<'s>,
+/// Reads the named agents of robots.txt files and the coverage of their rules. One per thread.
+pub(crate) struct CoverageReader<'n, 's> {
+    names: &'n AgentNames<'s>,
     unpacker: Option<Unpacker>,
-    reaches: HashMap<u32, Coverage>,
-    hot: RuleCache,
+    /// The coverage of rule sets by their places. Most files refer to the same few rule sets.
+    coverages: HashMap<u32, Coverage>,
+    rule_cache: RuleCache,
 }
 
-/// Rule sets that are remembered: most files refer to few others.
-const KNOWN: usize = 1 << 14;
+/// The number of cached coverages. When full, the cache is cleared.
+const MAX_CACHED: usize = 1 << 14;
 
-impl<'n, 's> Reader<'n, 's> {
-    pub(crate) fn new(names: &'n Names<'s>) -> Self {
-        Self { names, unpacker: None, reaches: HashMap::new(), hot: RuleCache::default() }
+impl<'n, 's> CoverageReader<'n, 's> {
+    pub(crate) fn new(names: &'n AgentNames<'s>) -> Self {
+        Self { names, unpacker: None, coverages: HashMap::new(), rule_cache: RuleCache::default() }
     }
 
-    /// What a robots.txt says to the names that it was meant to name, sorted by number. Its text is read only where a name may be
-    /// a cut.
+    /// The rows of the agents that a robots.txt names, without truncated names, sorted by number.
+    ///
+    /// The text of the file is decompressed only if it may name a truncated agent.
     pub(crate) fn named(&mut self, file: &FileRow) -> Result<Vec<NamedRow>> {
         let rows: Vec<NamedRow> = self.names.snapshot.view().named(file)?.iter().map(NamedRow::decode).collect();
-        let cut_of = |row: &NamedRow| self.names.cuts.get(row.token as usize).copied().filter(|&cut| cut != NONE);
-        let cuts: HashSet<u32> = rows.iter().filter_map(cut_of).collect();
-        if cuts.is_empty() {
+        let truncated_of =
+            |row: &NamedRow| self.names.truncated.get(row.token as usize).copied().filter(|&number| number != NONE);
+        let truncated: HashSet<u32> = rows.iter().filter_map(truncated_of).collect();
+        if truncated.is_empty() {
             return Ok(rows);
         }
-        let written = written(&self.text(file)?);
+        // A site may also write the short name in another line, so the text decides.
+        let written = written_tokens(&self.text(file)?);
         let mut kept = Vec::with_capacity(rows.len());
         for row in rows {
-            if !cuts.contains(&row.token) || written.contains(self.names.snapshot.token(row.token.into())?) {
+            if !truncated.contains(&row.token) || written.contains(self.names.snapshot.token(row.token.into())?) {
                 kept.push(row);
             }
         }
@@ -85,36 +94,37 @@ impl<'n, 's> Reader<'n, 's> {
         unpacker.unpack(snapshot.frame(file)?, file.raw_len as usize)
     }
 
-    /// How much the rules at a place refuse; where there are none ([`NONE`]), nothing.
+    /// How much the rules at a place refuse. Without rules ([`NONE`]) nothing is refused.
     pub(crate) fn coverage(&mut self, place: u32) -> Result<Coverage> {
         if place == NONE {
             return Ok(Coverage::Not);
         }
-        if let Some(known) = self.reaches.get(&place) {
-            return Ok(*known);
+        if let Some(cached) = self.coverages.get(&place) {
+            return Ok(*cached);
         }
         let view = self.names.snapshot.view();
-        let reach = coverage(&view, self.names.profile, place, &view.rules(place)?, &mut self.hot)?;
-        if self.reaches.len() >= KNOWN {
-            self.reaches.clear();
+        let found = coverage(&view, self.names.profile, place, &view.rules(place)?, &mut self.rule_cache)?;
+        if self.coverages.len() >= MAX_CACHED {
+            self.coverages.clear();
         }
-        self.reaches.insert(place, reach);
-        Ok(reach)
+        self.coverages.insert(place, found);
+        Ok(found)
     }
 }
 
-/// What remains of a name that is cut within a word.
-fn cut_of(name: &[u8]) -> Option<&[u8]> {
+/// The truncated form of a name: its prefix in RFC 9309's alphabet. `None` if the name has only
+/// characters of that alphabet, or is truncated at a blank.
+fn truncate(name: &[u8]) -> Option<&[u8]> {
     let end = name.iter().position(|&b| !is_token_byte(b))?;
     (end > 0 && name[end] != b' ').then(|| &name[..end])
 }
 
-/// The product tokens that are more than cuts.
-fn written(text: &[u8]) -> HashSet<Vec<u8>> {
-    // Which lines name agents does not depend on the profile.
+/// The product tokens in a text that are not truncated names.
+fn written_tokens(text: &[u8]) -> HashSet<Vec<u8>> {
+    // The names in user-agent lines do not depend on the profile.
     let robots = Robots::parse(text, Profile::default());
     let named = robots.groups().iter().flat_map(|group| group.agents()).map(|line| line.named());
-    let whole = named.filter(|named| named.extended.as_deref().is_none_or(|name| cut_of(name).is_none()));
+    let whole = named.filter(|named| named.extended.as_deref().is_none_or(|name| truncate(name).is_none()));
     whole.map(|named| named.token.clone()).collect()
 }
 
@@ -123,18 +133,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_within_a_word_makes_no_name() {
-        let cut = |name: &str| cut_of(name.as_bytes()).map(|cut| String::from_utf8_lossy(cut).into_owned());
-        assert_eq!(cut("mj12bot").as_deref(), Some("mj"));
-        assert_eq!(cut("panscient.com").as_deref(), Some("panscient"));
+    fn names_truncated_within_a_word_are_not_written() {
+        let truncated = |name: &str| truncate(name.as_bytes()).map(|short| String::from_utf8_lossy(short).into_owned());
+        assert_eq!(truncated("mj12bot").as_deref(), Some("mj"));
+        assert_eq!(truncated("panscient.com").as_deref(), Some("panscient"));
         for name in ["googlebot", "kangaroo bot", "360spider", ""] {
-            assert_eq!(cut(name), None, "{name}");
+            assert_eq!(truncated(name), None, "{name}");
         }
         let text = b"user-agent: MJ12bot\nuser-agent: Foo/2\nuser-agent: Bar Bot\nuser-agent: *\nuser-agent: mj*";
-        let written = written(text);
+        let written = written_tokens(text);
         for (name, expected) in [("mj", true), ("foo", true), ("bar", true), ("mj12bot", false)] {
             assert_eq!(written.contains(name.as_bytes()), expected, "{name}");
         }
-        assert!(!crate::analysis::census::names::written(b"user-agent: MJ12bot").contains(&b"mj"[..]));
+        assert!(!written_tokens(b"user-agent: MJ12bot").contains(&b"mj"[..]));
     }
 }

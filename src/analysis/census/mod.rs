@@ -1,6 +1,10 @@
-//! A census: which agents the robots.txt files of a snapshot name, how many origins do, and how much they refuse to each.
+//! A census of agent names: how many origins name each agent, and how much they refuse to it.
+//!
+//! Origins share robots.txt files, and files share rule sets. So the census counts the origins per
+//! file first. Then it reads each distinct file once, and computes the coverage of each rule set
+//! once per thread.
 
-pub(crate) mod names;
+pub(crate) mod agent_names;
 mod spelling;
 
 pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
@@ -9,59 +13,63 @@ use crate::analysis::coverage::Coverage;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE};
-use names::{Names, Reader};
+use agent_names::{AgentNames, CoverageReader};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Which agents the robots.txt files of a snapshot name; made by [`Snapshot::census`].
+/// Counts of the agent names in the robots.txt files of a snapshot; returned by
+/// [`Snapshot::census`].
 #[derive(Debug)]
 pub struct Census<'s> {
     snapshot: &'s Snapshot,
     origins: u64,
-    global: [u32; 3],
-    /// Numbers of names and their counts, the most frequent first, and then by name.
-    ranking: Vec<(u32, [u32; 3])>,
+    global: CountsByCoverage,
+    /// The numbers of names with their counts, sorted by frequency, then by name.
+    ranking: Vec<(u32, CountsByCoverage)>,
 }
 
-/// A name that robots.txt files have groups for, and how many origins say how much to it.
+/// An agent name with the number of origins that have a group for it, by coverage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NamedAgent {
-    /// The name in lower case; bytes that are not UTF-8 are replaced. It comes from strangers: it may hold any characters but
-    /// line ends. `*` stands for the global groups.
+    /// The name in lower case, with bytes that are not UTF-8 replaced; `*` for the global groups.
+    ///
+    /// Sites write it, so it may contain any characters except line ends.
     pub name: String,
     /// Origins whose robots.txt has a group for it.
     pub origins: u64,
-    /// Of these, those that refuse it every URL, but perhaps `/robots.txt` ([`Coverage::Wholly`]).
+    /// Origins that refuse it every URL, except possibly `/robots.txt` ([`Coverage::Wholly`]).
     pub wholly: u64,
-    /// Those that refuse some.
+    /// Origins that refuse it some URLs.
     pub partly: u64,
-    /// Those that refuse nothing.
+    /// Origins that refuse it nothing.
     pub not: u64,
 }
 
 impl NamedAgent {
-    fn new(name: String, counts: [u32; 3]) -> Self {
+    fn new(name: String, counts: CountsByCoverage) -> Self {
         let [not, partly, wholly] = counts.map(u64::from);
         Self { name, origins: not + partly + wholly, wholly, partly, not }
     }
 }
 
 impl Snapshot {
-    /// Counts the names that robots.txt files have groups for, over the origins whose newest answer was a robots.txt (last good
-    /// copies of failing sites are left out).
+    /// Counts the agent names of robots.txt files, over the origins whose newest answer is a
+    /// robots.txt. Last good copies of failing sites are not counted.
     ///
-    /// A name is what a site wrote: of `User-agent: MJ12bot` it is `mj12bot`, not also the `mj` that RFC 9309 makes of it.
+    /// Names are counted as sites write them: `User-agent: MJ12bot` counts for `mj12bot`, and not
+    /// also for `mj`, which it names by RFC 9309.
     ///
-    /// Cost: a pass over all origins and one over the distinct robots.txt files, on all threads of the current rayon pool; 4 bytes for
-    /// each of these files and some 30 for each name.
+    /// Cost: a pass over all origins and one over the distinct robots.txt files, on all threads of
+    /// the current rayon pool. Memory: 4 bytes per file and about 30 per name.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
     /// let mut compiler = Compiler::default();
     /// compiler.add_robots("https://a.example", b"user-agent: GPTBot\ndisallow: /")?;
-    /// compiler.add_robots("https://b.example", b"user-agent: gptbot\ndisallow: /x\nuser-agent: CCBot\nallow: /")?;
+    /// let robots = b"user-agent: gptbot\ndisallow: /x\nuser-agent: CCBot\nallow: /";
+    /// compiler.add_robots("https://b.example", robots)?;
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// let census = snapshot.census()?;
     /// let top = &census.top(10)?[0];
@@ -71,38 +79,48 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn census(&self) -> Result<Census<'_>> {
-        let (origins, uses) = uses(self)?;
-        let names = Names::new(self)?;
-        let counts: Vec<Counts> = std::iter::repeat_with(Counts::default).take(names.len()).collect();
-        let global = Counts::default();
+        let (origins, uses) = count_uses(self)?;
+        let names = AgentNames::new(self)?;
+        let counts: Vec<AtomicCoverageCounts> =
+            std::iter::repeat_with(AtomicCoverageCounts::default).take(names.len()).collect();
+        let global = AtomicCoverageCounts::default();
         let files = uses.into_par_iter().enumerate().map(|(file, uses)| (file as u32, uses.into_inner()));
         files.filter(|(_, uses)| *uses > 0).try_for_each_init(
-            || Reader::new(&names),
-            |reader, (file, uses)| count(&self.view().file(file)?, uses, reader, &counts, &global),
+            || CoverageReader::new(&names),
+            |reader, (file, uses)| count_file(&self.view().file(file)?, uses, reader, &counts, &global),
         )?;
-        let counts = counts.into_iter().map(Counts::into_inner);
-        let mut ranking: Vec<(u32, [u32; 3])> = (0..).zip(counts).filter(|(_, counts)| *counts != [0; 3]).collect();
+        let counts = counts.into_iter().map(AtomicCoverageCounts::into_inner);
+        let mut ranking: Vec<(u32, CountsByCoverage)> =
+            (0..).zip(counts).filter(|(_, counts)| *counts != [0; 3]).collect();
         ranking.sort_unstable_by_key(|(number, counts)| (Reverse(sum(counts)), *number));
         Ok(Census { snapshot: self, origins, global: global.into_inner(), ranking })
     }
 }
 
-/// Counts what a robots.txt that so many origins obey says to each name, and to all others.
-fn count(file: &FileRow, uses: u32, reader: &mut Reader<'_, '_>, counts: &[Counts], global: &Counts) -> Result<()> {
+/// Adds the agents of a robots.txt, which `origins` origins use, to the counts.
+fn count_file(
+    file: &FileRow,
+    origins: u32,
+    reader: &mut CoverageReader<'_, '_>,
+    counts: &[AtomicCoverageCounts],
+    global: &AtomicCoverageCounts,
+) -> Result<()> {
     if file.global != NONE {
-        global.add(reader.coverage(file.global)?, uses);
+        global.add(reader.coverage(file.global)?, origins);
     }
     for row in reader.named(file)? {
         let counts = counts.get(row.token as usize).ok_or_else(|| Error::corrupt("a named agent's name"))?;
-        counts.add(reader.coverage(row.rule_set)?, uses);
+        counts.add(reader.coverage(row.rule_set)?, origins);
     }
     Ok(())
 }
 
-/// How many origins obey each robots.txt, and how many obey any.
-fn uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
+/// The number of origins with a robots.txt, and for each robots.txt the number of origins that use
+/// it.
+fn count_uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
     let uses: Vec<AtomicU32> =
         std::iter::repeat_with(AtomicU32::default).take(snapshot.file_count() as usize).collect();
     let rows = (0..snapshot.origin_count()).into_par_iter();
@@ -115,53 +133,61 @@ fn uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
     Ok((origins.try_reduce(|| 0, |a, b| Ok(a + b))?, uses))
 }
 
-/// How many origins refuse so much; they are fewer than 2^32, since rows are numbered in four bytes.
-#[derive(Debug, Default)]
-struct Counts([AtomicU32; 3]);
+/// Numbers of origins by [`Coverage`], that is, by how much they refuse to one name. Four bytes
+/// suffice, because rows of origins are numbered in four bytes.
+type CountsByCoverage = [u32; 3];
 
-impl Counts {
-    fn add(&self, reach: Coverage, origins: u32) {
-        self.0[reach as usize].fetch_add(origins, Ordering::Relaxed);
+/// [`CountsByCoverage`] that several threads add to.
+#[derive(Debug, Default)]
+struct AtomicCoverageCounts([AtomicU32; 3]);
+
+impl AtomicCoverageCounts {
+    fn add(&self, coverage: Coverage, origins: u32) {
+        self.0[coverage as usize].fetch_add(origins, Ordering::Relaxed);
     }
 
-    fn into_inner(self) -> [u32; 3] {
+    fn into_inner(self) -> CountsByCoverage {
         self.0.map(AtomicU32::into_inner)
     }
 }
 
-fn sum(counts: &[u32; 3]) -> u64 {
+fn sum(counts: &CountsByCoverage) -> u64 {
     counts.iter().map(|count| u64::from(*count)).sum()
 }
 
 impl Census<'_> {
-    /// The origins whose newest answer was a robots.txt.
+    /// The number of origins whose newest answer is a robots.txt.
     pub fn origins(&self) -> u64 {
         self.origins
     }
 
-    /// How many names there are.
+    /// The number of distinct names.
     pub fn names(&self) -> usize {
         self.ranking.len()
     }
 
-    /// What the global groups say, which hold for agents that no group names; its name is `*`.
+    /// The counts of the global groups, which apply to agents that no group names. The name is `*`.
     pub fn global(&self) -> NamedAgent {
         NamedAgent::new("*".to_owned(), self.global)
     }
 
-    /// The names that the most origins have groups for, the most frequent first; of equally frequent ones by name.
+    /// The first `count` names, sorted by the number of origins that have a group for them, then by
+    /// name.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn top(&self, count: usize) -> Result<Vec<NamedAgent>> {
-        let named = |(number, counts): &(u32, [u32; 3])| {
+        let named = |(number, counts): &(u32, CountsByCoverage)| {
             let name = self.snapshot.token(u64::from(*number))?;
             Ok(NamedAgent::new(String::from_utf8_lossy(name).into_owned(), *counts))
         };
         self.ranking.iter().take(count).map(named).collect()
     }
 
-    /// What is said to one name, compared without case; nothing for one that no robots.txt names. Cost: a pass over all names.
+    /// The counts of one name, compared without case. All are 0 for a name in no robots.txt.
+    ///
+    /// Cost: a pass over all names.
     ///
     /// # Errors
     /// As [`top`](Self::top).

@@ -1,10 +1,9 @@
-//! A spell checker for agent names: finds names that nobody uses and that are a few letters from
-//! one in use.
+//! A spell checker for agent names: finds unused names that are a few letters from one in use.
 //!
 //! An agent that no robots.txt names obeys the global groups. So a misspelled name gives wrong
 //! verdicts without any error. The measure is the restricted Damerau-Levenshtein distance (optimal
-//! string alignment): the least number of letters inserted, deleted or substituted and of
-//! neighbours transposed that turns one name into the other.
+//! string alignment): the least number of insertions, deletions, substitutions and transpositions
+//! of neighbours that turns one name into the other.
 
 use crate::agent::Agent;
 use crate::crawlers::KnownAgent;
@@ -14,12 +13,12 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, Section};
 use std::cmp::Reverse;
 
-/// A name outside the registry is suggested only if one in this many robots.txt files of a snapshot
-/// names it. Sites misspell names too, and in a large snapshot any short name is close to some
-/// misspelling.
+/// A name outside the registry is suggested only if at least one in this many robots.txt files of a
+/// snapshot names it. Sites misspell names too, and in a large snapshot any short name is close to
+/// some misspelling.
 const RARE: u64 = 10_000;
 
-/// How names of crawlers end that otherwise differ.
+/// Endings that most names of crawlers share, so they do not distinguish names.
 const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
 
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
@@ -38,14 +37,15 @@ const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
 /// let agents = ["GPTBot".parse()?, "GTPBot".parse()?, "exmaplebot".parse()?, "MyBot".parse()?];
 /// let mut check = SpellCheck::new(&agents);
 /// check.add_snapshot(&snapshot)?;
-/// let suggested = |agent: &robosieve::UnnamedAgent| agent.misspelled.first().map(|name| name.suggestion.clone());
-/// let suggestions: Vec<_> = check.finish().iter().map(suggested).collect();
-/// assert_eq!(suggestions, [Some("GPTBot".to_owned()), Some("examplebot".to_owned()), None]);
+/// let unnamed = check.finish();
+/// assert_eq!(unnamed[0].misspelled[0].suggestion, "GPTBot");
+/// assert_eq!(unnamed[1].misspelled[0].suggestion, "examplebot");
+/// assert!(unnamed[2].misspelled.is_empty());
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct SpellCheck {
-    agents: Vec<Asked>,
+    agents: Vec<CheckedAgent>,
 }
 
 /// An agent that neither the registry of crawlers nor any of the robots.txt files names.
@@ -56,7 +56,7 @@ pub struct UnnamedAgent {
     pub label: String,
     /// The names of its chain that are close to a name in use; none if it is a name of its own.
     pub misspelled: Vec<Misspelling>,
-    /// Its words, if it has several and each names an agent: most likely commas are missing.
+    /// Its words, if there are several and each names an agent. Then commas are probably missing.
     pub joined: Vec<String>,
 }
 
@@ -72,53 +72,60 @@ pub struct Misspelling {
     pub suggestion: String,
 }
 
+/// An agent to check.
 #[derive(Debug)]
-struct Asked {
+struct CheckedAgent {
     label: String,
-    names: Vec<Name>,
-    words: Vec<Name>,
+    /// The names of its chain.
+    names: Vec<CheckedName>,
+    /// The words of its label, if it has one name of several words.
+    words: Vec<CheckedName>,
 }
 
-/// A name to look for, and the close names found so far.
+/// A name to check, and the close names found so far.
 #[derive(Debug)]
-struct Name {
+struct CheckedName {
     /// In lower case.
     text: Vec<u8>,
-    shown: String,
+    /// As given, without a version.
+    display: String,
+    /// See [`letters`].
     letters: u64,
+    /// Whether the registry, a snapshot or a robots.txt has it.
     is_known: bool,
-    near: Vec<Near>,
+    close: Vec<CloseName>,
 }
 
+/// A name in use at a small distance from a checked one.
 #[derive(Debug)]
-struct Near {
+struct CloseName {
     text: Vec<u8>,
     distance: usize,
-    /// How many robots.txt files name it.
+    /// The number of robots.txt files that name it.
     files: u64,
 }
 
-impl Asked {
+impl CheckedAgent {
     fn new(agent: &Agent) -> Self {
         let parts = agent.label().split(':').zip(agent.names());
-        let names = parts.map(|(part, name)| Name::new(name, part.split('/').next().unwrap_or(part).trim()));
+        let names = parts.map(|(part, name)| CheckedName::new(name, part.split('/').next().unwrap_or(part).trim()));
         // `GPTBot CCBot`; also `GPTBot/1.0 CCBot`, of which only the first word is a name, and
         // `GPTBot,CCBot` in a file.
         let parts = agent.label().split(':').zip(agent.names());
         let words = parts.flat_map(|(part, _)| part.split([' ', '\t', ','])).map(str::parse::<Agent>);
         let words = words.filter_map(Result::ok).flat_map(|word| {
-            let shown = word.label().split('/').next().unwrap_or_default().to_owned();
-            word.names().map(|name| Name::new(name, &shown)).collect::<Vec<_>>()
+            let display = word.label().split('/').next().unwrap_or_default().to_owned();
+            word.names().map(|name| CheckedName::new(name, &display)).collect::<Vec<_>>()
         });
-        let (names, words): (Vec<Name>, Vec<Name>) = (names.collect(), words.collect());
-        // Of a chain, or of a single word, there is nothing to take apart.
+        let (names, words): (Vec<CheckedName>, Vec<CheckedName>) = (names.collect(), words.collect());
+        // A chain, or a single word, cannot be several agents without commas.
         let words = if names.len() == 1 && words.len() > 1 { words } else { Vec::new() };
         Self { label: agent.label().to_owned(), names, words }
     }
 
-    /// Whether commas are missing: each word names an agent, and the whole does not.
+    /// Whether commas are missing: each word is a known name, and the whole is not.
     fn is_joined(&self) -> bool {
-        let is_whole = |name: &Name| name.is_known && name.text.iter().any(|b| b" ,".contains(b));
+        let is_whole = |name: &CheckedName| name.is_known && name.text.iter().any(|b| b" ,".contains(b));
         !self.words.is_empty() && !self.names.iter().any(is_whole) && self.words.iter().all(|word| word.is_known)
     }
 
@@ -128,8 +135,10 @@ impl Asked {
     }
 
     fn finish(self) -> UnnamedAgent {
-        let joined = if self.is_joined() { self.words.iter().map(|word| word.shown.clone()).collect() } else { vec![] };
-        let misspelled = self.names.into_iter().filter(|name| !name.is_known).filter_map(Name::misspelling).collect();
+        let joined =
+            if self.is_joined() { self.words.iter().map(|word| word.display.clone()).collect() } else { vec![] };
+        let misspelled =
+            self.names.into_iter().filter(|name| !name.is_known).filter_map(CheckedName::misspelling).collect();
         UnnamedAgent { label: self.label, misspelled, joined }
     }
 }
@@ -137,91 +146,94 @@ impl Asked {
 impl SpellCheck {
     /// Looks the agents up in the registry of crawlers.
     pub fn new(agents: &[Agent]) -> Self {
-        let mut check = Self { agents: agents.iter().map(Asked::new).collect() };
+        let mut check = Self { agents: agents.iter().map(CheckedAgent::new).collect() };
         check.add_names(KnownAgent::all().iter().map(|known| (known.token.to_ascii_lowercase(), 0)));
         check
     }
 
-    /// Looks them up among the names in a snapshot. Cost: a binary search for each agent; for those
-    /// that nobody names also a pass over all names, and where one is close a pass over the names
-    /// of each robots.txt.
+    /// Looks the agents up among the names of a snapshot.
+    ///
+    /// Cost: a binary search for each agent. If an agent is unknown, also a pass over all names. If
+    /// any of these is close to it, also a pass over the named agents of all robots.txt files.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn add_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
-        for asked in &mut self.agents {
-            for name in asked.names.iter_mut().chain(&mut asked.words) {
+        for agent in &mut self.agents {
+            for name in agent.names.iter_mut().chain(&mut agent.words) {
                 name.is_known |= snapshot.token_number(&name.text)?.is_some();
             }
         }
-        let near = self.near_in(snapshot)?;
-        if near.is_empty() {
+        let numbers = self.close_names_in(snapshot)?;
+        if numbers.is_empty() {
             return Ok(());
         }
-        let counts = count_files(snapshot, &near)?;
+        let counts = count_files(snapshot, &numbers)?;
         let least = u64::from(snapshot.file_count()).div_ceil(RARE);
         let mut frequent = Vec::new();
-        for (number, files) in near.into_iter().zip(counts) {
+        for (number, files) in numbers.into_iter().zip(counts) {
             let text = snapshot.token(u64::from(number))?;
             if files >= least || is_registered(text) {
                 frequent.push((text.to_vec(), files));
             }
         }
-        self.add_near(&frequent);
+        self.add_close(&frequent);
         Ok(())
     }
 
-    /// Looks them up among the names in one robots.txt.
+    /// Looks the agents up among the names of one robots.txt.
     pub fn add_robots(&mut self, robots: &Robots<'_>) {
         let lines = robots.groups().iter().flat_map(|group| group.agents()).map(|line| line.named());
         let names = lines.flat_map(|named| std::iter::once(&named.token).chain(&named.extended));
         self.add_names(names.map(|name| (name.clone(), 1)));
     }
 
-    /// The agents that nobody names, in their order.
+    /// The unknown agents, in the order given.
     pub fn finish(self) -> Vec<UnnamedAgent> {
-        self.agents.into_iter().filter(|asked| !asked.is_known()).map(Asked::finish).collect()
+        self.agents.into_iter().filter(|agent| !agent.is_known()).map(CheckedAgent::finish).collect()
     }
 
+    /// Marks the checked names that are among `names`, and adds those that are close to an unknown
+    /// one. Each name has the number of files that name it.
     fn add_names(&mut self, names: impl Iterator<Item = (impl Into<Vec<u8>>, u64)>) {
         let names: Vec<(Vec<u8>, u64)> = names.map(|(name, files)| (name.into(), files)).collect();
-        for name in self.agents.iter_mut().flat_map(|asked| asked.names.iter_mut().chain(&mut asked.words)) {
+        for name in self.agents.iter_mut().flat_map(|agent| agent.names.iter_mut().chain(&mut agent.words)) {
             name.is_known |= names.iter().any(|(other, _)| *other == name.text);
         }
-        self.add_near(&names);
+        self.add_close(&names);
     }
 
-    /// The names of all agents that nobody names.
-    fn unknown(&mut self) -> impl Iterator<Item = &mut Name> {
-        self.agents.iter_mut().filter(|asked| !asked.is_known()).flat_map(|asked| &mut asked.names)
+    /// The names of all unknown agents.
+    fn unknown(&mut self) -> impl Iterator<Item = &mut CheckedName> {
+        self.agents.iter_mut().filter(|agent| !agent.is_known()).flat_map(|agent| &mut agent.names)
     }
 
-    fn add_near(&mut self, names: &[(Vec<u8>, u64)]) {
+    fn add_close(&mut self, names: &[(Vec<u8>, u64)]) {
         for name in self.unknown() {
-            names.iter().for_each(|(other, files)| name.offer(other, *files));
+            names.iter().for_each(|(other, files)| name.add_if_close(other, *files));
         }
     }
 
-    /// The numbers of the snapshot's names that are close to one that nobody uses.
-    fn near_in(&mut self, snapshot: &Snapshot) -> Result<Vec<u32>> {
-        let unknown: Vec<&mut Name> = self.unknown().collect();
-        let mut near = Vec::new();
+    /// The numbers of the snapshot's names that are close to an unknown one.
+    fn close_names_in(&mut self, snapshot: &Snapshot) -> Result<Vec<u32>> {
+        let unknown: Vec<&mut CheckedName> = self.unknown().collect();
+        let mut numbers = Vec::new();
         if unknown.is_empty() {
-            return Ok(near);
+            return Ok(numbers);
         }
         for number in 0..snapshot.token_count()? {
             let other = snapshot.token(number)?;
             let letters = letters(other);
             if unknown.iter().any(|name| name.distance(other, letters).is_some()) {
-                near.push(u32::try_from(number).map_err(|_| Error::corrupt("the number of tokens"))?);
+                numbers.push(u32::try_from(number).map_err(|_| Error::corrupt("the number of tokens"))?);
             }
         }
-        Ok(near)
+        Ok(numbers)
     }
 }
 
-/// How many robots.txt files of a snapshot name each of these names.
+/// For each of these names the number of robots.txt files that name it.
 fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Result<Vec<u64>> {
     let mut slots = vec![NONE; snapshot.token_count()? as usize];
     for (slot, number) in (0..).zip(numbers) {
@@ -245,23 +257,23 @@ fn is_registered(name: &[u8]) -> bool {
     registered(name).is_some()
 }
 
-impl Name {
-    fn new(text: &str, shown: &str) -> Self {
+impl CheckedName {
+    fn new(text: &str, display: &str) -> Self {
         let text = text.as_bytes().to_vec();
-        Self { letters: letters(&text), text, shown: shown.to_owned(), is_known: false, near: Vec::new() }
+        Self { letters: letters(&text), text, display: display.to_owned(), is_known: false, close: Vec::new() }
     }
 
-    /// The letters that tell it from other names: without a usual ending.
-    fn stem(&self) -> usize {
-        let stem = USUAL_ENDINGS.iter().find_map(|ending| self.text.strip_suffix(*ending));
-        let stem = stem.unwrap_or(&self.text);
-        stem.strip_suffix(b"-").unwrap_or(stem).len()
+    /// The length without a usual ending.
+    fn distinctive_len(&self) -> usize {
+        let stripped = USUAL_ENDINGS.iter().find_map(|ending| self.text.strip_suffix(*ending));
+        let stripped = stripped.unwrap_or(&self.text);
+        stripped.strip_suffix(b"-").unwrap_or(stripped).len()
     }
 
     /// The greatest distance of a close name. Shorter names have too many neighbours: in a large
     /// snapshot `mybot` is one letter from four names in use.
     fn tolerance(&self) -> usize {
-        match self.stem() {
+        match self.distinctive_len() {
             0..=3 => 0,
             4..=9 => 1,
             10..=14 => 2,
@@ -269,11 +281,11 @@ impl Name {
         }
     }
 
-    /// The distance to a close name that has these letters.
+    /// The distance to a name with these letters, if it is close.
     fn distance(&self, other: &[u8], letters: u64) -> Option<usize> {
         let tolerance = self.tolerance();
         let most = tolerance.max(1);
-        // An edit adds or removes a letter, or does both: this dismisses nearly all names.
+        // An edit adds a letter, removes one, or both. This test rejects nearly all names cheaply.
         let differing = (self.letters ^ letters).count_ones() as usize;
         if differing > 2 * most || self.text.len().abs_diff(other.len()) > most {
             return None;
@@ -292,30 +304,32 @@ impl Name {
         }
         own.sort_unstable();
         other.sort_unstable();
-        self.stem() == 3 && own == other
+        self.distinctive_len() == 3 && own == other
     }
 
-    /// Keeps a name if it is close, or counts it where it is kept already.
-    fn offer(&mut self, other: &[u8], files: u64) {
+    /// Adds a name if it is close, with the number of files that name it.
+    fn add_if_close(&mut self, other: &[u8], files: u64) {
         let Some(distance) = self.distance(other, letters(other)) else { return };
-        match self.near.iter_mut().find(|near| near.text == other) {
-            Some(near) => near.files += files,
-            None => self.near.push(Near { text: other.to_vec(), distance, files }),
+        match self.close.iter_mut().find(|close| close.text == other) {
+            Some(known) => known.files += files,
+            None => self.close.push(CloseName { text: other.to_vec(), distance, files }),
         }
     }
 
+    /// The suggestion for this name: the close name that most files name.
     fn misspelling(mut self) -> Option<Misspelling> {
-        self.near.sort_by(|a, b| (Reverse(a.files), a.distance, &a.text).cmp(&(Reverse(b.files), b.distance, &b.text)));
-        let best = self.near.first()?;
+        self.close
+            .sort_by(|a, b| (Reverse(a.files), a.distance, &a.text).cmp(&(Reverse(b.files), b.distance, &b.text)));
+        let best = self.close.first()?;
         let suggestion = match registered(&best.text) {
             Some(known) => known.token.to_owned(),
             None => String::from_utf8_lossy(&best.text).into_owned(),
         };
-        Some(Misspelling { name: self.shown, suggestion })
+        Some(Misspelling { name: self.display, suggestion })
     }
 }
 
-/// The set of bytes in a name, hashed to 64 bits: those of tokens have bits of their own, but for
+/// The set of bytes in a name, hashed to 64 bits. Bytes of tokens have bits of their own, except
 /// digits and some letters.
 fn letters(name: &[u8]) -> u64 {
     name.iter().fold(0, |set, byte| set | 1 << (byte % 64))
@@ -361,7 +375,7 @@ mod tests {
         assert!(!is_within(b"abcd", b"efgh", 3));
     }
 
-    /// What is found wrong with an agent: its suggestions, or its words.
+    /// The findings for an agent: its suggestions, or its words.
     fn found(agent: &str, robots: &str) -> Option<String> {
         let mut check = SpellCheck::new(&[agent.parse().unwrap()]);
         check.add_robots(&Robots::parse(robots.as_bytes(), Profile::Google));

@@ -1,75 +1,85 @@
-//! Whom two robots.txt files are compared for: every name in either snapshot, or the agents that were asked for.
+//! The agents that two snapshots are compared for, and how much a pair of files refuses to each.
+//!
+//! The compared agents are the requested ones or, without any, all names in either snapshot. They
+//! are numbered: requested agents in their order, names in the order of their texts over both
+//! snapshots. So the agents of two files are compared by merging two sorted lists of numbers.
 
-use crate::analysis::census::names::{Names, Reader};
+use crate::analysis::census::agent_names::{AgentNames, CoverageReader};
 use crate::analysis::coverage::Coverage;
 use crate::analysis::diff::DiffOptions;
-use crate::analysis::diff::origins::Pair;
+use crate::analysis::diff::origins::FilePair;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE};
 use crate::snapshot::view::View;
 use std::cmp::Ordering;
 
-/// One of the snapshots, and which subjects its names are.
-pub(super) struct Side<'s> {
+/// One of the two snapshots, and the compared agents in it.
+pub(super) struct DiffSide<'s> {
     pub snapshot: &'s Snapshot,
-    pub names: Names<'s>,
-    /// For each name its number among those of both snapshots; rising.
+    names: AgentNames<'s>,
+    /// The number of each name among the names of both snapshots, in ascending order.
     pub numbers: Vec<u32>,
-    /// For each agent that was asked for, the names of its chain that are here.
+    /// For each requested agent the names of its chain that the snapshot has.
     chains: Vec<Vec<u32>>,
 }
 
-/// Who is compared.
-pub(super) struct Subjects<'s> {
-    pub old: Side<'s>,
-    pub new: Side<'s>,
-    /// How many: names, or agents.
-    pub count: usize,
-    /// Whether agents were asked for.
-    pub asked: bool,
+/// Two snapshots and the agents that they are compared for.
+pub(super) struct Comparison<'s> {
+    pub old: DiffSide<'s>,
+    pub new: DiffSide<'s>,
+    /// The number of compared agents.
+    pub agent_count: usize,
+    /// Whether the agents were requested; else they are all names.
+    pub is_by_request: bool,
 }
 
-/// How much is refused to a subject before and after, and whether either robots.txt names it.
+/// How much a pair of files refuses to an agent, and whether either file names it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
-    pub old: Coverage,
-    pub new: Coverage,
-    pub named: bool,
+pub(super) struct CoverageChange {
+    old: Coverage,
+    new: Coverage,
+    pub is_named: bool,
 }
 
-/// Which way an origin turned.
+/// The direction of a [`Transition`](super::Transition).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Direction {
+    /// Every URL is refused now, and was not.
     Refused,
+    /// Every URL was refused, and is not now.
     Allowed,
 }
 
-impl Change {
-    /// Which way it turned, if it did.
-    pub(super) fn turn(&self) -> Option<Turn> {
+impl CoverageChange {
+    /// The direction of the transition, if this change is one.
+    pub(super) fn direction(&self) -> Option<Direction> {
         match (self.old == Coverage::Wholly, self.new == Coverage::Wholly) {
-            (false, true) => Some(Turn::Refused),
-            (true, false) => Some(Turn::Allowed),
+            (false, true) => Some(Direction::Refused),
+            (true, false) => Some(Direction::Allowed),
             _ => None,
         }
     }
 }
 
-/// What a thread reads both files of a pair with.
-pub(super) type Readers<'n, 's> = (Reader<'n, 's>, Reader<'n, 's>);
+/// A thread's readers for both files of a pair.
+pub(super) struct PairReader<'n, 's> {
+    pub old: CoverageReader<'n, 's>,
+    pub new: CoverageReader<'n, 's>,
+}
 
-/// What a robots.txt says: to all, and to subjects by number.
-struct Said {
+/// How much a robots.txt refuses: to agents that it does not name, and to those it names, sorted by
+/// number.
+struct FileCoverage {
     global: Coverage,
     named: Vec<(u32, Coverage)>,
 }
 
-impl<'s> Side<'s> {
+impl<'s> DiffSide<'s> {
     fn new(snapshot: &'s Snapshot, options: &DiffOptions) -> Result<Self> {
         let chain = |agent| snapshot.agent_tokens(agent, options.agent_match);
         let chains = options.agents.iter().map(chain).collect::<Result<_>>()?;
-        Ok(Self { snapshot, names: Names::new(snapshot)?, numbers: Vec::new(), chains })
+        Ok(Self { snapshot, names: AgentNames::new(snapshot)?, numbers: Vec::new(), chains })
     }
 
     /// The row of a file; `None` for [`NONE`].
@@ -77,13 +87,18 @@ impl<'s> Side<'s> {
         if file == NONE { Ok(None) } else { self.snapshot.view().file(file).map(Some) }
     }
 
-    fn said(&self, file: u32, reader: &mut Reader<'_, 's>, asked: bool) -> Result<Said> {
+    fn file_coverage(
+        &self,
+        file: u32,
+        reader: &mut CoverageReader<'_, 's>,
+        is_by_request: bool,
+    ) -> Result<FileCoverage> {
         let Some(file) = self.file(file)? else {
-            return Ok(Said { global: Coverage::Not, named: Vec::new() });
+            return Ok(FileCoverage { global: Coverage::Not, named: Vec::new() });
         };
         let global = reader.coverage(file.global)?;
         let mut named = Vec::new();
-        if asked {
+        if is_by_request {
             let rows = self.snapshot.view().named(&file)?;
             for (agent, chain) in (0..).zip(&self.chains) {
                 if let Some(place) = View::first_named(rows, chain) {
@@ -97,70 +112,70 @@ impl<'s> Side<'s> {
                 named.push((*number, reader.coverage(row.rule_set)?));
             }
         }
-        Ok(Said { global, named })
+        Ok(FileCoverage { global, named })
     }
 }
 
-impl<'s> Subjects<'s> {
+impl<'s> Comparison<'s> {
     pub(super) fn new(old: &'s Snapshot, new: &'s Snapshot, options: &DiffOptions) -> Result<Self> {
-        let (mut old, mut new) = (Side::new(old, options)?, Side::new(new, options)?);
-        let names = number(&mut old, &mut new)?;
-        let asked = !options.agents.is_empty();
-        Ok(Self { old, new, count: if asked { options.agents.len() } else { names }, asked })
+        let (mut old, mut new) = (DiffSide::new(old, options)?, DiffSide::new(new, options)?);
+        let name_count = number_names(&mut old, &mut new)?;
+        let is_by_request = !options.agents.is_empty();
+        let agent_count = if is_by_request { options.agents.len() } else { name_count };
+        Ok(Self { old, new, agent_count, is_by_request })
     }
 
-    pub(super) fn readers(&self) -> Readers<'_, 's> {
-        (Reader::new(&self.old.names), Reader::new(&self.new.names))
+    pub(super) fn reader(&self) -> PairReader<'_, 's> {
+        PairReader { old: CoverageReader::new(&self.old.names), new: CoverageReader::new(&self.new.names) }
     }
 
-    /// Tells `each` what changed for every subject that either file of a pair names, or, of agents that were asked for, for all; gives what
-    /// changed for those whom neither names.
+    /// The change for agents that neither file of a pair names. Pushes the number and the change of
+    /// each agent that either file names; of requested agents, of all.
     pub(super) fn compare(
         &self,
-        pair: &Pair,
-        (old_reader, new_reader): &mut Readers<'_, 's>,
-        mut each: impl FnMut(u32, Change) -> Result<()>,
-    ) -> Result<Change> {
-        let old = self.old.said(pair.old, old_reader, self.asked)?;
-        let new = self.new.said(pair.new, new_reader, self.asked)?;
-        let others = Change { old: old.global, new: new.global, named: false };
+        pair: &FilePair,
+        reader: &mut PairReader<'_, 's>,
+        changes: &mut Vec<(u32, CoverageChange)>,
+    ) -> Result<CoverageChange> {
+        let old = self.old.file_coverage(pair.old, &mut reader.old, self.is_by_request)?;
+        let new = self.new.file_coverage(pair.new, &mut reader.new, self.is_by_request)?;
+        let unnamed = CoverageChange { old: old.global, new: new.global, is_named: false };
+        // Merge the two sorted lists. An agent that one file does not name obeys its global groups.
         let (mut before, mut after) = (old.named.iter().peekable(), new.named.iter().peekable());
-        let mut next = 0;
+        let mut next_unnamed = 0;
         loop {
             let number = match (before.peek(), after.peek()) {
                 (None, None) => break,
                 (Some((number, _)), None) | (None, Some((number, _))) => *number,
                 (Some((first, _)), Some((second, _))) => *first.min(second),
             };
-            if self.asked {
-                (next..number).try_for_each(|unnamed| each(unnamed, others))?;
-                next = number + 1;
+            if self.is_by_request {
+                changes.extend((next_unnamed..number).map(|number| (number, unnamed)));
+                next_unnamed = number + 1;
             }
-            let said = |found: Option<&(u32, Coverage)>, global| found.map_or(global, |(_, reach)| *reach);
-            let old = said(before.next_if(|(other, _)| *other == number), old.global);
-            let new = said(after.next_if(|(other, _)| *other == number), new.global);
-            each(number, Change { old, new, named: true })?;
+            let old = before.next_if(|(other, _)| *other == number).map_or(old.global, |(_, coverage)| *coverage);
+            let new = after.next_if(|(other, _)| *other == number).map_or(new.global, |(_, coverage)| *coverage);
+            changes.push((number, CoverageChange { old, new, is_named: true }));
         }
-        if self.asked {
-            (next..self.count as u32).try_for_each(|unnamed| each(unnamed, others))?;
+        if self.is_by_request {
+            changes.extend((next_unnamed..self.agent_count as u32).map(|number| (number, unnamed)));
         }
-        Ok(others)
+        Ok(unnamed)
     }
 
-    /// The name of a number.
+    /// The name with this number.
     pub(super) fn name(&self, number: u32) -> Result<&'s [u8]> {
-        match self.old.numbers.binary_search(&number) {
-            Ok(token) => self.old.snapshot.token(token as u64),
-            Err(_) => match self.new.numbers.binary_search(&number) {
-                Ok(token) => self.new.snapshot.token(token as u64),
-                Err(_) => Err(Error::corrupt("the number of a name")),
-            },
+        for side in [&self.old, &self.new] {
+            if let Ok(token) = side.numbers.binary_search(&number) {
+                return side.snapshot.token(token as u64);
+            }
         }
+        Err(Error::corrupt("the number of a name"))
     }
 }
 
-/// Numbers the names of both snapshots, which are sorted in each, and tells how many there are.
-fn number(old: &mut Side<'_>, new: &mut Side<'_>) -> Result<usize> {
+/// Numbers the names of both snapshots by merging the two sorted lists. Returns how many there are.
+fn number_names(old: &mut DiffSide<'_>, new: &mut DiffSide<'_>) -> Result<usize> {
     let mut next = 0;
     loop {
         let (before, after) = (old.numbers.len(), new.numbers.len());

@@ -1,9 +1,9 @@
-//! Each distinct pair of robots.txt files looked at once: who is newly refused or allowed, and at how many origins.
+//! Counts the transitions of each agent: one comparison per distinct pair of robots.txt files.
 
-use crate::analysis::diff::examples::{self, Shown};
-use crate::analysis::diff::origins::Pair;
-use crate::analysis::diff::same::{same_rules, same_text};
-use crate::analysis::diff::subjects::{Change, Readers, Subjects, Turn};
+use crate::analysis::diff::comparison::{Comparison, CoverageChange, Direction, PairReader};
+use crate::analysis::diff::examples::{self, DiffRow};
+use crate::analysis::diff::origins::FilePair;
+use crate::analysis::diff::same_rules::{StoredFile, have_same_rules, have_same_text};
 use crate::analysis::diff::{AgentChange, Diff, DiffOptions};
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
@@ -11,18 +11,19 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Origins that turned, by which way. They are fewer than 2^32, since rows are numbered in four bytes.
+/// Numbers of origins with a transition, by direction. Four bytes suffice, because rows of origins
+/// are numbered in four bytes.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+struct TransitionCounts {
     refused: AtomicU32,
     allowed: AtomicU32,
 }
 
-impl Tally {
-    fn add(&self, change: &Change, origins: u32) {
-        match change.turn() {
-            Some(Turn::Refused) => self.refused.fetch_add(origins, Ordering::Relaxed),
-            Some(Turn::Allowed) => self.allowed.fetch_add(origins, Ordering::Relaxed),
+impl TransitionCounts {
+    fn add(&self, change: &CoverageChange, origins: u32) {
+        match change.direction() {
+            Some(Direction::Refused) => self.refused.fetch_add(origins, Ordering::Relaxed),
+            Some(Direction::Allowed) => self.allowed.fetch_add(origins, Ordering::Relaxed),
             None => 0,
         };
     }
@@ -33,20 +34,31 @@ impl Tally {
     }
 }
 
-/// What is counted of one subject.
+/// The counts of one compared agent.
 #[derive(Debug, Default)]
-struct Tallies {
-    /// At origins where either robots.txt names it.
-    named: Tally,
-    /// Of an agent that was asked for: at the others. Of a name, which is not looked at there: how those turned for the unnamed where it is
-    /// named, so that the others are the rest.
-    unnamed: Tally,
+struct ComparedAgent {
+    /// At origins where either file names it.
+    named: TransitionCounts,
+    /// For a requested agent: its transitions at the other origins.
+    ///
+    /// For a name, other origins are not visited. So this counts the transitions of unnamed agents
+    /// at the origins that name it. Their total less this is the count of the other origins.
+    unnamed: TransitionCounts,
 }
 
-/// What is known of a pair of files.
-struct PathSignature {
+/// All counts, shared by all threads.
+struct DiffCounts {
+    agents: Vec<ComparedAgent>,
+    /// Of agents that neither file names.
+    unnamed: TransitionCounts,
+}
+
+/// The result of comparing the files of a pair.
+#[derive(Default)]
+struct PairResult {
     rules_changed: bool,
-    turned: bool,
+    /// Whether any compared agent, or the unnamed ones, have a transition.
+    has_transition: bool,
 }
 
 /// Compares all pairs, and completes `diff`.
@@ -54,86 +66,88 @@ pub(super) fn count(
     old: &Snapshot,
     new: &Snapshot,
     options: &DiffOptions,
-    pairs: &[Pair],
+    pairs: &[FilePair],
     diff: &mut Diff,
 ) -> Result<()> {
-    let subjects = Subjects::new(old, new, options)?;
-    let tallies: Vec<Tallies> = std::iter::repeat_with(Tallies::default).take(subjects.count).collect();
-    let others = Tally::default();
-    let seen: Vec<PathSignature> = pairs
+    let comparison = Comparison::new(old, new, options)?;
+    let counts = DiffCounts {
+        agents: std::iter::repeat_with(ComparedAgent::default).take(comparison.agent_count).collect(),
+        unnamed: TransitionCounts::default(),
+    };
+    let results: Vec<PairResult> = pairs
         .par_iter()
-        .map_init(|| subjects.readers(), |readers, pair| see(&subjects, pair, readers, &tallies, &others))
+        .map_init(|| comparison.reader(), |reader, pair| compare_pair(&comparison, pair, reader, &counts))
         .collect::<Result<_>>()?;
-    for (pair, _) in pairs.iter().zip(&seen).filter(|(_, seen)| seen.rules_changed) {
+    for (pair, _) in pairs.iter().zip(&results).filter(|(_, result)| result.rules_changed) {
         diff.rules_changed.origins += u64::from(pair.count);
         if diff.rules_changed.examples.len() < options.examples {
             diff.rules_changed.examples.push(old.origin_at(pair.row)?.origin());
         }
     }
-    let mut shown = shown(&subjects, options, &tallies, &others, diff)?;
-    let turned = pairs.iter().zip(&seen).filter(|(_, seen)| seen.turned).map(|(pair, _)| pair);
-    examples::find(&subjects, turned, options.examples, &mut shown)?;
-    let mut rows = shown.into_iter().map(|shown| shown.row);
+    let mut rows = rows(&comparison, options, &counts, diff)?;
+    let changed = pairs.iter().zip(&results).filter(|(_, result)| result.has_transition).map(|(pair, _)| pair);
+    examples::add(&comparison, changed, options.examples, &mut rows)?;
+    let mut rows = rows.into_iter().map(|row| row.change);
     diff.others = rows.next().unwrap_or_else(|| AgentChange::none("*".to_owned()));
     diff.agents = rows.collect();
     Ok(())
 }
 
-/// Looks at one pair.
-fn see<'s>(
-    subjects: &Subjects<'s>,
-    pair: &Pair,
-    readers: &mut Readers<'_, 's>,
-    tallies: &[Tallies],
-    others: &Tally,
-) -> Result<PathSignature> {
-    let (old, new) = (&subjects.old, &subjects.new);
+/// Compares one pair, and adds its origins to the counts.
+fn compare_pair<'s>(
+    comparison: &Comparison<'s>,
+    pair: &FilePair,
+    reader: &mut PairReader<'_, 's>,
+    counts: &DiffCounts,
+) -> Result<PairResult> {
+    let (old, new) = (&comparison.old, &comparison.new);
     let mut rules_changed = false;
+    // Equal texts are the fast way out, and equal rules the next one.
     if let (Some(before), Some(after)) = (old.file(pair.old)?, new.file(pair.new)?) {
-        if same_text((old.snapshot, &before), (new.snapshot, &after))? {
-            return Ok(PathSignature { rules_changed, turned: false });
+        let before = StoredFile { snapshot: old.snapshot, row: before };
+        let after = StoredFile { snapshot: new.snapshot, row: after };
+        if have_same_text(before, after)? {
+            return Ok(PairResult::default());
         }
-        let same_name = |first: u32, second: u32| old.numbers.get(first as usize) == new.numbers.get(second as usize);
-        rules_changed = !same_rules((&old.snapshot.view(), &before), (&new.snapshot.view(), &after), same_name)?;
+        let is_same_name =
+            |first: u32, second: u32| old.numbers.get(first as usize) == new.numbers.get(second as usize);
+        rules_changed = !have_same_rules(before, after, is_same_name)?;
         if !rules_changed {
-            return Ok(PathSignature { rules_changed, turned: false });
+            return Ok(PairResult::default());
         }
     }
     let mut changes = Vec::new();
-    let unnamed = subjects.compare(pair, readers, |number, change| {
-        changes.push((number, change));
-        Ok(())
-    })?;
-    others.add(&unnamed, pair.count);
-    let mut turned = unnamed.turn().is_some();
+    let unnamed = comparison.compare(pair, reader, &mut changes)?;
+    counts.unnamed.add(&unnamed, pair.count);
+    let mut has_transition = unnamed.direction().is_some();
     for (number, change) in changes {
-        let tallies = tallies.get(number as usize).ok_or_else(|| Error::corrupt("the number of a name"))?;
-        turned |= change.turn().is_some();
-        if change.named { &tallies.named } else { &tallies.unnamed }.add(&change, pair.count);
-        if !subjects.asked {
-            tallies.unnamed.add(&unnamed, pair.count);
+        let agent = counts.agents.get(number as usize).ok_or_else(|| Error::corrupt("the number of a name"))?;
+        has_transition |= change.direction().is_some();
+        if change.is_named { &agent.named } else { &agent.unnamed }.add(&change, pair.count);
+        if !comparison.is_by_request {
+            agent.unnamed.add(&unnamed, pair.count);
         }
     }
-    Ok(PathSignature { rules_changed, turned })
+    Ok(PairResult { rules_changed, has_transition })
 }
 
-/// The rows that are shown, without examples: that of all others, and the agents that were asked for or the names with the most changes.
-fn shown<'s>(
-    subjects: &Subjects<'s>,
+/// The rows of the diff without examples: that of unnamed agents, then the requested agents or the
+/// names with the most transitions.
+fn rows(
+    comparison: &Comparison<'_>,
     options: &DiffOptions,
-    tallies: &[Tallies],
-    others: &Tally,
+    counts: &DiffCounts,
     diff: &mut Diff,
-) -> Result<Vec<Shown>> {
-    let unnamed = others.counts();
-    let mut rows = vec![Shown::others(row("*".to_owned(), [0; 2], unnamed))];
-    let named: Vec<[u64; 2]> = tallies.iter().map(|tallies| tallies.named.counts()).collect();
-    if subjects.asked {
-        for (number, (agent, tallies)) in (0..).zip(options.agents.iter().zip(tallies)) {
-            let row = row(agent.to_string(), named[number as usize], tallies.unnamed.counts());
-            diff.agents_changed += u64::from(row.refused.origins + row.allowed.origins > 0);
+) -> Result<Vec<DiffRow>> {
+    let unnamed = counts.unnamed.counts();
+    let mut rows = vec![DiffRow::unnamed(agent_change("*".to_owned(), [0; 2], unnamed))];
+    let named: Vec<[u64; 2]> = counts.agents.iter().map(|agent| agent.named.counts()).collect();
+    if comparison.is_by_request {
+        for (number, (agent, counts)) in (0..).zip(options.agents.iter().zip(&counts.agents)) {
+            let change = agent_change(agent.to_string(), named[number as usize], counts.unnamed.counts());
+            diff.agents_changed += u64::from(change.refused.origins + change.allowed.origins > 0);
             let keys = agent.keys(options.agent_match).map(<[u8]>::to_vec).collect();
-            rows.push(Shown { number: Some(number), keys, row });
+            rows.push(DiffRow { number: Some(number), keys, change });
         }
         return Ok(rows);
     }
@@ -141,19 +155,18 @@ fn shown<'s>(
     diff.agents_changed = ranking.len() as u64;
     ranking.sort_by_key(|&number| Reverse(named[number][0] + named[number][1]));
     for number in ranking.into_iter().take(options.top) {
-        let name = subjects.name(number as u32)?;
-        let elsewhere = tallies[number].unnamed.counts();
-        let rest = [unnamed[0].saturating_sub(elsewhere[0]), unnamed[1].saturating_sub(elsewhere[1])];
-        let row = row(String::from_utf8_lossy(name).into_owned(), named[number], rest);
-        rows.push(Shown { number: Some(number as u32), keys: vec![name.to_vec()], row });
+        let name = comparison.name(number as u32)?;
+        let at_named = counts.agents[number].unnamed.counts();
+        let elsewhere = [unnamed[0].saturating_sub(at_named[0]), unnamed[1].saturating_sub(at_named[1])];
+        let change = agent_change(String::from_utf8_lossy(name).into_owned(), named[number], elsewhere);
+        rows.push(DiffRow { number: Some(number as u32), keys: vec![name.to_vec()], change });
     }
     Ok(rows)
 }
 
-fn row(name: String, named: [u64; 2], unnamed: [u64; 2]) -> AgentChange {
-    let mut row = AgentChange::none(name);
-    for (turned, (named, unnamed)) in [&mut row.refused, &mut row.allowed].into_iter().zip(named.iter().zip(unnamed)) {
-        (turned.origins, turned.named) = (named + unnamed, *named);
-    }
-    row
+fn agent_change(name: String, named: [u64; 2], unnamed: [u64; 2]) -> AgentChange {
+    let mut change = AgentChange::none(name);
+    (change.refused.origins, change.refused.named) = (named[0] + unnamed[0], named[0]);
+    (change.allowed.origins, change.allowed.named) = (named[1] + unnamed[1], named[1]);
+    change
 }

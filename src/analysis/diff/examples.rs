@@ -1,124 +1,132 @@
-//! Examples of what changed for those who are shown: origins that turned, and the rules that made them.
+//! Examples of transitions: origins with the rule lines that were removed and added.
 
-use crate::analysis::diff::origins::Pair;
-use crate::analysis::diff::subjects::{Change, Readers, Subjects, Turn};
-use crate::analysis::diff::{AgentChange, RuleChange};
+use crate::analysis::diff::comparison::{Comparison, CoverageChange, Direction, PairReader};
+use crate::analysis::diff::origins::FilePair;
+use crate::analysis::diff::{AgentChange, RuleChange, Transition};
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::robots::Robots;
+use crate::robots::{AgentLine, Robots};
 use std::collections::HashMap;
 
-/// A row that is shown, and whom it is about.
-pub(super) struct Shown {
-    /// The subject; `None` for those whom no robots.txt names.
+/// A row of the diff.
+pub(super) struct DiffRow {
+    /// The number of the compared agent; `None` for agents that no robots.txt names.
     pub number: Option<u32>,
-    /// The names it goes by.
+    /// The names that groups are looked up by, in the order of preference.
     pub keys: Vec<Vec<u8>>,
-    pub row: AgentChange,
+    pub change: AgentChange,
 }
 
-impl Shown {
-    pub(super) fn others(row: AgentChange) -> Self {
-        Self { number: None, keys: Vec::new(), row }
+impl DiffRow {
+    /// The row of agents that no robots.txt names.
+    pub(super) fn unnamed(change: AgentChange) -> Self {
+        Self { number: None, keys: Vec::new(), change }
     }
 
-    /// Whether there is room for another example, and one is left to be found.
-    fn wants(&mut self, turn: Turn, examples: usize) -> bool {
-        let turned = match turn {
-            Turn::Refused => &self.row.refused,
-            Turn::Allowed => &self.row.allowed,
-        };
-        turned.examples.len() < examples && turned.origins > turned.examples.len() as u64
+    fn transition(&mut self, direction: Direction) -> &mut Transition {
+        match direction {
+            Direction::Refused => &mut self.change.refused,
+            Direction::Allowed => &mut self.change.allowed,
+        }
+    }
+
+    /// Whether another example is wanted, and can exist.
+    fn wants(&mut self, direction: Direction, examples: usize) -> bool {
+        let transition = self.transition(direction);
+        transition.examples.len() < examples && transition.origins > transition.examples.len() as u64
     }
 }
 
-/// Fills `shown` with examples: of the pairs, which are those where somebody turned, each with its first origin.
-pub(super) fn find<'s, 'p>(
-    subjects: &Subjects<'s>,
-    pairs: impl Iterator<Item = &'p Pair>,
+/// Adds up to `examples` examples per direction to each row, from the first origin of each pair.
+/// `pairs` are those with a transition of any agent.
+pub(super) fn add<'p>(
+    comparison: &Comparison<'_>,
+    pairs: impl Iterator<Item = &'p FilePair>,
     examples: usize,
-    shown: &mut [Shown],
+    rows: &mut [DiffRow],
 ) -> Result<()> {
-    let mut readers = subjects.readers();
+    let mut reader = comparison.reader();
     for pair in pairs {
-        let open =
-            shown.iter_mut().any(|shown| shown.wants(Turn::Refused, examples) || shown.wants(Turn::Allowed, examples));
-        if !open {
+        let is_complete =
+            |row: &mut DiffRow| !row.wants(Direction::Refused, examples) && !row.wants(Direction::Allowed, examples);
+        if rows.iter_mut().all(is_complete) {
             break;
         }
-        let mut changes: HashMap<Option<u32>, Change> = HashMap::new();
-        let others = subjects.compare(pair, &mut readers, |number, change| {
-            changes.insert(Some(number), change);
-            Ok(())
-        })?;
-        changes.insert(None, others);
+        let mut changes = Vec::new();
+        let unnamed = comparison.compare(pair, &mut reader, &mut changes)?;
+        let changes: HashMap<u32, CoverageChange> = changes.into_iter().collect();
+        // The texts are decompressed for the first row that needs them.
         let mut texts = None;
-        for shown in shown.iter_mut() {
-            let Some(turn) = changes.get(&shown.number).and_then(Change::turn) else { continue };
-            if !shown.wants(turn, examples) {
+        for row in rows.iter_mut() {
+            let change = match &row.number {
+                Some(number) => changes.get(number),
+                None => Some(&unnamed),
+            };
+            let Some(direction) = change.and_then(CoverageChange::direction) else { continue };
+            if !row.wants(direction, examples) {
                 continue;
             }
             let texts = match &mut texts {
                 Some(texts) => texts,
-                none => none.insert(Texts::read(subjects, pair, &mut readers)?),
+                none => none.insert(PairTexts::read(comparison, pair, &mut reader)?),
             };
-            let change = texts.change(&shown.keys);
-            match turn {
-                Turn::Refused => shown.row.refused.examples.push(change),
-                Turn::Allowed => shown.row.allowed.examples.push(change),
-            }
+            let example = texts.rule_change(&row.keys);
+            row.transition(direction).examples.push(example);
         }
     }
     Ok(())
 }
 
-/// Both robots.txt files of an origin; empty where there is none.
-struct Texts {
+/// Both robots.txt files of an origin, each empty if there is none.
+struct PairTexts {
     origin: String,
     old: Vec<u8>,
     new: Vec<u8>,
 }
 
-impl Texts {
-    fn read<'s>(subjects: &Subjects<'s>, pair: &Pair, (old, new): &mut Readers<'_, 's>) -> Result<Self> {
+impl PairTexts {
+    fn read<'s>(comparison: &Comparison<'s>, pair: &FilePair, reader: &mut PairReader<'_, 's>) -> Result<Self> {
+        let (old, new) = (comparison.old.file(pair.old)?, comparison.new.file(pair.new)?);
         Ok(Self {
-            origin: subjects.old.snapshot.origin_at(pair.row)?.origin(),
-            old: subjects.old.file(pair.old)?.map(|file| old.text(&file)).transpose()?.unwrap_or_default(),
-            new: subjects.new.file(pair.new)?.map(|file| new.text(&file)).transpose()?.unwrap_or_default(),
+            origin: comparison.old.snapshot.origin_at(pair.row)?.origin(),
+            old: old.map(|file| reader.old.text(&file)).transpose()?.unwrap_or_default(),
+            new: new.map(|file| reader.new.text(&file)).transpose()?.unwrap_or_default(),
         })
     }
 
-    fn change(&self, keys: &[Vec<u8>]) -> RuleChange {
-        // Lines are shown as they stand, which no profile changes.
+    fn rule_change(&self, keys: &[Vec<u8>]) -> RuleChange {
+        // The text of lines does not depend on the profile.
         let parsed = [&self.old, &self.new].map(|text| Robots::parse(text, Profile::default()));
-        let [(old_group, old), (new_group, new)] = [rules(&parsed[0], keys), rules(&parsed[1], keys)];
-        let (removed, removed_more) = beyond(&old, &new);
-        let (added, added_more) = beyond(&new, &old);
+        let [(old_group, old), (new_group, new)] = [rule_lines(&parsed[0], keys), rule_lines(&parsed[1], keys)];
+        let (removed, removed_more) = difference(&old, &new);
+        let (added, added_more) = difference(&new, &old);
         RuleChange { origin: self.origin.clone(), old_group, new_group, removed, removed_more, added, added_more }
     }
 }
 
-/// The lines of the rules that hold for the first of some names that any group names, or else for all; and whose groups these are.
-fn rules<'t>(robots: &Robots<'t>, keys: &[Vec<u8>]) -> (Option<String>, Vec<&'t [u8]>) {
-    let groups = robots.groups();
-    let lines = |test: &dyn Fn(&crate::robots::AgentLine<'_>) -> bool| -> Option<Vec<&'t [u8]>> {
-        let mut found = groups.iter().filter(|group| group.agents().iter().any(test)).peekable();
-        found.peek()?;
-        Some(found.flat_map(|group| group.rules()).map(|rule| rule.text()).collect())
-    };
+/// The rule lines that apply to an agent, and the name of their groups: of the first of `keys` that
+/// a group names, else `*`, else none.
+fn rule_lines<'t>(robots: &Robots<'t>, keys: &[Vec<u8>]) -> (Option<String>, Vec<&'t [u8]>) {
     for key in keys {
-        if let Some(lines) = lines(&|line| line.names(key)) {
+        if let Some(lines) = lines_of_groups(robots, |line| line.names(key)) {
             return (Some(String::from_utf8_lossy(key).into_owned()), lines);
         }
     }
-    match lines(&|line| line.is_global()) {
+    match lines_of_groups(robots, AgentLine::is_global) {
         Some(lines) => (Some("*".to_owned()), lines),
         None => (None, Vec::new()),
     }
 }
 
-/// The first of the lines that others do not have, each as often as it stands there more often, and how many more there are.
-fn beyond(lines: &[&[u8]], others: &[&[u8]]) -> (Vec<String>, u64) {
+/// The rule lines of all groups with a user-agent line of this kind; `None` without such a group.
+fn lines_of_groups<'t>(robots: &Robots<'t>, is_wanted: impl Fn(&AgentLine<'t>) -> bool) -> Option<Vec<&'t [u8]>> {
+    let mut groups = robots.groups().iter().filter(|group| group.agents().iter().any(&is_wanted)).peekable();
+    groups.peek()?;
+    Some(groups.flat_map(|group| group.rules()).map(|rule| rule.text()).collect())
+}
+
+/// The multiset difference of two lists of lines: the first few lines, and the number of the rest.
+fn difference(lines: &[&[u8]], others: &[&[u8]]) -> (Vec<String>, u64) {
     let mut left: HashMap<&[u8], u64> = HashMap::new();
     others.iter().for_each(|line| *left.entry(line).or_default() += 1);
     let (mut out, mut more) = (Vec::new(), 0);

@@ -1,90 +1,98 @@
-//! Two snapshots compared: which origins came and went, whose rules changed, and which agents are newly refused or allowed.
+//! The difference of two snapshots: origins, outcomes, rules, and agents newly refused or allowed.
 //!
-//! First the origins of both, which are sorted, are walked side by side (`origins`); what remains are the distinct pairs of robots.txt
-//! files. Then each pair is looked at once (`count`), for every agent name (`subjects`), and in the end examples are sought for the names
-//! that are shown (`examples`).
+//! The comparison has three steps:
+//!
+//! 1. `origins` joins the sorted origins of both snapshots, and reduces them to the distinct pairs
+//!    of robots.txt files.
+//! 2. `count` compares each pair once (`same_rules`), and computes for each agent how much the
+//!    files refuse to it (`comparison`).
+//! 3. `examples` adds examples to the rows of the result.
 
+mod comparison;
 mod count;
 mod examples;
 mod origins;
-mod same;
-mod subjects;
+mod same_rules;
 
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::snapshot::{OutcomeClass, Snapshot};
 use serde::{Serialize, Serializer};
 
-/// What two snapshots are compared for.
+/// The options of [`Diff::of`].
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
-    /// The agents to compare for, each with its own row; none: every name that a robots.txt of either snapshot names.
+    /// The agents to compare, each with its own row. If empty: all names in either snapshot.
     pub agents: Vec<Agent>,
     /// How `agents` are compared with user-agent lines.
     pub agent_match: AgentMatch,
-    /// Without `agents`: how many names to give, those with the most changes.
+    /// Without `agents`: the number of rows, for the names with the most changes.
     pub top: usize,
-    /// How many examples to give of each kind of change.
+    /// The number of examples for each kind of change.
     pub examples: usize,
 }
 
 impl Default for DiffOptions {
-    /// Every name, the twenty with the most changes, three examples each.
+    /// The twenty names with the most changes, three examples each.
     fn default() -> Self {
         Self { agents: Vec::new(), agent_match: AgentMatch::default(), top: 20, examples: 3 }
     }
 }
 
-/// How a snapshot differs from an earlier one; made by [`Diff::of`]. All counts are of origins.
+/// The difference of two snapshots; returned by [`Diff::of`]. All counts are numbers of origins.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
-    /// In the old snapshot.
+    /// Origins of the old snapshot.
     pub old: u64,
-    /// In the new one.
+    /// Origins of the new snapshot.
     pub new: u64,
-    /// In the new one only.
+    /// Origins of the new snapshot only.
     pub added: Origins,
-    /// In the old one only.
+    /// Origins of the old snapshot only.
     pub gone: Origins,
-    /// In both.
+    /// Origins of both snapshots.
     pub common: u64,
-    /// In both, and fetching came to another class of outcome.
+    /// Origins of both whose outcome has another class.
     pub outcome_changed: Origins,
-    /// The same, by what it came to before and after; only those that occur.
+    /// The same, by the classes before and after. Only pairs of classes that occur.
     pub outcomes: Vec<OutcomeChange>,
-    /// In both, with a robots.txt in both, and another is said to some agent: other rules, or another name. Comments, sitemaps, the order
-    /// of lines and what changes no verdict do not count.
+    /// Origins with a robots.txt in both snapshots that differ in a rule or in an agent name.
+    ///
+    /// Comments, sitemaps, the order of lines, and changes without effect on verdicts do not count.
     pub rules_changed: Origins,
-    /// In both, with an answer in both: a robots.txt, or none (4xx, an unresolved redirect), which refuses nothing. Agents are compared at
-    /// these; where fetching failed nobody knows.
+    /// Origins that answered in both snapshots. Agents are compared at these origins only.
+    ///
+    /// An answer is a robots.txt, or that there is none (4xx, an unresolved redirect), which
+    /// refuses nothing. If fetching failed, the rules are unknown.
     pub answered: u64,
-    /// What changed for agents that neither robots.txt names; its name is `*`.
+    /// The change for agents that neither robots.txt names. Its name is `*`.
     pub others: AgentChange,
-    /// What changed for names, or for the agents asked for.
+    /// The changes of names, or of the requested agents.
     pub agents: Vec<AgentChange>,
-    /// For how many names something changed by groups of their own; of the agents asked for, how many.
+    /// The number of names with transitions by groups of their own; or the number of requested
+    /// agents with transitions.
     pub agents_changed: u64,
 }
 
-/// Origins, counted, with the first few in the order of their keys.
+/// A number of origins, and the first few of them, sorted by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Origins {
-    /// How many.
+    /// The number of origins.
     pub origins: u64,
-    /// Such as `https://example.com`; as many as asked for.
+    /// Origins such as `https://example.com`, at most [`DiffOptions::examples`].
     pub examples: Vec<String>,
 }
 
-/// Origins whose outcome changed in one way.
+/// A change of the outcome from one class to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct OutcomeChange {
-    /// What fetching came to in the old snapshot.
+    /// The class in the old snapshot.
     #[serde(serialize_with = "class_name")]
     pub from: OutcomeClass,
-    /// What in the new one.
+    /// The class in the new snapshot.
     #[serde(serialize_with = "class_name")]
     pub to: OutcomeClass,
-    /// How many.
+    /// The number of origins.
     pub origins: u64,
 }
 
@@ -92,58 +100,63 @@ fn class_name<S: Serializer>(class: &OutcomeClass, serializer: S) -> Result<S::O
     serializer.serialize_str(class.name())
 }
 
-/// What changed for one agent, over the origins that answered in both snapshots.
+/// The change for one agent, over the origins that answered in both snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentChange {
-    /// A name in lower case, or an agent as it was given. Names come from strangers: see [`NamedAgent::name`](crate::NamedAgent::name).
+    /// A name in lower case, or a requested agent as given. Sites write names, so they may contain
+    /// any characters: see [`NamedAgent::name`](crate::NamedAgent::name).
     pub name: String,
-    /// Origins that now refuse every URL to it ([`Coverage::Wholly`](crate::Coverage::Wholly)), and did not.
+    /// Origins that refuse every URL to it now ([`Coverage::Wholly`](crate::Coverage::Wholly)), and
+    /// did not in the old snapshot.
     pub refused: Transition,
-    /// Origins that refused every URL to it, and do not any more.
+    /// Origins that refused every URL to it in the old snapshot, and do not now.
     pub allowed: Transition,
 }
 
-/// Origins that turned one way.
+/// A change of origins between two snapshots, in one direction: newly refused or newly allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Transition {
-    /// How many.
+    /// The number of origins.
     pub origins: u64,
-    /// Those of them where either robots.txt has a group for the agent; at the others the global groups changed.
+    /// Origins where either robots.txt has a group for the agent. At the others, the global groups
+    /// changed.
     pub named: u64,
-    /// The first few with different robots.txt files, in the order of their keys. Where all names were asked for, those of a name are
-    /// among `named`.
+    /// The first few origins with different pairs of robots.txt files, sorted by key. Without
+    /// requested agents, the examples of a name are among `named`.
     pub examples: Vec<RuleChange>,
 }
 
-/// How the rules of one origin for one agent changed.
+/// The change of the rules of one origin for one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleChange {
-    /// Such as `https://example.com`.
+    /// The origin, such as `https://example.com`.
     pub origin: String,
-    /// Whose groups held in the old robots.txt: a name, `*`, or none.
+    /// The agent name of the groups that applied in the old robots.txt; `*`, or `None` without any.
     pub old_group: Option<String>,
-    /// Whose hold in the new one.
+    /// The same in the new robots.txt.
     pub new_group: Option<String>,
-    /// Rule lines of those old groups that the new ones do not have, without comments; at most [`RuleChange::LINES`].
+    /// Rule lines of the old groups that the new ones lack, without comments; at most
+    /// [`RuleChange::LINES`].
     pub removed: Vec<String>,
-    /// How many more there are.
+    /// The number of further removed lines.
     pub removed_more: u64,
-    /// Rule lines of the new groups that the old ones did not have; at most as many.
+    /// Rule lines of the new groups that the old ones lack; at most as many.
     pub added: Vec<String>,
-    /// How many more there are.
+    /// The number of further added lines.
     pub added_more: u64,
 }
 
 impl RuleChange {
-    /// How many lines are given of those added, and of those removed.
+    /// The number of lines in `added` and in `removed` at most.
     pub const LINES: usize = 5;
 }
 
 impl Diff {
     /// Compares two snapshots of the same profile.
     ///
-    /// Cost: a pass over the origins of both; then each distinct pair of robots.txt files is looked at, on all threads of the
-    /// current rayon pool. Memory: some 40 bytes for each such pair and 30 for each name.
+    /// Cost: a pass over the origins of both, then one comparison for each distinct pair of
+    /// robots.txt files, on all threads of the current rayon pool. Memory: about 40 bytes per pair
+    /// and 30 per name.
     ///
     /// ```
     /// use robosieve::{Compiler, Diff, DiffOptions, Snapshot};
@@ -156,30 +169,32 @@ impl Diff {
     /// let new = compile(b"user-agent: *\ndisallow: /private\nuser-agent: GPTBot\ndisallow: /")?;
     /// let diff = Diff::of(&old, &new, &DiffOptions::default())?;
     /// let change = &diff.agents[0];
-    /// assert_eq!((change.name.as_str(), change.refused.origins, change.allowed.origins), ("gptbot", 1, 0));
+    /// assert_eq!(change.name, "gptbot");
+    /// assert_eq!((change.refused.origins, change.allowed.origins), (1, 0));
     /// assert_eq!(change.refused.examples[0].added, ["disallow: /"]);
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::BadDiff`] if the profiles differ; [`ErrorKind::Corrupt`] where the bytes of either contradict each other.
+    /// [`ErrorKind::BadDiff`] if the profiles differ; [`ErrorKind::Corrupt`] if the bytes of either
+    /// snapshot contradict each other.
     pub fn of(old: &Snapshot, new: &Snapshot, options: &DiffOptions) -> Result<Self> {
         let profiles = [old.profile()?, new.profile()?];
         if profiles[0] != profiles[1] {
             return Err(Error::from(ErrorKind::BadDiff(format!(
-                "the old snapshot is of profile {}, the new one of {}, so their rules mean different things; \
+                "the profile of the old snapshot is {}, that of the new one is {}, so their rules cannot be compared; \
                  compile one of them again with the profile of the other",
                 profiles[0].name(),
                 profiles[1].name(),
             )))
             .with_remedy(Remedy::CompileWithProfile(profiles[1].name())));
         }
-        let (mut diff, pairs) = origins::walk(old, new, options.examples)?;
+        let (mut diff, pairs) = origins::join_origins(old, new, options.examples)?;
         count::count(old, new, options, &pairs, &mut diff)?;
         Ok(diff)
     }
 
-    /// Whether the two differ in anything that is compared.
+    /// Whether no difference was found.
     pub fn is_empty(&self) -> bool {
         [&self.added, &self.gone, &self.outcome_changed, &self.rules_changed].iter().all(|change| change.origins == 0)
     }

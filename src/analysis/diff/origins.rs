@@ -1,4 +1,8 @@
-//! The origins of both snapshots side by side: what came, what went, which pairs of robots.txt files remain.
+//! A merge join of the origins of two snapshots, which are sorted by key in both.
+//!
+//! It counts origins that were added or are gone, and changed outcomes. All other differences
+//! depend on the two robots.txt files of an origin only. So the join returns the distinct pairs of
+//! files, each with the number of its origins.
 
 use crate::analysis::diff::{AgentChange, Diff, Origins, OutcomeChange, Transition};
 use crate::error::Result;
@@ -7,19 +11,20 @@ use crate::snapshot::{OriginEntry, OutcomeClass, Snapshot};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-/// Origins that answered in both snapshots with the same two robots.txt files; [`NONE`] stands for none.
+/// The robots.txt files of origins that answered in both snapshots; [`NONE`] for no robots.txt.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
+pub(super) struct FilePair {
     pub old: u32,
     pub new: u32,
-    /// How many origins.
+    /// The number of origins.
     pub count: u32,
-    /// The first of them, by its row in the old snapshot.
+    /// The row of the first origin in the old snapshot.
     pub row: u32,
 }
 
 impl Origins {
-    pub(super) fn push(&mut self, entry: &OriginEntry<'_>, examples: usize) {
+    /// Counts an origin, and keeps it if it is among the first `examples`.
+    fn push(&mut self, entry: &OriginEntry<'_>, examples: usize) {
         self.origins += 1;
         if self.examples.len() < examples {
             self.examples.push(entry.origin());
@@ -28,25 +33,33 @@ impl Origins {
 }
 
 impl AgentChange {
+    /// No change for an agent.
     pub(super) fn none(name: String) -> Self {
         Self { name, refused: Transition::default(), allowed: Transition::default() }
     }
 }
 
-/// Walks both, and gives what is known so far and the pairs of files, in the order of their first origins.
-pub(super) fn walk(old: &Snapshot, new: &Snapshot, examples: usize) -> Result<(Diff, Vec<Pair>)> {
-    let mut walk = Walk { examples, diff: empty(old.origin_count(), new.origin_count()), ..Walk::default() };
+/// Joins the origins of both snapshots. Returns the counts so far, and the pairs of files in the
+/// order of their first origins.
+pub(super) fn join_origins(old: &Snapshot, new: &Snapshot, examples: usize) -> Result<(Diff, Vec<FilePair>)> {
+    let diff = Diff { old: old.origin_count().into(), new: new.origin_count().into(), ..Diff::default() };
+    let mut join = OriginJoin { examples, diff, ..OriginJoin::default() };
     let (mut olds, mut news) = (old.origins(), new.origins());
     let (mut before, mut after) = (olds.next().transpose()?, news.next().transpose()?);
     let mut row = 0;
     loop {
         let order = match (&before, &after) {
-            (None, None) => return Ok(walk.done()),
+            (None, None) => return Ok(join.finish()),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
-            (Some(before), Some(after)) => before.key().cmp(after.key()),
+            (Some(old), Some(new)) => old.key().cmp(new.key()),
         };
-        walk.step((before.as_ref(), row), after.as_ref(), order);
+        match (order, &before, &after) {
+            (Ordering::Less, Some(old), _) => join.diff.gone.push(old, examples),
+            (Ordering::Greater, _, Some(new)) => join.diff.added.push(new, examples),
+            (_, Some(old), Some(new)) => join.add_common(old, row, new),
+            _ => {}
+        }
         if order.is_le() {
             before = olds.next().transpose()?;
             row += 1;
@@ -58,16 +71,12 @@ pub(super) fn walk(old: &Snapshot, new: &Snapshot, examples: usize) -> Result<(D
 }
 
 #[derive(Default)]
-struct Walk {
+struct OriginJoin {
     examples: usize,
     diff: Diff,
     outcomes: BTreeMap<(u8, u8), OutcomeChange>,
-    /// By both files: how many origins, and the first.
+    /// For each pair of files the number of origins, and the row of the first.
     pairs: HashMap<(u32, u32), (u32, u32)>,
-}
-
-fn empty(old: u32, new: u32) -> Diff {
-    Diff { old: old.into(), new: new.into(), ..Diff::default() }
 }
 
 impl Default for Diff {
@@ -89,17 +98,8 @@ impl Default for Diff {
     }
 }
 
-impl Walk {
-    fn step(&mut self, (old, row): (Option<&OriginEntry<'_>>, u32), new: Option<&OriginEntry<'_>>, order: Ordering) {
-        match (order, old, new) {
-            (Ordering::Less, Some(old), _) => self.diff.gone.push(old, self.examples),
-            (Ordering::Greater, _, Some(new)) => self.diff.added.push(new, self.examples),
-            (_, Some(old), Some(new)) => self.common(old, row, new),
-            _ => {}
-        }
-    }
-
-    fn common(&mut self, old: &OriginEntry<'_>, row: u32, new: &OriginEntry<'_>) {
+impl OriginJoin {
+    fn add_common(&mut self, old: &OriginEntry<'_>, row: u32, new: &OriginEntry<'_>) {
         self.diff.common += 1;
         let (from, to) = (old.outcome().class, new.outcome().class);
         if from != to {
@@ -115,17 +115,18 @@ impl Walk {
         }
     }
 
-    fn done(mut self) -> (Diff, Vec<Pair>) {
+    fn finish(mut self) -> (Diff, Vec<FilePair>) {
         self.diff.outcomes = self.outcomes.into_values().collect();
         self.diff.outcomes.sort_by_key(|change| std::cmp::Reverse(change.origins));
-        let pairs = self.pairs.into_iter().map(|((old, new), (count, row))| Pair { old, new, count, row });
-        let mut pairs: Vec<Pair> = pairs.collect();
+        let pairs = self.pairs.into_iter().map(|((old, new), (count, row))| FilePair { old, new, count, row });
+        let mut pairs: Vec<FilePair> = pairs.collect();
         pairs.sort_unstable_by_key(|pair| pair.row);
         (self.diff, pairs)
     }
 }
 
-/// The robots.txt that an origin answered with, [`NONE`] if it has none; `None` where fetching failed.
+/// The robots.txt of an origin, or [`NONE`] if its answer is that there is none. `None` if fetching
+/// failed: then the rules are unknown.
 fn answer(entry: &OriginEntry<'_>) -> Option<u32> {
     match entry.outcome().class {
         OutcomeClass::Rules => entry.rules_file(),

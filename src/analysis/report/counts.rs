@@ -1,87 +1,114 @@
-//! Counts that are gathered by parcels of rows, on all threads, and added up.
+//! Map-reduce over rows: chunks are counted on all threads, and the partial counts are merged.
 
 use crate::analysis::coverage::Coverage;
-use crate::analysis::report::model::{ReachCounts, Together};
+use crate::analysis::report::model::{CoverageCounts, Together};
 use crate::error::Result;
 use crate::judge::Reason;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows or files that one thread takes at a time.
-const PARCEL: u32 = 4096;
+/// The number of rows or files in a chunk, which one thread counts at a time.
+const CHUNK: u32 = 4096;
 
-/// The parcels of so many rows.
-pub(super) fn parcels(count: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
-    let parcels = count.div_ceil(PARCEL);
-    (0..parcels).into_par_iter().map(move |number| number * PARCEL..(number * PARCEL).saturating_add(PARCEL).min(count))
+/// Divides this number of rows into chunks.
+pub(super) fn row_chunks(count: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
+    let chunks = count.div_ceil(CHUNK);
+    (0..chunks).into_par_iter().map(move |number| number * CHUNK..(number * CHUNK).saturating_add(CHUNK).min(count))
 }
 
-/// What parcels add up to, whoever counted them. It does not matter in which steps they are added.
-pub(super) trait Sum: Default + Send {
-    fn add(&mut self, later: Self);
+/// Partial counts that can be merged.
+///
+/// `merge` is associative with [`Default`] as its neutral element, so the result does not depend on
+/// the division into chunks.
+pub(super) trait Merge: Default + Send {
+    /// Merges the counts of later rows into these.
+    fn merge(&mut self, later: Self);
 }
 
-/// Adds up what comes of parcels, in their order.
-pub(super) fn sum<T: Sum>(parts: impl ParallelIterator<Item = Result<T>>) -> Result<T> {
+/// Merges partial counts in the order of their chunks.
+pub(super) fn merge_all<T: Merge>(parts: impl ParallelIterator<Item = Result<T>>) -> Result<T> {
     parts.try_reduce(T::default, |mut sum, part| {
-        sum.add(part);
+        sum.merge(part);
         Ok(sum)
     })
 }
 
-/// The origins by what their verdicts rest on, and of each those that the policy refuses to all agents without a rule.
+/// The number of origins by the reason of their verdicts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bases(pub [[u64; 2]; Reason::ALL.len()]);
+pub(super) struct ReasonCounts(pub [OriginCount; Reason::ALL.len()]);
 
-impl Sum for Bases {
-    fn add(&mut self, later: Self) {
-        self.0.as_flattened_mut().iter_mut().zip(later.0.as_flattened()).for_each(|(sum, n)| *sum += n);
-    }
-}
-
-/// Counts by agent.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ByAgent {
-    /// For each agent.
-    pub reach: Vec<ReachCounts>,
-    pub together: Together,
-    /// For each rule of the top.
-    pub rules: Vec<Having>,
-}
-
-/// The origins that have a rule.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Having {
+/// A number of origins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OriginCount {
     pub origins: u64,
-    /// For each agent those that have it for this one.
+    /// Of these, the origins that the status policy refuses to all agents, without a rule.
+    pub refused: u64,
+}
+
+impl Merge for ReasonCounts {
+    fn merge(&mut self, later: Self) {
+        for (sum, part) in self.0.iter_mut().zip(later.0) {
+            sum.origins += part.origins;
+            sum.refused += part.refused;
+        }
+    }
+}
+
+/// Numbers of origins by agent, and by rule of the ranking.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AgentCounts {
+    /// For each agent.
+    pub coverage: Vec<CoverageCounts>,
+    pub together: Together,
+    /// For each rule of the ranking.
+    pub rules: Vec<RuleCount>,
+}
+
+/// The number of origins with a rule.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RuleCount {
+    pub origins: u64,
+    /// For each agent the origins with the rule in the rules that it obeys.
     pub agents: Vec<u64>,
-    /// The first file that has it, and the first agent that it is for.
-    pub first: Option<(u32, usize)>,
+    /// The first use of the rule.
+    pub first: Option<RuleUse>,
 }
 
-impl ByAgent {
+/// A use of a rule: a file with the rule, and an agent that obeys it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RuleUse {
+    pub file: u32,
+    pub agent: usize,
+}
+
+impl AgentCounts {
     pub(super) fn new(agents: usize, rules: usize) -> Self {
-        let having = Having { agents: vec![0; agents], ..Having::default() };
-        Self { reach: vec![ReachCounts::default(); agents], together: Together::default(), rules: vec![having; rules] }
+        let rule = RuleCount { agents: vec![0; agents], ..RuleCount::default() };
+        Self {
+            coverage: vec![CoverageCounts::default(); agents],
+            together: Together::default(),
+            rules: vec![rule; rules],
+        }
     }
 
-    /// Counts origins that treat the agents in this way.
-    pub(super) fn count(&mut self, agents: &[Coverage], origins: u64) {
-        self.reach.iter_mut().zip(agents).for_each(|(counts, reach)| counts.count(*reach, origins));
-        let any = |test: fn(Coverage) -> bool| u64::from(agents.iter().any(|reach| test(*reach))) * origins;
-        self.together.any_refused += any(|reach| reach != Coverage::Not);
-        self.together.any_wholly += any(|reach| reach == Coverage::Wholly);
-        self.together.all_wholly += origins - any(|reach| reach != Coverage::Wholly);
+    /// Adds origins with this coverage for each agent.
+    pub(super) fn add(&mut self, coverages: &[Coverage], origins: u64) {
+        self.coverage.iter_mut().zip(coverages).for_each(|(counts, coverage)| counts.add(*coverage, origins));
+        let count_if = |is_counted: bool| if is_counted { origins } else { 0 };
+        self.together.any_refused += count_if(coverages.iter().any(|coverage| *coverage != Coverage::Not));
+        self.together.any_wholly += count_if(coverages.contains(&Coverage::Wholly));
+        self.together.all_wholly += count_if(coverages.iter().all(|coverage| *coverage == Coverage::Wholly));
     }
 }
 
-impl Sum for ByAgent {
-    fn add(&mut self, later: Self) {
-        if self.reach.is_empty() {
+impl Merge for AgentCounts {
+    fn merge(&mut self, later: Self) {
+        // The neutral element has no agents.
+        if self.coverage.is_empty() {
             *self = later;
             return;
         }
-        for (sum, part) in self.reach.iter_mut().zip(later.reach) {
+        for (sum, part) in self.coverage.iter_mut().zip(later.coverage) {
             sum.wholly += part.wholly;
             sum.partly += part.partly;
             sum.not += part.not;

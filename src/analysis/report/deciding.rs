@@ -1,4 +1,7 @@
-//! The rules that decide about refused URLs, found by explaining a sample of them.
+//! The rules that decide about refused URLs, estimated from a sample of these URLs.
+//!
+//! Filtering finds the verdict but not the deciding line, so each URL has to be explained. That is
+//! slow, and a sample is enough.
 
 use crate::analysis::report::model::{DecidingRule, DecidingRules};
 use crate::analysis::report::text;
@@ -10,71 +13,95 @@ use crate::robots::Robots;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// How many URLs are explained at most. A share of the sample is that of all refused URLs within some 2 percentage points.
+/// The number of explained URLs at most. The share of a rule in the sample differs by about two
+/// percentage points from its share of all refused URLs.
 pub(super) const SAMPLE: usize = 2048;
 
-/// What a sample shows.
-pub(super) struct Deciding {
+/// The result of explaining a sample.
+pub(super) struct DecidingSample {
     pub report: DecidingRules,
-    /// A URL that the first rule refuses, or any refused one, and the number of an agent that it is refused to.
-    pub example: Option<(Vec<u8>, usize)>,
+    pub example: Option<RefusedUrl>,
 }
 
-/// A rule's text for each agent that the URL is refused to; `None` where no rule decides.
-type Explained = Vec<(usize, Option<String>)>;
+/// A URL that the first rule of the report refuses or, without rules, any refused URL.
+pub(super) struct RefusedUrl {
+    pub url: Vec<u8>,
+    /// The number of an agent that it is refused to.
+    pub agent: usize,
+}
 
-/// Explains the URLs of a sample, each to all agents that it is refused to. The cost does not depend on how many URLs there were.
+/// The explanation of a URL for an agent that it is refused to.
+struct Refusal {
+    agent: usize,
+    /// The text of the deciding rule; `None` if no rule decides.
+    rule: Option<String>,
+}
+
+/// The number of URLs that a rule refuses: to any agent, and to each.
+struct DecidedUrls {
+    urls: u64,
+    agents: Vec<u64>,
+}
+
+/// Explains the URLs of a sample, each to all agents that it is refused to.
+///
+/// The cost depends on the size of the sample only.
 ///
 /// # Errors
-/// [`Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
-pub(super) fn explain_sample(judge: &Engine<'_>, sample: &Sample, limit: usize) -> Result<Deciding> {
+/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+pub(super) fn explain_sample(engine: &Engine<'_>, sample: &Sample, limit: usize) -> Result<DecidingSample> {
     let urls: Vec<&[u8]> = sample.urls().iter().map(Vec::as_slice).filter(|url| !url.is_empty()).collect();
-    let explained = urls.par_iter().map(|url| explain_url(judge, url)).collect::<Result<Vec<Explained>>>()?;
-    let mut counts: HashMap<&str, (u64, Vec<u64>)> = HashMap::new();
+    let refusals = urls.par_iter().map(|url| refusals_of(engine, url)).collect::<Result<Vec<Vec<Refusal>>>>()?;
+    let mut counts: HashMap<&str, DecidedUrls> = HashMap::new();
     let mut not_by_rule = 0;
-    for explained in &explained {
+    for refusals in &refusals {
+        // The rules that decide about this URL: each counts once, whatever the number of agents.
         let mut rules: Vec<&str> = Vec::new();
-        for (agent, rule) in explained {
-            let Some(rule) = rule.as_deref() else { continue };
-            let (urls, agents) = counts.entry(rule).or_insert_with(|| (0, vec![0; judge.agents().len()]));
-            *urls += u64::from(!rules.contains(&rule));
-            agents[*agent] += 1;
+        for refusal in refusals {
+            let Some(rule) = refusal.rule.as_deref() else { continue };
+            let new = || DecidedUrls { urls: 0, agents: vec![0; engine.agents().len()] };
+            let count = counts.entry(rule).or_insert_with(new);
+            count.urls += u64::from(!rules.contains(&rule));
+            count.agents[refusal.agent] += 1;
             rules.push(rule);
         }
         not_by_rule += u64::from(rules.is_empty());
     }
-    let mut top: Vec<DecidingRule> =
-        counts.into_iter().map(|(rule, (urls, agents))| DecidingRule { rule: rule.to_owned(), urls, agents }).collect();
+    let mut top: Vec<DecidingRule> = counts
+        .into_iter()
+        .map(|(rule, DecidedUrls { urls, agents })| DecidingRule { rule: rule.to_owned(), urls, agents })
+        .collect();
     top.sort_by(|a, b| b.urls.cmp(&a.urls).then_with(|| a.rule.cmp(&b.rule)));
     top.truncate(limit.max(1));
-    let refused_by = |first: Option<&DecidingRule>| {
-        explained.iter().zip(&urls).find_map(|(explained, url)| {
-            let by =
-                |(_, rule): &&(usize, Option<String>)| first.is_none_or(|first| rule.as_ref() == Some(&first.rule));
-            Some((url.to_vec(), explained.iter().find(by)?.0))
-        })
-    };
-    let example = refused_by(top.first());
+    let example = refusals.iter().zip(&urls).find_map(|(refusals, url)| {
+        let is_by_first_rule =
+            |refusal: &&Refusal| top.first().is_none_or(|first| refusal.rule.as_ref() == Some(&first.rule));
+        let refusal = refusals.iter().find(is_by_first_rule)?;
+        Some(RefusedUrl { url: url.to_vec(), agent: refusal.agent })
+    });
     let report = DecidingRules { every: sample.every(), explained: urls.len() as u64, not_by_rule, top };
-    Ok(Deciding { report, example })
+    Ok(DecidingSample { report, example })
 }
 
-fn explain_url(judge: &Engine<'_>, url: &[u8]) -> Result<Explained> {
-    let mut scratch = judge.scratch();
-    let verdicts = judge.judge(url, &mut scratch)?;
-    let refused: Vec<usize> =
-        verdicts.iter().enumerate().filter(|(_, verdict)| *verdict == Verdict::Disallowed).map(|(i, _)| i).collect();
+/// Explains a URL to each agent that it is refused to. The text of its robots.txt is read once.
+fn refusals_of(engine: &Engine<'_>, url: &[u8]) -> Result<Vec<Refusal>> {
+    let mut scratch = engine.scratch();
+    let verdicts = engine.judge(url, &mut scratch)?;
+    let refused = verdicts.iter().enumerate().filter(|(_, verdict)| *verdict == Verdict::Disallowed);
+    let agents: Vec<usize> = refused.map(|(agent, _)| agent).collect();
     let file = match verdicts.row() {
-        Some(row) => judge.rule_source(row)?.file,
+        Some(row) => engine.rule_source(row)?.file,
         None => None,
     };
-    let Some(file) = file else { return Ok(refused.into_iter().map(|agent| (agent, None)).collect()) };
-    let body = judge.snapshot().text(file)?;
-    let robots = Robots::parse(&body, judge.profile());
-    let rule_for = |agent: usize| {
-        let agent = judge.agents().get(agent)?;
-        let deciding = explain(&robots, agent, judge.options().agent_match, url).deciding?;
+    let Some(file) = file else {
+        return Ok(agents.into_iter().map(|agent| Refusal { agent, rule: None }).collect());
+    };
+    let body = engine.snapshot().text(file)?;
+    let robots = Robots::parse(&body, engine.profile());
+    let deciding_rule = |agent: usize| {
+        let agent = engine.agents().get(agent)?;
+        let deciding = explain(&robots, agent, engine.options().agent_match, url).deciding?;
         Some(text(deciding.text.as_bytes()))
     };
-    Ok(refused.into_iter().map(|agent| (agent, rule_for(agent))).collect())
+    Ok(agents.into_iter().map(|agent| Refusal { agent, rule: deciding_rule(agent) }).collect())
 }

@@ -1,73 +1,86 @@
-//! One refusal, explained: what a reader can check by hand.
+//! One explained refusal, as an example that a reader can check by hand.
 
-use crate::analysis::report::counts::{ByAgent, parcels};
+use crate::analysis::report::counts::{AgentCounts, row_chunks};
+use crate::analysis::report::deciding::RefusedUrl;
 use crate::analysis::report::model::{Example, RobotsLine};
 use crate::analysis::report::rules::TopRules;
 use crate::analysis::report::survey::first_origin_of;
 use crate::error::Result;
-use crate::judge::Verdict;
 use crate::judge::engine::Engine;
+use crate::judge::{Explanation, Verdict};
 use rayon::prelude::*;
 
-/// A URL of the lists that is refused to the agent of this number.
+/// Explains a refused URL of the lists.
 ///
 /// # Errors
-/// [`Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
-pub(super) fn of_lists(judge: &Engine<'_>, url: &[u8], agent: usize) -> Result<Option<Example>> {
-    Ok(explain(judge, url, agent)?.map(|example| Example { from_lists: true, ..example }))
+/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+pub(super) fn example_of_lists(engine: &Engine<'_>, refused: &RefusedUrl) -> Result<Option<Example>> {
+    let example = explain_refusal(engine, &refused.url, refused.agent)?;
+    Ok(example.map(|example| Example { from_lists: true, ..example }))
 }
 
-/// A URL made up from the rule that most origins have, of the first of these; else the root of an origin that refuses everything.
+/// Explains a URL made from the most frequent rule, at the first origin with this rule. If no such
+/// URL is refused, explains the root of an origin that refuses everything.
 ///
 /// # Errors
-/// As [`of_lists`].
-pub(super) fn of_snapshot(judge: &Engine<'_>, top: &TopRules, counts: &ByAgent) -> Result<Option<Example>> {
-    let snapshot = judge.snapshot();
-    for (number, having) in counts.rules.iter().enumerate() {
-        let Some((file, agent)) = having.first else { continue };
-        let Some(row) = first_origin_of(judge, file)? else { continue };
+/// As [`example_of_lists`].
+pub(super) fn example_of_snapshot(
+    engine: &Engine<'_>,
+    top: &TopRules,
+    counts: &AgentCounts,
+) -> Result<Option<Example>> {
+    let snapshot = engine.snapshot();
+    for (number, rule) in counts.rules.iter().enumerate() {
+        let Some(first) = rule.first else { continue };
+        let Some(row) = first_origin_of(engine, first.file)? else { continue };
         let url = [snapshot.origin_at(row)?.key(), top.path(number)].concat();
-        if let Some(example) = explain(judge, &url, agent)? {
+        // Another rule of the file may allow the path: then try the next rule.
+        if let Some(example) = explain_refusal(engine, &url, first.agent)? {
             return Ok(Some(example));
         }
     }
-    let refused = parcels(snapshot.origin_count()).map(|mut rows| {
-        rows.find_map(|row| match judge.rule_source(row) {
-            Ok(held) => held.refused.then_some(Ok(row)),
-            Err(err) => Some(Err(err)),
-        })
-    });
-    match refused.find_first(Option::is_some).flatten().transpose()? {
-        Some(row) => explain(judge, &[snapshot.origin_at(row)?.key(), b"/"].concat(), 0),
+    match first_refused_origin(engine)? {
+        Some(row) => explain_refusal(engine, &[snapshot.origin_at(row)?.key(), b"/"].concat(), 0),
         None => Ok(None),
     }
 }
 
+/// The first origin that the status policy refuses without a rule.
+fn first_refused_origin(engine: &Engine<'_>) -> Result<Option<u32>> {
+    let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| {
+        rows.find_map(|row| match engine.rule_source(row) {
+            Ok(source) => source.refused.then_some(Ok(row)),
+            Err(err) => Some(Err(err)),
+        })
+    });
+    found.find_first(Option::is_some).flatten().transpose()
+}
+
 /// Explains why the agent may not fetch the URL; `None` if it may.
-fn explain(judge: &Engine<'_>, url: &[u8], agent: usize) -> Result<Option<Example>> {
-    let basis = judge.judge(url, &mut judge.scratch())?.reason();
-    let why = judge.explain(url, agent)?;
-    let Some(name) = judge.agents().get(agent).filter(|_| why.verdict == Verdict::Disallowed) else { return Ok(None) };
-    let entry = why.entry.as_ref();
-    let lines = |rules: &crate::judge::Explanation| -> Vec<RobotsLine> {
-        let line = |(line, text): &(u32, String)| RobotsLine { line: *line, text: text.clone() };
-        rules.agent_lines.iter().map(line).collect()
+fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Option<Example>> {
+    let reason = engine.judge(url, &mut engine.scratch())?.reason();
+    let why = engine.explain(url, agent)?;
+    let Some(name) = engine.agents().get(agent).filter(|_| why.verdict == Verdict::Disallowed) else {
+        return Ok(None);
     };
+    let entry = why.entry.as_ref();
+    let rules = why.rules.as_ref();
+    let rule = rules.and_then(|rules| rules.deciding.as_ref());
     Ok(Some(Example {
         url: String::from_utf8_lossy(url).into_owned(),
         from_lists: false,
         agent: name.to_string(),
         origin: entry.map(|entry| entry.origin()),
-        basis,
+        basis: reason,
         robots_url: entry.map(|entry| entry.source().unwrap_or_else(|| entry.robots_url())),
         status: entry.map_or(0, |entry| entry.outcome().status),
         fetched_at: entry.and_then(|entry| entry.outcome().fetched),
-        rule: why
-            .rules
-            .as_ref()
-            .and_then(|rules| rules.deciding.as_ref())
-            .map(|rule| RobotsLine { line: rule.line, text: rule.text.clone() }),
-        agent_lines: why.rules.as_ref().map(lines).unwrap_or_default(),
-        named: why.rules.as_ref().is_some_and(|rules| rules.named.is_some()),
+        rule: rule.map(|rule| RobotsLine { line: rule.line, text: rule.text.clone() }),
+        agent_lines: rules.map(agent_lines).unwrap_or_default(),
+        named: rules.is_some_and(|rules| rules.named.is_some()),
     }))
+}
+
+fn agent_lines(rules: &Explanation) -> Vec<RobotsLine> {
+    rules.agent_lines.iter().map(|(line, text)| RobotsLine { line: *line, text: text.clone() }).collect()
 }

@@ -1,6 +1,11 @@
-//! Reports: what a snapshot, and lists of URLs, come to for some agents.
+//! Reports: aggregate figures of a snapshot and of lists of URLs, for some agents.
 //!
-//! [`Reporter`] makes a [`Report`]. `docs/REPORT.md` tells what each number means and how it is decided.
+//! [`Reporter`] computes a [`Report`]. `docs/REPORT.md` defines each figure.
+//!
+//! The lists are judged in one pass, which counts verdicts (`filter::Tally`) and keeps a sample of
+//! refused URLs (`filter::Sample`). Everything else is computed from the snapshot: `survey` counts
+//! origins, `rules` ranks rules and computes coverages, `origins` ranks origins, `deciding`
+//! explains the sample, and `example` explains one refusal.
 
 mod counts;
 mod deciding;
@@ -20,29 +25,32 @@ use crate::judge::{Reason, StatusPolicy};
 use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
-use counts::Bases;
+use counts::{OriginCount, ReasonCounts};
 use deciding::{SAMPLE, explain_sample};
-use survey::Files;
+use survey::FileUses;
 
-/// Makes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
+/// Computes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
 ///
-/// Cost: a few passes over the origins of the snapshot and over its distinct robots.txt files, each of which is decompressed once; with
-/// lists, one pass over them, about as fast as annotating. Memory: four bytes for each robots.txt file, some 50 for each rule set and 30 for
-/// each distinct rule that the agents meet, and with lists 16 for each origin, however many URLs there are.
+/// Cost: a few passes over the origins of the snapshot and over its distinct robots.txt files, each
+/// of which is decompressed once. With lists, one pass over them, about as fast as annotating.
+///
+/// Memory: 4 bytes per robots.txt file, about 50 per rule set and 30 per distinct rule that the
+/// agents obey. With lists, also 16 bytes per origin of the snapshot, however long the lists are.
 ///
 /// ```
 /// use robosieve::{Coverage, report::Reporter};
 /// use robosieve::{Compiler, Input, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
-/// compiler.add_robots("https://e.example", b"user-agent: a\ndisallow: /\nuser-agent: *\ndisallow: /x")?;
+/// let robots = b"user-agent: a\ndisallow: /\nuser-agent: *\ndisallow: /x";
+/// compiler.add_robots("https://e.example", robots)?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
 /// let judge = Judge::new(&snapshot, &["a".parse()?, "b".parse()?], JudgeOptions::default())?;
 ///
 /// let report = Reporter::new(&judge).of_snapshot()?;
 /// assert_eq!(report.top_origins[0].agents, [Coverage::Wholly, Coverage::Partly]);
 ///
-/// let list = Input::from_reader("list", b"https://e.example/\nhttps://e.example/x\nhttps://f.example/\n".as_slice());
-/// let report = Reporter::new(&judge).of_lists(vec![list])?;
+/// let urls = b"https://e.example/\nhttps://e.example/x\nhttps://f.example/\n".as_slice();
+/// let report = Reporter::new(&judge).of_lists(vec![Input::from_reader("list", urls)])?;
 /// let urls = report.agents[1].urls.unwrap();
 /// assert_eq!((urls.allowed, urls.disallowed, urls.unknown), (1, 1, 1));
 /// # Ok::<(), robosieve::Error>(())
@@ -60,32 +68,32 @@ impl std::fmt::Debug for Reporter<'_> {
     }
 }
 
-/// What a pass over lists came to.
-struct Pass {
+/// The counts of a pass over lists, and the sample of refused URLs.
+struct ListCounts {
     stats: FilterStats,
     tally: Tally,
     sample: Sample,
 }
 
 impl<'r> Reporter<'r> {
-    /// Reports with the first 20 of everything that is ranked.
+    /// A reporter with 20 rows in each ranking.
     pub fn new(judge: &'r Judge) -> Self {
         Self { judge, top: 20, records: RecordOptions::default(), progress: &|_| {} }
     }
 
-    /// How many origins, rules and values are named.
+    /// Sets the number of rows in each ranking: origins, rules and values.
     pub fn top(mut self, top: usize) -> Self {
         self.top = top;
         self
     }
 
-    /// Where the URLs of the lists stand.
+    /// Sets the position of the URL in each record of the lists.
     pub fn records(mut self, records: RecordOptions) -> Self {
         self.records = records;
         self
     }
 
-    /// Is called after every block that was read.
+    /// Sets a callback, which is called after each block of the lists.
     pub fn progress(mut self, progress: &'r (dyn Fn(FilterProgress) + Sync)) -> Self {
         self.progress = progress;
         self
@@ -94,7 +102,8 @@ impl<'r> Reporter<'r> {
     /// Reports on the snapshot alone.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
     pub fn of_snapshot(&self) -> Result<Report> {
         self.report(None)
     }
@@ -102,64 +111,65 @@ impl<'r> Reporter<'r> {
     /// Reports on the snapshot and on lists of URLs, which are read once.
     ///
     /// # Errors
-    /// As [`of_snapshot`](Self::of_snapshot), and what cannot be read, naming the file.
+    /// As [`of_snapshot`](Self::of_snapshot), and errors of reading the lists, with the file's
+    /// name.
     pub fn of_lists(&self, inputs: Vec<Input>) -> Result<Report> {
         let (tally, mut sample) = self.counters();
         let filter = Filter::new(self.judge).records(self.records.clone()).progress(self.progress);
         let stats = filter.tally(inputs, &tally, &mut sample)?;
-        self.report(Some(Pass { stats, tally, sample }))
+        self.report(Some(ListCounts { stats, tally, sample }))
     }
 
-    /// Reports on the snapshot and on columns of URLs, which are read once.
+    /// Reports on the snapshot and on columns of URLs in Parquet files, which are read once.
     ///
     /// # Errors
-    /// As [`of_lists`](Self::of_lists); [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for damaged files.
+    /// As [`of_lists`](Self::of_lists); [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for
+    /// damaged files.
     pub fn of_tables(&self, inputs: &[ParquetInput]) -> Result<Report> {
         let (tally, mut sample) = self.counters();
         let stats = ParquetFilter::new(self.judge).progress(self.progress).tally(inputs, &tally, &mut sample)?;
-        self.report(Some(Pass { stats, tally, sample }))
+        self.report(Some(ListCounts { stats, tally, sample }))
     }
 
     fn counters(&self) -> (Tally, Sample) {
         (Tally::new(self.judge.snapshot().origin_count(), self.judge.agents().len()), Sample::new(SAMPLE))
     }
 
-    fn report(&self, pass: Option<Pass>) -> Result<Report> {
-        let judge = self.judge.engine();
-        let (files, bases) = Files::count(judge)?;
-        let mut found = survey::find(judge, &files)?;
-        found.sets.find_reach(judge)?;
-        let top = found.sets.top(judge, self.top)?;
-        let counts = survey::by_agent(judge, (&files, &bases), &found.sets, &top)?;
-        let deciding = match &pass {
-            Some(pass) => Some(explain_sample(judge, &pass.sample, self.top)?),
-            None => None,
-        };
+    /// Completes a report. `lists` has the counts of the lists, if there are any.
+    fn report(&self, lists: Option<ListCounts>) -> Result<Report> {
+        let engine = self.judge.engine();
+        let lists = lists.as_ref();
+        let (uses, reasons) = FileUses::count(engine)?;
+        let mut survey = survey::survey_files(engine, &uses)?;
+        survey.sets.compute_coverages(engine)?;
+        let top = survey.sets.top(engine, self.top)?;
+        let counts = survey::count_by_agent(engine, &uses, &reasons, &survey.sets, &top)?;
+        let deciding = lists.map(|lists| explain_sample(engine, &lists.sample, self.top)).transpose()?;
         let example = match &deciding {
             Some(deciding) => match &deciding.example {
-                Some((url, agent)) => example::of_lists(judge, url, *agent)?,
+                Some(refused) => example::example_of_lists(engine, refused)?,
                 None => None,
             },
-            None => example::of_snapshot(judge, &top, &counts)?,
+            None => example::example_of_snapshot(engine, &top, &counts)?,
         };
-        let agents = judge.agents().iter().zip(&counts.reach).enumerate();
+        let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
         Ok(Report {
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
-            lists: pass.as_ref().map(|pass| self.list_facts(pass)),
+            lists: lists.map(|lists| self.list_facts(lists)),
             agents: agents
-                .map(|(number, (agent, reach))| AgentReport {
+                .map(|(number, (agent, coverage))| AgentReport {
                     agent: agent.to_string(),
-                    origins: *reach,
-                    urls: pass.as_ref().map(|pass| url_counts(&pass.stats, number)),
+                    origins: *coverage,
+                    urls: lists.map(|lists| url_counts(&lists.stats, number)),
                 })
                 .collect(),
             together: counts.together,
-            bases: basis_reports(&bases, pass.as_ref()),
-            top_origins: origins::top(judge, &found.sets, pass.as_ref().map(|pass| &pass.tally), self.top)?,
+            bases: reason_reports(&reasons, lists),
+            top_origins: origins::top_origins(engine, &survey.sets, lists.map(|lists| &lists.tally), self.top)?,
             rules: top.report(&counts),
             deciding: deciding.map(|deciding| deciding.report),
-            signals: found.signals.report(self.top),
+            signals: survey.signals.report(self.top),
             example,
         })
     }
@@ -191,8 +201,9 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    fn list_facts(&self, Pass { stats, tally, .. }: &Pass) -> ListFacts {
-        let met = |row: &u32| tally.of_origin(*row)[0] > 0;
+    fn list_facts(&self, lists: &ListCounts) -> ListFacts {
+        let stats = &lists.stats;
+        let has_urls = |row: &u32| lists.tally.of_origin(*row)[0] > 0;
         ListFacts {
             lines: stats.lines,
             allowed_to_all: stats.allowed,
@@ -202,7 +213,7 @@ impl<'r> Reporter<'r> {
             blank: stats.blank,
             bytes: stats.bytes,
             via_other_scheme: stats.via_other_scheme,
-            origins: (0..self.judge.snapshot().origin_count()).filter(met).count() as u64,
+            origins: (0..self.judge.snapshot().origin_count()).filter(has_urls).count() as u64,
         }
     }
 }
@@ -213,18 +224,17 @@ fn url_counts(stats: &FilterStats, agent: usize) -> UrlCounts {
     UrlCounts { allowed, disallowed, unknown: stats.unknown, invalid: stats.invalid }
 }
 
-/// What occurs, of origins or of URLs.
-fn basis_reports(bases: &Bases, pass: Option<&Pass>) -> Vec<BasisReport> {
-    let report = |(basis, [origins, origins_refused]): (&Reason, [u64; 2])| {
-        let urls = pass.map(|pass| pass.tally.of_basis(*basis));
-        let (urls, urls_refused) = urls.unzip();
-        BasisReport { basis: *basis, origins, origins_refused, urls, urls_refused }
+/// The reasons that occur, of origins or of URLs.
+fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<ReasonReport> {
+    let report = |(reason, count): (&Reason, OriginCount)| {
+        let (urls, urls_refused) = lists.map(|lists| lists.tally.of_basis(*reason)).unzip();
+        ReasonReport { basis: *reason, origins: count.origins, origins_refused: count.refused, urls, urls_refused }
     };
-    let reports = Reason::ALL.iter().zip(bases.0).map(report);
+    let reports = Reason::ALL.iter().zip(reasons.0).map(report);
     reports.filter(|report| report.origins > 0 || report.urls.is_some_and(|urls| urls > 0)).collect()
 }
 
-/// What a site wrote, as text.
+/// The text of bytes that a site wrote.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

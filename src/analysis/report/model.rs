@@ -1,4 +1,4 @@
-//! The figures of a report. As JSON they are what `robosieve report --json` writes.
+//! The figures of a report. Serialized, they are the output of `robosieve report --json`.
 
 use crate::analysis::coverage::Coverage;
 use crate::judge::Reason;
@@ -6,48 +6,49 @@ use crate::profile::Profile;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-/// What a snapshot, and lists of URLs if any are given, come to for some agents.
+/// Aggregate figures of a snapshot, and of lists of URLs if there are any, for some agents.
 ///
-/// Texts that sites wrote ([`Rule`](RuleByOrigins::rule), origins, values) may hold anything but line ends: whoever shows them escapes them.
+/// Texts that sites wrote ([rules](RuleByOrigins::rule), origins, values) may contain anything
+/// except line ends. Escape them before showing them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The snapshot.
     pub snapshot: SnapshotFacts,
-    /// How verdicts were reached.
+    /// The options of judging.
     pub judging: Judging,
-    /// All lists together; `None` where there were none.
+    /// All lists together; `None` without lists.
     pub lists: Option<ListFacts>,
     /// Each agent, in the order given.
     pub agents: Vec<AgentReport>,
-    /// Origins that refuse all their URLs to every one of the agents, and those that may refuse some URL to one of them or more.
+    /// Origins by the number of agents that they refuse.
     pub together: Together,
-    /// What verdicts rest on, each basis that occurs.
-    pub bases: Vec<BasisReport>,
-    /// The origins that refuse most: by refused URLs if lists are given, else by how many agents are refused wholly, then partly. At most as
-    /// many as asked for.
+    /// The reasons of verdicts, only those that occur.
+    pub bases: Vec<ReasonReport>,
+    /// The origins that refuse most. With lists, by refused URLs; without, by the number of agents
+    /// that are refused wholly, then partly. At most [`Reporter::top`](super::Reporter::top).
     pub top_origins: Vec<OriginReport>,
-    /// The rules that most origins have.
+    /// The most frequent rules.
     pub rules: RulesByOrigins,
     /// The rules that decide about refused URLs of the lists.
     pub deciding: Option<DecidingRules>,
-    /// What robots.txt files say about the use of content: `content-signal`, then `content-usage`.
+    /// Declared preferences about the use of content: `content-signal`, then `content-usage`.
     pub signals: Vec<SignalReport>,
-    /// One refusal explained; `None` if nothing is refused.
+    /// One explained refusal; `None` if nothing is refused.
     pub example: Option<Example>,
 }
 
-/// What the snapshot says of itself.
+/// The description of the snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SnapshotFacts {
     /// Its [`checksum`](crate::Snapshot::checksum), in hexadecimal.
     pub checksum: String,
-    /// Bytes.
+    /// Its length in bytes.
     pub bytes: u64,
     /// The profile it was compiled for.
     pub profile: Profile,
-    /// Origins.
+    /// The number of origins.
     pub origins: u64,
-    /// Distinct robots.txt files.
+    /// The number of distinct robots.txt files.
     pub robots_files: u64,
     /// The time of its oldest capture, in seconds since 1970.
     #[serde(serialize_with = "rfc3339")]
@@ -57,16 +58,17 @@ pub struct SnapshotFacts {
     pub captured_to: Option<i64>,
 }
 
-/// How verdicts were reached.
+/// The options of judging.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Judging {
     /// The status policy: `google`, `rfc9309` or `strict`.
     pub status_policy: &'static str,
     /// The verdict on URLs of unknown origins: `unknown`, `allowed` or `disallowed`.
     pub unknown_origins: &'static str,
-    /// Whether an origin without an entry used that of the other scheme.
+    /// Whether an origin without an entry was judged by the entry of the other scheme.
     pub any_scheme: bool,
-    /// The time at which failing sites were judged, in seconds since 1970; `None`: that of their newest capture.
+    /// The time at which failing sites were judged, in seconds since 1970; `None`: that of their
+    /// newest capture.
     #[serde(serialize_with = "rfc3339")]
     pub at: Option<i64>,
 }
@@ -74,42 +76,42 @@ pub struct Judging {
 /// All lists together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListFacts {
-    /// Lines (rows of Parquet files), each one URL at most. It is the sum of the next four.
+    /// Lines, or rows of Parquet files, with at most one URL each. The sum of the next four.
     pub lines: u64,
     /// URLs that every agent may fetch.
     pub allowed_to_all: u64,
     /// URLs that one agent or more may not fetch.
     pub refused_to_any: u64,
-    /// URLs of origins that the snapshot does not know.
+    /// URLs of origins that the snapshot does not contain.
     pub unknown: u64,
-    /// Lines that hold no URL.
+    /// Lines without a URL.
     pub invalid: u64,
-    /// Those of them that are blank. Not in the JSON: a record without a URL is a blank line in one
-    /// form of a list, and none in another.
+    /// The blank ones among the invalid lines. Not in the JSON, because it depends on the format of
+    /// the list whether a record without a URL is a blank line.
     #[serde(skip)]
     pub blank: u64,
-    /// Bytes of all lines, after decompression.
+    /// The length of all lines in bytes, after decompression.
     pub bytes: u64,
     /// Lines judged by the entry of the other scheme.
     pub via_other_scheme: u64,
-    /// Origins of the snapshot that any line is of.
+    /// Origins of the snapshot with at least one line.
     pub origins: u64,
 }
 
 /// The figures of one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentReport {
-    /// The agent, as it was given.
+    /// The agent as given.
     pub agent: String,
-    /// The origins of the snapshot by how much of them is refused.
-    pub origins: ReachCounts,
+    /// The origins of the snapshot by coverage.
+    pub origins: CoverageCounts,
     /// The URLs of the lists by verdict.
     pub urls: Option<UrlCounts>,
 }
 
-/// Origins by [`Coverage`]; together all of the snapshot.
+/// Origins by [`Coverage`]. The sum is the number of origins in the snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ReachCounts {
+pub struct CoverageCounts {
     /// [`Coverage::Wholly`].
     pub wholly: u64,
     /// [`Coverage::Partly`].
@@ -118,9 +120,9 @@ pub struct ReachCounts {
     pub not: u64,
 }
 
-impl ReachCounts {
-    pub(super) fn count(&mut self, reach: Coverage, origins: u64) {
-        match reach {
+impl CoverageCounts {
+    pub(super) fn add(&mut self, coverage: Coverage, origins: u64) {
+        match coverage {
             Coverage::Wholly => self.wholly += origins,
             Coverage::Partly => self.partly += origins,
             Coverage::Not => self.not += origins,
@@ -128,20 +130,20 @@ impl ReachCounts {
     }
 }
 
-/// URLs by verdict; together all lines.
+/// URLs by verdict. The sum is the number of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UrlCounts {
-    /// It may fetch them.
+    /// URLs that the agent may fetch.
     pub allowed: u64,
-    /// It may not.
+    /// URLs that it may not fetch.
     pub disallowed: u64,
-    /// The snapshot does not know their origins.
+    /// URLs of origins that the snapshot does not contain.
     pub unknown: u64,
-    /// Lines that hold no URL.
+    /// Lines without a URL.
     pub invalid: u64,
 }
 
-/// Origins that treat several agents alike.
+/// Origins by the number of agents that they refuse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Together {
     /// Origins that refuse every agent wholly.
@@ -152,18 +154,18 @@ pub struct Together {
     pub any_refused: u64,
 }
 
-/// The verdicts that rest on one basis.
+/// The verdicts with one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct BasisReport {
-    /// What they rest on.
+pub struct ReasonReport {
+    /// The reason.
     pub basis: Reason,
     /// Origins of the snapshot.
     pub origins: u64,
-    /// Of these the origins that are refused to every agent by the status policy, without any rule.
+    /// Of these, the origins that the status policy refuses to every agent, without a rule.
     pub origins_refused: u64,
     /// URLs of the lists.
     pub urls: Option<u64>,
-    /// Of these the URLs refused to each agent, in the order of the agents.
+    /// Of these, the URLs refused to each agent, in the order of the agents.
     pub urls_refused: Option<Vec<u64>>,
 }
 
@@ -172,58 +174,60 @@ pub struct BasisReport {
 pub struct OriginReport {
     /// The origin, such as `https://example.com`.
     pub origin: String,
-    /// What its verdicts rest on.
+    /// The reason of its verdicts.
     pub basis: Reason,
     /// The last HTTP status, 0 if there was none.
     pub status: u16,
-    /// When its robots.txt was fetched, in seconds since 1970.
+    /// The time when its robots.txt was fetched, in seconds since 1970.
     #[serde(serialize_with = "rfc3339")]
     pub fetched_at: Option<i64>,
-    /// How much is refused to each agent, in the order of the agents.
+    /// The coverage for each agent, in the order of the agents.
     pub agents: Vec<Coverage>,
     /// URLs of the lists.
     pub urls: Option<u64>,
-    /// Of these the URLs refused to one agent or more.
+    /// Of these, the URLs refused to one agent or more.
     pub urls_refused: Option<u64>,
 }
 
-/// The rules that most origins have.
+/// The most frequent disallow rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RulesByOrigins {
-    /// How many different disallow rules the agents meet.
+    /// The number of distinct disallow rules that the agents obey.
     pub distinct: u64,
-    /// Those that most pairs of origin and agent meet, at most as many as asked for; among them that of most origins comes first.
+    /// The rules with the most pairs of an origin and an agent that obeys them there, at most
+    /// [`Reporter::top`](super::Reporter::top). They are sorted by the number of origins.
     pub top: Vec<RuleByOrigins>,
 }
 
-/// A rule, and how many origins have it for an agent.
+/// A rule, and the number of origins that have it for an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleByOrigins {
     /// The rule with its path in normal form, such as `Disallow: /private/`.
     pub rule: String,
-    /// Origins whose rules for one agent or more hold it.
+    /// Origins with the rule in the rules for one agent or more.
     pub origins: u64,
     /// The same for each agent, in the order of the agents.
     pub agents: Vec<u64>,
 }
 
-/// The rules that decide about refused URLs, counted on a sample.
+/// The rules that decide about refused URLs, estimated from a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DecidingRules {
-    /// Each so-manieth refused URL, in the order of the lists, beginning with the first, was explained.
+    /// The sampling interval: the sample has every n-th refused URL of the lists, from the first
+    /// on.
     pub every: u64,
-    /// How many URLs that were.
+    /// The number of URLs in the sample, which are explained.
     pub explained: u64,
-    /// Of these the URLs that no rule refuses, but the status of the answer or what unknown origins stand for.
+    /// Of these, the URLs that the status policy or the option for unknown origins refuses.
     pub not_by_rule: u64,
-    /// The rules that decide about most of them, at most as many as asked for.
+    /// The rules that decide about most of them, at most [`Reporter::top`](super::Reporter::top).
     pub top: Vec<DecidingRule>,
 }
 
-/// A rule, and how many URLs of the sample it refuses.
+/// A rule, and the number of URLs of the sample that it refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DecidingRule {
-    /// The line as it stands in the robots.txt, without its comment.
+    /// The line of the robots.txt, without its comment.
     pub rule: String,
     /// URLs that it refuses to one agent or more.
     pub urls: u64,
@@ -231,59 +235,59 @@ pub struct DecidingRule {
     pub agents: Vec<u64>,
 }
 
-/// What robots.txt files say in one of the fields about the use of content.
+/// The declared preferences of one field about the use of content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SignalReport {
     /// The field in lower case.
     pub field: &'static str,
-    /// Distinct robots.txt files that have it.
+    /// Distinct robots.txt files with the field.
     pub files: u64,
-    /// Origins that obey such a file.
+    /// Origins that use such a file.
     pub origins: u64,
-    /// Origins that have it with a path, so for a part of their URLs.
+    /// Origins that have the field with a path, which limits it to a part of their URLs.
     pub with_path: u64,
-    /// What is said, such as `ai-train=no`, by the origins that say it.
+    /// The values, such as `ai-train=no`, sorted by the number of origins.
     pub values: Vec<SignalValue>,
-    /// How many more different values there are.
+    /// The number of further values.
     pub more: u64,
-    /// Origins that say something that is not of the form `key=value`.
+    /// Origins with a value that does not have the form `key=value`.
     pub other: u64,
 }
 
-/// One thing that is said.
+/// One value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SignalValue {
-    /// In lower case, without white space.
+    /// The value in lower case, without white space.
     pub value: String,
-    /// Origins that say it, once or several times.
+    /// Origins with the value, once or several times.
     pub origins: u64,
 }
 
-/// One refusal, explained.
+/// One explained refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
     /// The URL.
     pub url: String,
-    /// Whether it is a URL of the lists; else it was made up from the rule.
+    /// Whether the URL is from the lists; else it was generated from a rule.
     pub from_lists: bool,
     /// The agent that may not fetch it.
     pub agent: String,
-    /// The origin whose robots.txt decides; `None` if the snapshot does not know it.
+    /// The origin whose robots.txt decides; `None` if the snapshot does not contain it.
     pub origin: Option<String>,
-    /// What the verdict rests on.
+    /// The reason of the verdict.
     pub basis: Reason,
-    /// The URL of the robots.txt that decides, in the end of redirects.
+    /// The URL of the robots.txt that decides, after redirects.
     pub robots_url: Option<String>,
     /// The last HTTP status, 0 if there was none.
     pub status: u16,
-    /// When it was fetched, in seconds since 1970.
+    /// The time when it was fetched, in seconds since 1970.
     #[serde(serialize_with = "rfc3339")]
     pub fetched_at: Option<i64>,
-    /// The deciding rule; `None` where no rule decides.
+    /// The deciding rule; `None` if no rule decides.
     pub rule: Option<RobotsLine>,
-    /// The user-agent lines of the groups that hold for the agent.
+    /// The user-agent lines of the groups that apply to the agent.
     pub agent_lines: Vec<RobotsLine>,
-    /// Whether these name the agent; else they are those of the global groups.
+    /// Whether these lines name the agent; else they are those of the global groups.
     pub named: bool,
 }
 
@@ -296,7 +300,7 @@ pub struct RobotsLine {
     pub text: String,
 }
 
-/// A time as in `2026-01-31T12:00:00Z`.
+/// Serializes a time as `2026-01-31T12:00:00Z`.
 fn rfc3339<S: Serializer>(seconds: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
     let text = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).map(|time| time.to_string());
     text.serialize(serializer)

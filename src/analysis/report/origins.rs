@@ -1,10 +1,10 @@
-//! The origins that refuse most.
+//! The ranking of the origins that refuse most.
 
 use crate::analysis::coverage::Coverage;
-use crate::analysis::report::counts::parcels;
+use crate::analysis::report::counts::row_chunks;
 use crate::analysis::report::model::OriginReport;
-use crate::analysis::report::rules::RuleSets;
-use crate::analysis::report::survey::of_origin;
+use crate::analysis::report::rules::UsedRuleSets;
+use crate::analysis::report::survey::origin_coverages;
 use crate::error::Result;
 use crate::filter::Tally;
 use crate::judge::Reason;
@@ -13,17 +13,17 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// What origins are compared by, the greater first; the row decides between equals.
-type Rank = [u64; 3];
+/// The sort key of origins, the greatest first. The row decides between equal keys.
+type RefusalRank = [u64; 3];
 
-/// Some origins, and room for no more: those of the greatest rank.
+/// A bounded priority queue: the origins of the greatest rank, at most as many as the limit.
 #[derive(Debug, Default)]
-struct Best(BTreeSet<(Reverse<Rank>, u32)>);
+struct TopOrigins(BTreeSet<(Reverse<RefusalRank>, u32)>);
 
-impl Best {
-    fn take(&mut self, rank: Rank, row: u32, limit: usize) {
-        let full = self.0.len() >= limit;
-        if full && self.0.last().is_none_or(|last| (Reverse(rank), row) > *last) {
+impl TopOrigins {
+    fn insert(&mut self, rank: RefusalRank, row: u32, limit: usize) {
+        let is_full = self.0.len() >= limit;
+        if is_full && self.0.last().is_none_or(|last| (Reverse(rank), row) > *last) {
             return;
         }
         self.0.insert((Reverse(rank), row));
@@ -33,58 +33,59 @@ impl Best {
     }
 }
 
-/// The origins that refuse most: URLs where there were lists, else agents.
+/// The origins that refuse most: by refused URLs if there are lists, else by agents.
 ///
 /// # Errors
-/// [`Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
-pub(super) fn top(
-    judge: &Engine<'_>,
-    sets: &RuleSets,
+/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+pub(super) fn top_origins(
+    engine: &Engine<'_>,
+    sets: &UsedRuleSets,
     tally: Option<&Tally>,
     limit: usize,
 ) -> Result<Vec<OriginReport>> {
-    let parts = parcels(judge.snapshot().origin_count()).map(|rows| {
-        let mut best = Best::default();
+    let parts = row_chunks(engine.snapshot().origin_count()).map(|rows| {
+        let mut top = TopOrigins::default();
         for row in rows {
             let rank = match tally {
                 Some(tally) => [tally.of_origin(row)[1], 0, 0],
-                None => rank_by_agents(judge, row, sets)?,
+                None => rank_by_agents(engine, row, sets)?,
             };
-            if rank != Rank::default() {
-                best.take(rank, row, limit);
+            if rank != RefusalRank::default() {
+                top.insert(rank, row, limit);
             }
         }
-        Ok(best)
+        Ok(top)
     });
-    let best: Result<Best> = parts.try_reduce(Best::default, |mut sum, part| {
-        part.0.into_iter().for_each(|(Reverse(rank), row)| sum.take(rank, row, limit));
+    let top: Result<TopOrigins> = parts.try_reduce(TopOrigins::default, |mut sum, part| {
+        part.0.into_iter().for_each(|(Reverse(rank), row)| sum.insert(rank, row, limit));
         Ok(sum)
     });
-    best?.0.into_iter().map(|(_, row)| report(judge, row, sets, tally)).collect()
+    top?.0.into_iter().map(|(_, row)| report(engine, row, sets, tally)).collect()
 }
 
-/// How many agents are refused wholly and how many partly; of equals those first where rules say so, for a failing site refuses everybody.
-fn rank_by_agents(judge: &Engine<'_>, row: u32, sets: &RuleSets) -> Result<Rank> {
-    let held = judge.rule_source(row)?;
-    if held.file.is_none() && !held.refused {
-        return Ok(Rank::default());
+/// The number of agents that are refused wholly, then of those refused partly. Of equal origins,
+/// those with rules come first, because a failing site refuses every agent.
+fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &UsedRuleSets) -> Result<RefusalRank> {
+    let source = engine.rule_source(row)?;
+    if source.file.is_none() && !source.refused {
+        return Ok(RefusalRank::default());
     }
-    let agents = of_origin(judge, &held, sets)?;
-    let count = |wanted| agents.iter().filter(|reach| **reach == wanted).count() as u64;
+    let coverages = origin_coverages(engine, &source, sets)?;
+    let count = |wanted| coverages.iter().filter(|coverage| **coverage == wanted).count() as u64;
     let (wholly, partly) = (count(Coverage::Wholly), count(Coverage::Partly));
-    let by_rules = matches!(held.reason, Reason::Rules | Reason::LastGoodCopy) && wholly + partly > 0;
-    Ok([wholly, partly, u64::from(by_rules)])
+    let is_by_rules = matches!(source.reason, Reason::Rules | Reason::LastGoodCopy) && wholly + partly > 0;
+    Ok([wholly, partly, u64::from(is_by_rules)])
 }
 
-fn report(judge: &Engine<'_>, row: u32, sets: &RuleSets, tally: Option<&Tally>) -> Result<OriginReport> {
-    let (entry, held) = (judge.snapshot().origin_at(row)?, judge.rule_source(row)?);
+fn report(engine: &Engine<'_>, row: u32, sets: &UsedRuleSets, tally: Option<&Tally>) -> Result<OriginReport> {
+    let (entry, source) = (engine.snapshot().origin_at(row)?, engine.rule_source(row)?);
     let counts = tally.map(|tally| tally.of_origin(row));
     Ok(OriginReport {
         origin: entry.origin(),
-        basis: held.reason,
+        basis: source.reason,
         status: entry.outcome().status,
         fetched_at: entry.outcome().fetched,
-        agents: of_origin(judge, &held, sets)?,
+        agents: origin_coverages(engine, &source, sets)?,
         urls: counts.map(|[urls, _]| urls),
         urls_refused: counts.map(|[_, refused]| refused),
     })

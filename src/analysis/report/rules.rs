@@ -1,7 +1,7 @@
-//! The rule sets that agents meet: how much each refuses, and which rules most origins have.
+//! The rule sets that agents obey: the coverage of each, and the most frequent rules.
 
 use crate::analysis::coverage::{Coverage, coverage};
-use crate::analysis::report::counts::{ByAgent, Sum, sum};
+use crate::analysis::report::counts::{AgentCounts, Merge, merge_all};
 use crate::analysis::report::model::{RuleByOrigins, RulesByOrigins};
 use crate::analysis::report::text;
 use crate::error::Result;
@@ -9,102 +9,99 @@ use crate::judge::engine::Engine;
 use crate::matcher::RuleCache;
 use crate::snapshot::listing::ListedRule;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Rule sets by their places in the snapshot: some 50 bytes for each that is met.
+/// The used rule sets by their places in the snapshot. About 50 bytes each.
 #[derive(Debug, Default)]
-pub(super) struct RuleSets(HashMap<u32, Met>);
+pub(super) struct UsedRuleSets(HashMap<u32, UsedRuleSet>);
 
-/// A rule set that is met.
+/// A rule set that an agent obeys at an origin.
 #[derive(Clone, Copy, Debug)]
-struct Met {
-    /// Pairs of origin and agent that meet it.
-    pairs: u64,
-    reach: Coverage,
+struct UsedRuleSet {
+    /// The number of pairs of an origin and an agent that obeys the set there.
+    uses: u64,
+    coverage: Coverage,
 }
 
-/// Sets that one thread takes at a time.
-const PARCEL: usize = 1024;
+/// The number of sets that one thread processes at a time.
+const CHUNK: usize = 1024;
 
-impl RuleSets {
-    /// Counts so many pairs of origin and agent that meet the set.
-    pub(super) fn meet(&mut self, place: u32, pairs: u64) {
-        self.0.entry(place).or_insert(Met { pairs: 0, reach: Coverage::Not }).pairs += pairs;
+impl UsedRuleSets {
+    /// Adds this number of pairs of an origin and an agent.
+    pub(super) fn add_use(&mut self, place: u32, uses: u64) {
+        self.0.entry(place).or_insert(UsedRuleSet { uses: 0, coverage: Coverage::Not }).uses += uses;
     }
 
-    /// How much it refuses, once that is [found](Self::find_reach).
+    /// The coverage of a set, after [`compute_coverages`](Self::compute_coverages).
     pub(super) fn coverage(&self, place: u32) -> Coverage {
-        self.0.get(&place).map_or(Coverage::Not, |met| met.reach)
+        self.0.get(&place).map_or(Coverage::Not, |set| set.coverage)
     }
 
+    /// The places of all sets with the numbers of their uses, in the order of the file.
     fn places(&self) -> Vec<(u32, u64)> {
-        let mut places: Vec<(u32, u64)> = self.0.iter().map(|(place, met)| (*place, met.pairs)).collect();
+        let mut places: Vec<(u32, u64)> = self.0.iter().map(|(place, set)| (*place, set.uses)).collect();
         places.sort_unstable();
         places
     }
 
-    /// Finds out how much each refuses.
+    /// Computes the coverage of each set.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) where the snapshot's bytes contradict each other.
-    pub(super) fn find_reach(&mut self, judge: &Engine<'_>) -> Result<()> {
-        let (view, profile) = (judge.snapshot().view(), judge.profile());
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+    pub(super) fn compute_coverages(&mut self, engine: &Engine<'_>) -> Result<()> {
+        let (view, profile) = (engine.snapshot().view(), engine.profile());
         let places = self.places();
-        let found = places.par_chunks(PARCEL).map(|places| {
-            let mut hot = RuleCache::default();
-            let of = |(place, _): &(u32, u64)| {
-                Ok((*place, coverage(&view, profile, *place, &view.rules(*place)?, &mut hot)?))
+        let computed = places.par_chunks(CHUNK).map(|places| {
+            let mut cache = RuleCache::default();
+            let compute = |(place, _): &(u32, u64)| {
+                Ok((*place, coverage(&view, profile, *place, &view.rules(*place)?, &mut cache)?))
             };
-            places.iter().map(of).collect::<Result<Vec<_>>>()
+            places.iter().map(compute).collect::<Result<Vec<_>>>()
         });
-        for (place, reach) in found.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-            if let Some(met) = self.0.get_mut(&place) {
-                met.reach = reach;
+        for (place, coverage) in computed.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+            if let Some(set) = self.0.get_mut(&place) {
+                set.coverage = coverage;
             }
         }
         Ok(())
     }
 
-    /// The disallow rules that most pairs of origin and agent meet.
+    /// The disallow rules with the most uses.
     ///
-    /// All are counted by a hash first, 16 bytes and some room for each; only those that may be of the top are compared.
+    /// Two passes bound the memory. The first counts all rules by a 64-bit hash, at 16 bytes per
+    /// distinct rule. The second collects the texts of only those rules whose hashes rank first.
     ///
     /// # Errors
-    /// As [`find_reach`](Self::find_reach).
-    pub(super) fn top(&self, judge: &Engine<'_>, limit: usize) -> Result<TopRules> {
-        let view = judge.snapshot().view();
+    /// As [`compute_coverages`](Self::compute_coverages).
+    pub(super) fn top(&self, engine: &Engine<'_>, limit: usize) -> Result<TopRules> {
+        let view = engine.snapshot().view();
         let places = self.places();
-        let counts = places.par_chunks(PARCEL).map(|places| {
-            let mut counts = Counts::default();
-            for (place, pairs) in places {
-                view.each_rule(&view.rules(*place)?, |rule| {
+        let counts = merge_all(places.par_chunks(CHUNK).map(|places| {
+            let mut counts = UsesByHash::default();
+            for (place, uses) in places {
+                view.visit_rules(&view.rules(*place)?, |rule| {
                     if !rule.allow {
-                        *counts.0.entry(hash(&rule)).or_default() += pairs;
+                        *counts.0.entry(hash(&rule)).or_default() += uses;
                     }
-                    Ok(true)
+                    Ok(ControlFlow::Continue(()))
                 })?;
             }
             Ok(counts)
-        });
-        let counts = sum(counts)?;
-        let mut best: Vec<(u64, u64)> = counts.0.iter().map(|(hash, pairs)| (*pairs, *hash)).collect();
-        let limit = limit.min(best.len());
-        if limit > 0 && limit < best.len() {
-            best.select_nth_unstable_by(limit - 1, |a, b| b.cmp(a));
-        }
-        let best: HashMap<u64, u64> = best[..limit].iter().map(|(pairs, hash)| (*hash, *pairs)).collect();
+        }))?;
+        let top_hashes = counts.top(limit);
         let mut top = TopRules { distinct: counts.0.len() as u64, ..TopRules::default() };
         drop(counts);
-        let parts = places.par_chunks(PARCEL).map(|places| {
+        let parts = places.par_chunks(CHUNK).map(|places| {
             let mut found = Vec::new();
             for (place, _) in places {
-                view.each_rule(&view.rules(*place)?, |rule| {
-                    let hash = hash(&rule);
-                    if let Some(pairs) = best.get(&hash).filter(|_| !rule.allow) {
-                        found.push((*place, (std::cmp::Reverse(*pairs), rule_text(&rule), pattern_path(&rule))));
+                view.visit_rules(&view.rules(*place)?, |rule| {
+                    if let Some(uses) = top_hashes.get(&hash(&rule)).filter(|_| !rule.allow) {
+                        found.push((*place, TopRule::new(&rule, *uses)));
                     }
-                    Ok(true)
+                    Ok(ControlFlow::Continue(()))
                 })?;
             }
             Ok(found)
@@ -114,26 +111,39 @@ impl RuleSets {
     }
 }
 
-impl Sum for RuleSets {
-    fn add(&mut self, later: Self) {
+impl Merge for UsedRuleSets {
+    fn merge(&mut self, later: Self) {
+        // The smaller map is added to the larger one: the order does not matter.
         if self.0.len() < later.0.len() {
             let earlier = std::mem::replace(self, later);
-            return self.add(earlier);
+            return self.merge(earlier);
         }
-        later.0.into_iter().for_each(|(place, met)| self.meet(place, met.pairs));
+        later.0.into_iter().for_each(|(place, set)| self.add_use(place, set.uses));
     }
 }
 
-/// Pairs of origin and agent by the hash of a rule that they meet.
+/// The number of uses of each rule, by the rule's hash.
 #[derive(Debug, Default)]
-struct Counts(HashMap<u64, u64>);
+struct UsesByHash(HashMap<u64, u64>);
 
-impl Sum for Counts {
-    fn add(&mut self, mut later: Self) {
+impl UsesByHash {
+    /// The entries with the most uses.
+    fn top(&self, limit: usize) -> HashMap<u64, u64> {
+        let mut ranking: Vec<(u64, u64)> = self.0.iter().map(|(hash, uses)| (*uses, *hash)).collect();
+        let limit = limit.min(ranking.len());
+        if limit > 0 && limit < ranking.len() {
+            ranking.select_nth_unstable_by(limit - 1, |a, b| b.cmp(a));
+        }
+        ranking[..limit].iter().map(|(uses, hash)| (*hash, *uses)).collect()
+    }
+}
+
+impl Merge for UsesByHash {
+    fn merge(&mut self, mut later: Self) {
         if self.0.len() < later.0.len() {
             std::mem::swap(self, &mut later);
         }
-        later.0.into_iter().for_each(|(hash, pairs)| *self.0.entry(hash).or_default() += pairs);
+        later.0.into_iter().for_each(|(hash, uses)| *self.0.entry(hash).or_default() += uses);
     }
 }
 
@@ -144,9 +154,24 @@ fn hash(rule: &ListedRule<'_>) -> u64 {
     hash.digest()
 }
 
+/// A rule of the ranking. The order of the fields is the order of the ranking.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct TopRule {
+    uses: Reverse<u64>,
+    text: String,
+    /// A path that the rule matches.
+    path: Vec<u8>,
+}
+
+impl TopRule {
+    fn new(rule: &ListedRule<'_>, uses: u64) -> Self {
+        Self { uses: Reverse(uses), text: rule_text(rule), path: matching_path(rule) }
+    }
+}
+
 fn rule_text(rule: &ListedRule<'_>) -> String {
     let end = match rule.pattern {
-        // Stars at the end, which change nothing but the priority, are not kept.
+        // Trailing stars affect only the priority of a rule, and are not stored.
         [] => "*",
         _ if rule.anchored => "$",
         _ => "",
@@ -154,8 +179,8 @@ fn rule_text(rule: &ListedRule<'_>) -> String {
     format!("Disallow: {}{end}", text(rule.pattern))
 }
 
-/// A path that the rule matches.
-fn pattern_path(rule: &ListedRule<'_>) -> Vec<u8> {
+/// A path that the rule matches: its pattern without stars.
+fn matching_path(rule: &ListedRule<'_>) -> Vec<u8> {
     let mut path: Vec<u8> = rule.pattern.iter().copied().filter(|b| *b != b'*').collect();
     if path.first() != Some(&b'/') {
         path.insert(0, b'/');
@@ -163,25 +188,26 @@ fn pattern_path(rule: &ListedRule<'_>) -> Vec<u8> {
     path
 }
 
-/// The rules that most origins have.
+/// The most frequent rules, numbered by rank.
 #[derive(Debug, Default)]
 pub(super) struct TopRules {
+    /// The number of distinct disallow rules.
     distinct: u64,
-    /// Text, and a path that it matches.
-    rules: Vec<(String, Vec<u8>)>,
-    /// The numbers of those that each set holds.
-    of_set: HashMap<u32, Vec<usize>>,
+    rules: Vec<TopRule>,
+    /// For each set, by its place, the numbers of its rules.
+    by_set: HashMap<u32, Vec<usize>>,
 }
 
 impl TopRules {
-    fn fill(&mut self, found: impl Iterator<Item = (u32, (std::cmp::Reverse<u64>, String, Vec<u8>))>) {
-        let mut sets_of: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+    /// Ranks the rules found, each with the place of its set.
+    fn fill(&mut self, found: impl Iterator<Item = (u32, TopRule)>) {
+        let mut sets_of: BTreeMap<TopRule, Vec<u32>> = BTreeMap::new();
         found.for_each(|(place, rule)| sets_of.entry(rule).or_default().push(place));
-        for (number, ((_, text, path), places)) in sets_of.into_iter().enumerate() {
-            self.rules.push((text, path));
+        for (number, (rule, places)) in sets_of.into_iter().enumerate() {
+            self.rules.push(rule);
             for place in places {
-                let numbers = self.of_set.entry(place).or_default();
-                // The sets of a union may hold it several times.
+                let numbers = self.by_set.entry(place).or_default();
+                // Several sets of a union may have the rule.
                 if numbers.last() != Some(&number) {
                     numbers.push(number);
                 }
@@ -193,26 +219,26 @@ impl TopRules {
         self.rules.len()
     }
 
-    /// The numbers of the rules that the set at a place holds.
-    pub(super) fn of_set(&self, place: u32) -> &[usize] {
-        self.of_set.get(&place).map_or(&[], Vec::as_slice)
+    /// The numbers of the ranked rules in the set at a place.
+    pub(super) fn rules_of(&self, place: u32) -> &[usize] {
+        self.by_set.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    /// A path that the rule of a number matches.
+    /// A path that the rule with this number matches.
     pub(super) fn path(&self, number: usize) -> &[u8] {
-        self.rules.get(number).map_or(b"/", |(_, path)| path)
+        self.rules.get(number).map_or(b"/", |rule| &rule.path)
     }
 
-    /// The figures, with what was counted for each.
-    pub(super) fn report(&self, counts: &ByAgent) -> RulesByOrigins {
+    /// The ranking with the counts of each rule, sorted by the number of origins.
+    pub(super) fn report(&self, counts: &AgentCounts) -> RulesByOrigins {
         let rules = self.rules.iter().zip(&counts.rules);
-        let top = rules.map(|((rule, _), having)| RuleByOrigins {
-            rule: rule.clone(),
-            origins: having.origins,
-            agents: having.agents.clone(),
+        let top = rules.map(|(rule, count)| RuleByOrigins {
+            rule: rule.text.clone(),
+            origins: count.origins,
+            agents: count.agents.clone(),
         });
         let mut top: Vec<RuleByOrigins> = top.collect();
-        top.sort_by_key(|rule| std::cmp::Reverse(rule.origins));
+        top.sort_by_key(|rule| Reverse(rule.origins));
         RulesByOrigins { distinct: self.distinct, top }
     }
 }

@@ -1,6 +1,6 @@
-//! What robots.txt files say about the use of content: `Content-Signal` and `Content-Usage` lines.
+//! Counts of declared preferences about the use of content: `Content-Signal` and `Content-Usage`.
 
-use crate::analysis::report::counts::Sum;
+use crate::analysis::report::counts::Merge;
 use crate::analysis::report::model::{SignalReport, SignalValue};
 use crate::profile::Profile;
 use crate::robots::Robots;
@@ -9,19 +9,22 @@ use std::collections::{BTreeSet, HashMap};
 /// The fields, in the order of the report.
 const FIELDS: [&str; 2] = ["content-signal", "content-usage"];
 
-/// What both begin with; a file without a line of this kind is not read further.
-const BEGINNING: &[u8] = b"content-";
+/// The common prefix of the fields. A file without a line that begins with it is not parsed.
+const FIELD_PREFIX: &[u8] = b"content-";
 
-/// A longer word is no value. Of the lines of one file so many different values count.
+/// The length of values at most. A longer word counts as `other`.
 const MAX_VALUE: usize = 64;
+
+/// The number of distinct values per file at most, so that a hostile file cannot use much memory.
 const MAX_VALUES: usize = 64;
 
-/// Counts for each field.
+/// The counts of each field.
 #[derive(Debug, Default)]
-pub(super) struct Signals([Counts; FIELDS.len()]);
+pub(super) struct SignalCounts([FieldCounts; FIELDS.len()]);
 
+/// The counts of a field; see [`SignalReport`].
 #[derive(Debug, Default)]
-struct Counts {
+struct FieldCounts {
     files: u64,
     origins: u64,
     with_path: u64,
@@ -29,8 +32,8 @@ struct Counts {
     other: u64,
 }
 
-impl Sum for Signals {
-    fn add(&mut self, later: Self) {
+impl Merge for SignalCounts {
+    fn merge(&mut self, later: Self) {
         for (sum, part) in self.0.iter_mut().zip(later.0) {
             sum.files += part.files;
             sum.origins += part.origins;
@@ -41,28 +44,30 @@ impl Sum for Signals {
     }
 }
 
-impl Signals {
-    /// Counts what the condensed text of a file says, for so many origins.
-    pub(super) fn read(&mut self, text: &[u8], origins: u64) {
-        let begins = |line: &[u8]| line.get(..BEGINNING.len()).is_some_and(|l| l.eq_ignore_ascii_case(BEGINNING));
-        if !text.split(|b| *b == b'\n').any(begins) {
+impl SignalCounts {
+    /// Counts the lines of a file's condensed text. `origins` is the number of origins that use it.
+    pub(super) fn add_file(&mut self, text: &[u8], origins: u64) {
+        let has_prefix =
+            |line: &[u8]| line.get(..FIELD_PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(FIELD_PREFIX));
+        if !text.split(|b| *b == b'\n').any(has_prefix) {
             return;
         }
         let robots = Robots::parse(text, Profile::default());
         for (field, counts) in FIELDS.iter().zip(&mut self.0) {
             let lines = robots.other_fields().iter().filter(|line| line.name() == *field).map(|line| line.value());
-            counts.count(lines, origins);
+            counts.add_lines(lines, origins);
         }
     }
 
-    /// The figures, with at most so many values of each field.
+    /// The report of each field, with its most frequent values.
     pub(super) fn report(self, limit: usize) -> Vec<SignalReport> {
         FIELDS.into_iter().zip(self.0).map(|(field, counts)| counts.report(field, limit)).collect()
     }
 }
 
-impl Counts {
-    fn count<'l>(&mut self, lines: impl Iterator<Item = &'l [u8]>, origins: u64) {
+impl FieldCounts {
+    /// Counts the values of a file's lines with this field. Each origin counts once for each value.
+    fn add_lines<'l>(&mut self, lines: impl Iterator<Item = &'l [u8]>, origins: u64) {
         let (mut any, mut path, mut other) = (false, false, false);
         let mut values = BTreeSet::new();
         for line in lines {
@@ -75,11 +80,11 @@ impl Counts {
                 }
             }
         }
-        let count = |is_so: bool| u64::from(is_so) * origins;
+        let count_if = |is_counted: bool| if is_counted { origins } else { 0 };
         self.files += u64::from(any);
-        self.origins += count(any);
-        self.with_path += count(path);
-        self.other += count(other);
+        self.origins += count_if(any);
+        self.with_path += count_if(path);
+        self.other += count_if(other);
         values.into_iter().for_each(|value| *self.values.entry(value).or_default() += origins);
     }
 
@@ -109,10 +114,10 @@ mod tests {
 
     #[test]
     fn fields_are_counted_by_file_and_by_origin() {
-        let mut signals = Signals::default();
-        signals.read(b"user-agent: *\nContent-Signal: search=yes, AI-train=no,ai-train=no\ncontent-signal: x\n", 3);
-        signals.read(b"content-usage: /a/ train-ai=n\n\ncontent-signal: search=yes", 2);
-        signals.read(b"user-agent: content-signal\ndisallow: /content-usage: a=b", 100);
+        let mut signals = SignalCounts::default();
+        signals.add_file(b"user-agent: *\nContent-Signal: search=yes, AI-train=no,ai-train=no\ncontent-signal: x\n", 3);
+        signals.add_file(b"content-usage: /a/ train-ai=n\n\ncontent-signal: search=yes", 2);
+        signals.add_file(b"user-agent: content-signal\ndisallow: /content-usage: a=b", 100);
         let [signal, usage] = signals.report(5).try_into().unwrap();
         let values = |report: &SignalReport| -> Vec<(String, u64)> {
             report.values.iter().map(|value| (value.value.clone(), value.origins)).collect()
@@ -125,9 +130,9 @@ mod tests {
 
     #[test]
     fn hostile_values_are_bounded() {
-        let mut signals = Signals::default();
+        let mut signals = SignalCounts::default();
         let text: String = (0..1000).map(|i| format!("content-signal: k{i}={}\n", "x".repeat(i % 100))).collect();
-        signals.read(text.as_bytes(), 1);
+        signals.add_file(text.as_bytes(), 1);
         let [signal, _] = signals.report(10).try_into().unwrap();
         assert_eq!((signal.values.len(), signal.more, signal.other), (10, MAX_VALUES as u64 - 10, 1));
     }

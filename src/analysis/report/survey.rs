@@ -1,157 +1,178 @@
-//! What the snapshot alone tells: what each origin's verdicts rest on, and how much each robots.txt refuses to whom.
+//! A survey of the snapshot alone: the reason of each origin's verdicts, and its coverage per
+//! agent.
 //!
-//! Origins share robots.txt files, and files share rule sets. So origins are counted by file first; what a file says is found once and
-//! counts for all its origins.
+//! Origins share robots.txt files, and files share rule sets. So the survey first counts the
+//! origins per file. Then it reads each file once, and counts the result for all origins of the
+//! file.
 
 use crate::analysis::coverage::Coverage;
-use crate::analysis::report::counts::{Bases, ByAgent, Sum, parcels, sum};
-use crate::analysis::report::rules::{RuleSets, TopRules};
-use crate::analysis::report::signals::Signals;
+use crate::analysis::report::counts::{AgentCounts, Merge, OriginCount, ReasonCounts, RuleUse, merge_all, row_chunks};
+use crate::analysis::report::rules::{TopRules, UsedRuleSets};
+use crate::analysis::report::signals::SignalCounts;
 use crate::error::Result;
 use crate::judge::engine::Engine;
 use crate::judge::{AgentRules, Reason, RuleSource};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many origins obey each file: four bytes a file.
-pub(super) struct Files(Vec<AtomicU32>);
+/// For each robots.txt the number of origins that use it. Four bytes per file.
+pub(super) struct FileUses(Vec<AtomicU32>);
 
-impl Files {
-    /// Looks at all origins once.
-    pub(super) fn count(judge: &Engine<'_>) -> Result<(Self, Bases)> {
-        let files = Self((0..judge.snapshot().file_count()).map(|_| AtomicU32::new(0)).collect());
-        let parts = parcels(judge.snapshot().origin_count()).map(|rows| {
-            let mut bases = Bases::default();
+/// A robots.txt that at least one origin uses.
+#[derive(Clone, Copy)]
+struct UsedFile {
+    file: u32,
+    origins: u64,
+}
+
+impl FileUses {
+    /// Counts the origins by file, and by the reason of their verdicts. Cost: a pass over all
+    /// origins.
+    pub(super) fn count(engine: &Engine<'_>) -> Result<(Self, ReasonCounts)> {
+        let uses = Self((0..engine.snapshot().file_count()).map(|_| AtomicU32::new(0)).collect());
+        let parts = row_chunks(engine.snapshot().origin_count()).map(|rows| {
+            let mut reasons = ReasonCounts::default();
             for row in rows {
-                let held = judge.rule_source(row)?;
-                let [origins, refused] = &mut bases.0[held.reason as usize];
-                *origins += 1;
-                *refused += u64::from(held.refused);
-                if let Some(count) = held.file.and_then(|file| files.0.get(file as usize)) {
+                let source = engine.rule_source(row)?;
+                let count = &mut reasons.0[source.reason as usize];
+                count.origins += 1;
+                count.refused += u64::from(source.refused);
+                if let Some(count) = source.file.and_then(|file| uses.0.get(file as usize)) {
                     count.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            Ok(bases)
+            Ok(reasons)
         });
-        let bases = sum(parts)?;
-        Ok((files, bases))
+        let reasons = merge_all(parts)?;
+        Ok((uses, reasons))
     }
 
-    /// Calls `each` for every file that any origin obeys, with the number of these, and adds up what comes of it. `tools` makes what a
-    /// parcel needs beside.
-    fn each<T: Sum, S>(
-        &self,
-        new: impl Fn() -> T + Sync,
-        tools: impl Fn() -> Result<S> + Sync,
-        each: impl Fn(&mut T, &mut S, u32, u64) -> Result<()> + Sync,
-    ) -> Result<T> {
-        sum(parcels(self.0.len() as u32).map(|files| {
-            let (mut part, mut tools) = (new(), tools()?);
-            for file in files {
-                let origins = self.0.get(file as usize).map_or(0, |count| count.load(Ordering::Relaxed));
-                if origins > 0 {
-                    each(&mut part, &mut tools, file, u64::from(origins))?;
-                }
-            }
-            Ok(part)
-        }))
+    /// Chunks of file numbers.
+    fn chunks(&self) -> impl ParallelIterator<Item = Range<u32>> {
+        row_chunks(self.0.len() as u32)
+    }
+
+    /// The files of a chunk that an origin uses.
+    fn used(&self, files: Range<u32>) -> impl Iterator<Item = UsedFile> {
+        let count = |file: u32| self.0.get(file as usize).map_or(0, |count| count.load(Ordering::Relaxed));
+        files.map(move |file| UsedFile { file, origins: count(file).into() }).filter(|used| used.origins > 0)
     }
 }
 
-/// What files and rule sets say, before anything is counted by agent.
+/// The rule sets and the declared preferences of all used files.
 #[derive(Default)]
-pub(super) struct Found {
-    pub sets: RuleSets,
-    pub signals: Signals,
+pub(super) struct SnapshotSurvey {
+    pub sets: UsedRuleSets,
+    pub signals: SignalCounts,
 }
 
-impl Sum for Found {
-    fn add(&mut self, later: Self) {
-        self.sets.add(later.sets);
-        self.signals.add(later.signals);
+impl Merge for SnapshotSurvey {
+    fn merge(&mut self, later: Self) {
+        self.sets.merge(later.sets);
+        self.signals.merge(later.signals);
     }
 }
 
-/// Finds the rule sets that the agents meet, and what files say about the use of content.
-pub(super) fn find(judge: &Engine<'_>, files: &Files) -> Result<Found> {
-    let snapshot = judge.snapshot();
-    let unpacker = || snapshot.unpacker();
-    files.each(Found::default, unpacker, |found, unpacker, file, origins| {
-        for AgentRules { place, agents } in judge.agent_rules(file)? {
-            found.sets.meet(place, origins * agents.len() as u64);
-        }
-        let row = snapshot.view().file(file)?;
-        found.signals.read(&unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?, origins);
-        Ok(())
-    })
-}
-
-/// Counts the origins by agent, and those that have each rule of the top.
-pub(super) fn by_agent(
-    judge: &Engine<'_>,
-    (files, bases): (&Files, &Bases),
-    sets: &RuleSets,
-    top: &TopRules,
-) -> Result<ByAgent> {
-    let agents = judge.agents().len();
-    let new = || ByAgent::new(agents, top.len());
-    let mut counts = files.each(
-        new,
-        || Ok(()),
-        |counts, (), file, origins| {
-            let obeyed = judge.agent_rules(file)?;
-            counts.count(&of_rules(&obeyed, agents, sets), origins);
-            let mut rules: Vec<usize> = Vec::new();
-            for AgentRules { place, agents } in &obeyed {
-                for &rule in top.of_set(*place) {
-                    let having = &mut counts.rules[rule];
-                    agents.iter().for_each(|agent| having.agents[*agent] += origins);
-                    having.first = having.first.or(agents.first().map(|agent| (file, *agent)));
-                    rules.push(rule);
-                }
+/// Collects the rule sets that the agents obey, and the preferences that files declare.
+pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<SnapshotSurvey> {
+    let snapshot = engine.snapshot();
+    merge_all(uses.chunks().map(|files| {
+        let mut survey = SnapshotSurvey::default();
+        let mut unpacker = snapshot.unpacker()?;
+        for UsedFile { file, origins } in uses.used(files) {
+            for AgentRules { place, agents } in engine.agent_rules(file)? {
+                survey.sets.add_use(place, origins * agents.len() as u64);
             }
-            rules.sort_unstable();
-            rules.dedup();
-            rules.into_iter().for_each(|rule| counts.rules[rule].origins += origins);
-            Ok(())
-        },
-    )?;
-    if counts.reach.is_empty() {
-        counts = new();
+            let row = snapshot.view().file(file)?;
+            let text = unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?;
+            survey.signals.add_file(&text, origins);
+        }
+        Ok(survey)
+    }))
+}
+
+/// Counts the origins by agent, and by rule of the ranking.
+pub(super) fn count_by_agent(
+    engine: &Engine<'_>,
+    uses: &FileUses,
+    reasons: &ReasonCounts,
+    sets: &UsedRuleSets,
+    top: &TopRules,
+) -> Result<AgentCounts> {
+    let agents = engine.agents().len();
+    let mut counts = merge_all(uses.chunks().map(|files| {
+        let mut counts = AgentCounts::new(agents, top.len());
+        for used in uses.used(files) {
+            count_file(engine, used, sets, top, &mut counts)?;
+        }
+        Ok(counts)
+    }))?;
+    // Without any file, the counts are still the neutral element.
+    if counts.coverage.is_empty() {
+        counts = AgentCounts::new(agents, top.len());
     }
-    // Where rules hold, the files counted them.
-    for (basis, [origins, refused]) in Reason::ALL.iter().zip(bases.0) {
-        if !matches!(basis, Reason::Rules | Reason::LastGoodCopy) {
-            counts.count(&vec![Coverage::Wholly; agents], refused);
-            counts.count(&vec![Coverage::Not; agents], origins - refused);
+    // Origins with rules are counted by file. For all others the status policy decides.
+    for (reason, OriginCount { origins, refused }) in Reason::ALL.iter().zip(reasons.0) {
+        if !matches!(reason, Reason::Rules | Reason::LastGoodCopy) {
+            counts.add(&vec![Coverage::Wholly; agents], refused);
+            counts.add(&vec![Coverage::Not; agents], origins - refused);
         }
     }
     Ok(counts)
 }
 
-fn of_rules(obeyed: &[AgentRules], agents: usize, sets: &RuleSets) -> Vec<Coverage> {
+fn count_file(
+    engine: &Engine<'_>,
+    used: UsedFile,
+    sets: &UsedRuleSets,
+    top: &TopRules,
+    counts: &mut AgentCounts,
+) -> Result<()> {
+    let UsedFile { file, origins } = used;
+    let agent_rules = engine.agent_rules(file)?;
+    counts.add(&coverages(&agent_rules, engine.agents().len(), sets), origins);
+    let mut rules: Vec<usize> = Vec::new();
+    for AgentRules { place, agents } in &agent_rules {
+        for &rule in top.rules_of(*place) {
+            let count = &mut counts.rules[rule];
+            agents.iter().for_each(|agent| count.agents[*agent] += origins);
+            count.first = count.first.or(agents.first().map(|agent| RuleUse { file, agent: *agent }));
+            rules.push(rule);
+        }
+    }
+    // Several groups may have the same rule, but each origin counts once.
+    rules.sort_unstable();
+    rules.dedup();
+    rules.into_iter().for_each(|rule| counts.rules[rule].origins += origins);
+    Ok(())
+}
+
+/// The coverage for each agent. Agents without rules are refused nothing.
+fn coverages(agent_rules: &[AgentRules], agents: usize, sets: &UsedRuleSets) -> Vec<Coverage> {
     let mut out = vec![Coverage::Not; agents];
-    for AgentRules { place, agents } in obeyed {
+    for AgentRules { place, agents } in agent_rules {
         agents.iter().for_each(|agent| out[*agent] = sets.coverage(*place));
     }
     out
 }
 
-/// How much an origin refuses to each agent; the reach of its rule sets is known.
-pub(super) fn of_origin(judge: &Engine<'_>, held: &RuleSource, sets: &RuleSets) -> Result<Vec<Coverage>> {
-    let agents = judge.agents().len();
-    Ok(match held.file {
-        Some(file) => of_rules(&judge.agent_rules(file)?, agents, sets),
-        None if held.refused => vec![Coverage::Wholly; agents],
+/// The coverage of an origin for each agent. The coverages of `sets` have to be computed before.
+pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &UsedRuleSets) -> Result<Vec<Coverage>> {
+    let agents = engine.agents().len();
+    Ok(match source.file {
+        Some(file) => coverages(&engine.agent_rules(file)?, agents, sets),
+        None if source.refused => vec![Coverage::Wholly; agents],
         None => vec![Coverage::Not; agents],
     })
 }
 
-/// The first origin that obeys a file.
-pub(super) fn first_origin_of(judge: &Engine<'_>, file: u32) -> Result<Option<u32>> {
-    let found = parcels(judge.snapshot().origin_count()).map(|mut rows| {
-        rows.find_map(|row| match judge.rule_source(row) {
-            Ok(held) => (held.file == Some(file)).then_some(Ok(row)),
+/// The first origin that uses a file. Cost: a scan of all origins, as files do not refer to
+/// origins.
+pub(super) fn first_origin_of(engine: &Engine<'_>, file: u32) -> Result<Option<u32>> {
+    let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| {
+        rows.find_map(|row| match engine.rule_source(row) {
+            Ok(source) => (source.file == Some(file)).then_some(Ok(row)),
             Err(err) => Some(Err(err)),
         })
     });

@@ -1,7 +1,7 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
 use super::super::escape::escape;
-use robosieve::report::{ReachCounts, Report};
+use robosieve::report::{CoverageCounts, Report};
 use std::fmt::Write as _;
 
 /// Lines of `section,item,agent,measure,value`; fields that do not apply are empty.
@@ -10,7 +10,7 @@ pub(super) fn csv(report: &Report) -> String {
     let agents: Vec<&str> = report.agents.iter().map(|agent| agent.agent.as_str()).collect();
     facts(report, &mut out);
     for agent in &report.agents {
-        let ReachCounts { wholly, partly, not } = agent.origins;
+        let CoverageCounts { wholly, partly, not } = agent.origins;
         out.counts(
             "agents",
             "",

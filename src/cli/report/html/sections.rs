@@ -7,7 +7,7 @@ use super::components::{BarSegment, bar, code, key, legend, meter, number, numbe
 use maud::{Markup, html};
 use robosieve::Basis;
 use robosieve::Reach;
-use robosieve::report::{BasisReport, Example, OriginReport, Report, RobotsLine};
+use robosieve::report::{Example, OriginReport, ReasonReport, Report, RobotsLine};
 
 /// The most rows and columns, so that the page stays small for any `--top`; the JSON has all.
 const AGENTS: usize = 40;
@@ -93,7 +93,7 @@ fn class_of(basis: Basis) -> String {
 
 pub(super) fn bases(report: &Report) -> Markup {
     let classes: Vec<String> = report.bases.iter().map(|of| class_of(of.basis)).collect();
-    let parts = |size: fn(&BasisReport) -> u64| -> Vec<BarSegment<'_>> {
+    let parts = |size: fn(&ReasonReport) -> u64| -> Vec<BarSegment<'_>> {
         let of_classes = report.bases.iter().zip(&classes);
         of_classes.map(|(of, class)| BarSegment { class, name: findings::basis(of.basis), size: size(of) }).collect()
     };

@@ -1,0 +1,110 @@
+//! Compares the stored robots.txt files of two snapshots: equal texts, or equal rules.
+
+use crate::error::Result;
+use crate::matcher::encoded_set::EncodedSet;
+use crate::matcher::rule_set::Rules;
+use crate::snapshot::Snapshot;
+use crate::snapshot::format::{FileRow, NONE, NamedRow};
+use crate::snapshot::view::View;
+
+/// A robots.txt of a snapshot.
+#[derive(Clone, Copy)]
+pub(super) struct StoredFile<'s> {
+    pub snapshot: &'s Snapshot,
+    pub row: FileRow,
+}
+
+/// Rules of a snapshot.
+#[derive(Clone, Copy)]
+struct StoredRules<'s> {
+    view: View<'s>,
+    place: u32,
+}
+
+/// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
+pub(super) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
+    Ok(old.row.raw_len == new.row.raw_len
+        && old.snapshot.frame(&old.row)? == new.snapshot.frame(&new.row)?
+        && old.snapshot.dictionary() == new.snapshot.dictionary())
+}
+
+/// Whether two files name the same agents and have the same rules for each and for all others.
+///
+/// `is_same_name` compares the numbers of two names, each in its snapshot.
+pub(super) fn have_same_rules(
+    old: StoredFile<'_>,
+    new: StoredFile<'_>,
+    is_same_name: impl Fn(u32, u32) -> bool,
+) -> Result<bool> {
+    let (old_view, new_view) = (old.snapshot.view(), new.snapshot.view());
+    let (old_named, new_named) = (old_view.named(&old.row)?, new_view.named(&new.row)?);
+    if old_named.len() != new_named.len() {
+        return Ok(false);
+    }
+    let are_same = |old_place: u32, new_place: u32| {
+        let (old, new) =
+            (StoredRules { view: old_view, place: old_place }, StoredRules { view: new_view, place: new_place });
+        are_same_rules(old, new)
+    };
+    if !are_same(old.row.global, new.row.global)? {
+        return Ok(false);
+    }
+    // Names that share a group are often adjacent, and their rules are compared once.
+    let mut last_places = (NONE, NONE);
+    for (before, after) in old_named.iter().map(NamedRow::decode).zip(new_named.iter().map(NamedRow::decode)) {
+        let places = (before.rule_set, after.rule_set);
+        if !is_same_name(before.token, after.token) || places != last_places && !are_same(places.0, places.1)? {
+            return Ok(false);
+        }
+        last_places = places;
+    }
+    Ok(true)
+}
+
+fn are_same_rules(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
+    if old.place == NONE || new.place == NONE {
+        return Ok(old.place == new.place);
+    }
+    match (old.view.rules(old.place)?, new.view.rules(new.place)?) {
+        (Rules::Set(first), Rules::Set(second)) => {
+            // The number of rules is cheap to compare, and differs for most different sets.
+            Ok(first.len() == second.len() && are_same_sets(old, new)?)
+        }
+        (Rules::Union(first), Rules::Union(second)) => {
+            if first.len() != second.len() {
+                return Ok(false);
+            }
+            for (old_place, new_place) in first.iter().zip(second) {
+                let old = StoredRules { place: u32::from_le_bytes(*old_place), ..old };
+                let new = StoredRules { place: u32::from_le_bytes(*new_place), ..new };
+                if !are_same_sets(old, new)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Compares two rule sets. A union is an error, as it cannot be a member of a union.
+fn are_same_sets(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
+    Ok(relocated(&old.encoded_set()?)? == relocated(&new.encoded_set()?)?)
+}
+
+impl<'s> StoredRules<'s> {
+    fn encoded_set(&self) -> Result<EncodedSet<'s>> {
+        self.view.encoded_set(self.place, self.view.rule_set(self.place)?)
+    }
+}
+
+/// The bytes of a rule set with all places of patterns set to 0, and the patterns. Equal rule sets
+/// of different snapshots differ in nothing else than these places.
+fn relocated(set: &EncodedSet<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
+    let (mut bytes, mut patterns) = (Vec::new(), Vec::new());
+    set.copy(&mut bytes, |text| {
+        patterns.extend_from_slice(text);
+        0
+    })?;
+    Ok((bytes, patterns))
+}
