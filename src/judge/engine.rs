@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::error::Result;
 use crate::matcher::RuleCache;
 use crate::profile::Profile;
-use crate::simd::{AnyBackend, Backend, Kernel};
+use crate::simd::{AnyBackend, Backend, dispatch};
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Probe;
@@ -144,7 +144,51 @@ impl<'s> Engine<'s> {
     #[inline]
     pub(crate) fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<LineVerdicts<'a>> {
         self.claim(scratch);
-        self.backend.run(JudgeUrl { engine: self, url, scratch })
+        dispatch!(self.backend, |backend| self.judge_url(url, scratch, backend))
+    }
+
+    #[inline(always)]
+    fn judge_url<'a>(
+        &self,
+        url: &[u8],
+        scratch: &'a mut Scratch<'s>,
+        backend: impl Backend,
+    ) -> Result<LineVerdicts<'a>> {
+        let (origin, rest) = match url::split_plain(url, backend) {
+            Some((origin, rest)) => (origin, rest),
+            None => match url::split(url, self.profile, &mut scratch.key) {
+                Some(parts) => (parts.origin, parts.path),
+                None => return Ok(LineVerdicts::invalid(self.agents.len())),
+            },
+        };
+        let hash = hash_key(origin);
+        self.enter(origin, hash, Probe::SKIPPED, &mut scratch.origins, &mut scratch.other_key)?;
+        self.judge_path_of(scratch.origins.current(), rest, &mut scratch.matching, backend)
+    }
+
+    /// The verdicts on the URL of a known origin, given the rest of it after the origin.
+    #[inline]
+    pub(super) fn judge_path_at<'a>(
+        &self,
+        origin: &'a OriginState<'_>,
+        rest: &[u8],
+        scratch: &'a mut Scratch<'s>,
+    ) -> Result<LineVerdicts<'a>> {
+        dispatch!(self.backend, |backend| self.judge_path_of(origin, rest, &mut scratch.matching, backend))
+    }
+
+    #[inline(always)]
+    fn judge_path_of<'a>(
+        &self,
+        origin: &'a OriginState<'_>,
+        rest: &[u8],
+        matching: &'a mut Matching,
+        backend: impl Backend,
+    ) -> Result<LineVerdicts<'a>> {
+        match origin.verdicts_of_all() {
+            Some(verdicts) => Ok(verdicts),
+            None => self.judge_rest(rest, origin, matching, backend),
+        }
     }
 
     /// The verdicts on all URLs of origins that the snapshot does not hold.
@@ -159,57 +203,6 @@ impl<'s> Engine<'s> {
             Some(UnknownOrigin::Disallow) => Verdict::Disallowed,
             None if self.policy == StatusPolicy::Strict => Verdict::Disallowed,
             None => Verdict::Unknown,
-        }
-    }
-}
-
-/// [`Engine::judge`], compiled for each vector backend.
-struct JudgeUrl<'w, 'a, 's> {
-    engine: &'w Engine<'s>,
-    url: &'w [u8],
-    scratch: &'a mut Scratch<'s>,
-}
-
-impl<'a> Kernel for JudgeUrl<'_, 'a, '_> {
-    type Output = Result<LineVerdicts<'a>>;
-
-    #[inline(always)]
-    fn run(self, backend: impl Backend) -> Result<LineVerdicts<'a>> {
-        let Self { engine, url, scratch } = self;
-        let (origin, rest) = match url::split_plain(url, backend) {
-            Some((origin, rest)) => (origin, rest),
-            None => match url::split(url, engine.profile, &mut scratch.key) {
-                Some(parts) => (parts.origin, parts.path),
-                None => return Ok(LineVerdicts::invalid(engine.agents.len())),
-            },
-        };
-        let hash = hash_key(origin);
-        engine.enter(origin, hash, Probe::SKIPPED, &mut scratch.origins, &mut scratch.other_key)?;
-        let state = scratch.origins.current();
-        if let Some(verdicts) = state.verdicts_of_all() {
-            return Ok(verdicts);
-        }
-        engine.judge_rest(rest, state, &mut scratch.matching, backend)
-    }
-}
-
-/// [`Engine::judge_rest`] for a known origin, compiled for each vector backend.
-pub(super) struct JudgePath<'w, 'a, 'o, 's> {
-    pub engine: &'w Engine<'s>,
-    pub origin: &'a OriginState<'o>,
-    pub path: &'w [u8],
-    pub scratch: &'a mut Scratch<'s>,
-}
-
-impl<'a> Kernel for JudgePath<'_, 'a, '_, '_> {
-    type Output = Result<LineVerdicts<'a>>;
-
-    #[inline(always)]
-    fn run(self, backend: impl Backend) -> Result<LineVerdicts<'a>> {
-        let Self { engine, origin, path, scratch } = self;
-        match origin.verdicts_of_all() {
-            Some(verdicts) => Ok(verdicts),
-            None => engine.judge_rest(path, origin, &mut scratch.matching, backend),
         }
     }
 }

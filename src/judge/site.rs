@@ -1,7 +1,6 @@
 //! One origin looked up once, for programs that keep their URLs by host: each URL then costs its
 //! path.
 
-use super::engine::JudgePath;
 use super::origin_cache::OriginState;
 use super::owned::Judge;
 use super::verdicts::Verdicts;
@@ -72,9 +71,6 @@ impl Site<'_> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn judge(&self, path: &[u8]) -> Result<Verdicts> {
-        self.judge.with_scratch(|engine, scratch| {
-            let kernel = JudgePath { engine, origin: &self.state, path, scratch };
-            engine.backend.run(kernel).map(Verdicts::new)
-        })
+        self.judge.with_scratch(|engine, scratch| engine.judge_path_at(&self.state, path, scratch).map(Verdicts::new))
     }
 }

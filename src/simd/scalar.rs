@@ -4,7 +4,33 @@
 //! They are not inlined: on machines with vector instructions the callers hardly ever need them,
 //! and they would only take up registers.
 
-use crate::simd::{BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables};
+use crate::simd::backend::for_each_step;
+use crate::simd::{Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables};
+
+/// The backend of every machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scalar;
+
+/// Implements each step by the function of the same name.
+macro_rules! implement {
+    ($($(#[$doc:meta])* fn $name:ident(self, $($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        impl Backend for Scalar {
+            #[inline]
+            fn outlined<R>(self, work: impl FnOnce() -> R) -> R {
+                work()
+            }
+
+            $(
+                #[inline]
+                fn $name(self, $($argument: $type),*) -> $output {
+                    $name($($argument),*)
+                }
+            )*
+        }
+    };
+}
+
+for_each_step!(implement);
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]

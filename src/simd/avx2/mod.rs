@@ -7,7 +7,7 @@ mod text;
 mod vectors;
 
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles, PairTables, backend,
+    Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables, backend,
 };
 use fingerprints::scan_fingerprints;
 use signature::{characters, next_subset, pair_bits};
@@ -17,7 +17,7 @@ use text::{equal_bytes, is_plain, scan_host, scan_lines};
 /// Proof that this machine has the instructions of this module: only [`detect`](Self::detect)
 /// creates one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx2(());
+pub(crate) struct Avx2(());
 
 impl Avx2 {
     /// Detects the instructions; `None` if one of them is missing.
@@ -31,20 +31,20 @@ impl Avx2 {
         has_all.then_some(Self(()))
     }
 
-    /// Runs a kernel that is compiled for these instructions.
+    /// Calls `work`, compiled for these instructions.
     #[inline(always)]
-    pub(super) fn run<W: Kernel>(self, work: W) -> W::Output {
+    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> R {
         // SAFETY: an `Avx2` exists only on machines with the features of the function.
         #[expect(unsafe_code, reason = "calls a function with target features")]
         unsafe {
-            run(self, work)
+            run(work)
         }
     }
 }
 
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-fn run<W: Kernel>(backend: Avx2, work: W) -> W::Output {
-    work.run(backend)
+fn run<R>(work: impl FnOnce() -> R) -> R {
+    work()
 }
 
 #[inline(never)]
