@@ -136,7 +136,8 @@ impl<'s> Engine<'s> {
         self.agents.len().div_ceil(64)
     }
 
-    /// The verdicts on a URL, which may be any bytes: what is not a URL is [`Verdict::Invalid`].
+    /// The verdicts on a URL, which may be any bytes. Text that is not a URL is
+    /// [`Verdict::Invalid`].
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each

@@ -25,7 +25,7 @@ impl OriginContext {
 /// The verdicts for the judge's agents in their order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineVerdicts<'a> {
-    pub(super) answer: Answer<'a>,
+    pub(super) answer: VerdictBits<'a>,
     pub(crate) agents: usize,
     /// `None` if the snapshot does not hold the origin, or the text is not a URL.
     pub(super) context: Option<&'a OriginContext>,
@@ -33,14 +33,14 @@ pub(crate) struct LineVerdicts<'a> {
 
 /// One verdict for all agents, or a bit for each: whether it may fetch the URL.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Answer<'a> {
+pub(super) enum VerdictBits<'a> {
     Same(Verdict),
     /// Of up to 64 agents.
     Word(u64),
     Words(&'a [u64]),
 }
 
-impl Answer<'_> {
+impl VerdictBits<'_> {
     /// The bits, or the one verdict.
     #[inline(always)]
     pub(super) fn bits(&self) -> Result<&[u64], Verdict> {
@@ -55,12 +55,12 @@ impl Answer<'_> {
 impl LineVerdicts<'_> {
     /// On text that is not a URL.
     pub(crate) fn invalid(agents: usize) -> Self {
-        LineVerdicts { answer: Answer::Same(Verdict::Invalid), agents, context: None }
+        LineVerdicts { answer: VerdictBits::Same(Verdict::Invalid), agents, context: None }
     }
 
     /// On an origin that the snapshot does not hold.
     pub(crate) fn on_unknown(verdict: Verdict, agents: usize) -> Self {
-        LineVerdicts { answer: Answer::Same(verdict), agents, context: None }
+        LineVerdicts { answer: VerdictBits::Same(verdict), agents, context: None }
     }
 
     /// A bit for each agent, or the one verdict of all.
@@ -73,9 +73,9 @@ impl LineVerdicts<'_> {
     pub(crate) fn get(&self, agent: usize) -> Verdict {
         let word = match self.answer {
             _ if agent >= self.agents => return Verdict::Invalid,
-            Answer::Same(verdict) => return verdict,
-            Answer::Word(word) => word,
-            Answer::Words(words) => words[agent / 64],
+            VerdictBits::Same(verdict) => return verdict,
+            VerdictBits::Word(word) => word,
+            VerdictBits::Words(words) => words[agent / 64],
         };
         if word >> (agent % 64) & 1 == 1 { Verdict::Allowed } else { Verdict::Disallowed }
     }
@@ -88,7 +88,7 @@ impl LineVerdicts<'_> {
     /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
     pub(crate) fn unjudged(&self) -> Option<Verdict> {
         match self.answer {
-            Answer::Same(verdict @ (Verdict::Unknown | Verdict::Invalid)) => Some(verdict),
+            VerdictBits::Same(verdict @ (Verdict::Unknown | Verdict::Invalid)) => Some(verdict),
             _ => None,
         }
     }
@@ -97,10 +97,10 @@ impl LineVerdicts<'_> {
     #[inline]
     pub(crate) fn allowed_count(&self) -> usize {
         match self.answer {
-            Answer::Same(Verdict::Allowed) => self.agents,
-            Answer::Same(_) => 0,
-            Answer::Word(word) => word.count_ones() as usize,
-            Answer::Words(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
+            VerdictBits::Same(Verdict::Allowed) => self.agents,
+            VerdictBits::Same(_) => 0,
+            VerdictBits::Word(word) => word.count_ones() as usize,
+            VerdictBits::Words(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
         }
     }
 
@@ -167,7 +167,7 @@ impl LineVerdicts<'_> {
     pub(crate) fn reason(&self) -> Reason {
         match (self.context, self.answer) {
             (Some(context), _) => context.reason,
-            (None, Answer::Same(Verdict::Invalid)) => Reason::NotAUrl,
+            (None, VerdictBits::Same(Verdict::Invalid)) => Reason::NotAUrl,
             (None, _) => Reason::UnknownOrigin,
         }
     }
@@ -207,12 +207,12 @@ mod tests {
         let words = [0x8000_0000_0000_0005, 1 << 8 | 3];
         let verdicts = |answer, agents| LineVerdicts { answer, agents, context: None };
         let cases = [
-            verdicts(Answer::Words(&words), 73),
-            verdicts(Answer::Word(0b1011), 4),
-            verdicts(Answer::Word(u64::MAX), 64),
-            verdicts(Answer::Word(0), 1),
-            verdicts(Answer::Same(Verdict::Unknown), 20),
-            verdicts(Answer::Same(Verdict::Allowed), 3),
+            verdicts(VerdictBits::Words(&words), 73),
+            verdicts(VerdictBits::Word(0b1011), 4),
+            verdicts(VerdictBits::Word(u64::MAX), 64),
+            verdicts(VerdictBits::Word(0), 1),
+            verdicts(VerdictBits::Same(Verdict::Unknown), 20),
+            verdicts(VerdictBits::Same(Verdict::Allowed), 3),
         ];
         for verdicts in cases {
             let (mut put, mut counts) = (b"x".to_vec(), vec![1; verdicts.agents]);

@@ -1,6 +1,6 @@
 //! The origin cache: the state of the origins that a thread judged lately.
 
-use super::line_verdicts::{Answer, LineVerdicts, OriginContext};
+use super::line_verdicts::{LineVerdicts, OriginContext, VerdictBits};
 use super::status_policy::Verdict;
 use crate::error::Result;
 use crate::matcher::rule_set::{RuleSet, Rules};
@@ -38,7 +38,7 @@ impl<'s> OriginState<'s> {
 
     /// The verdicts on one of its URLs.
     #[inline(always)]
-    pub(super) fn verdicts<'a>(&'a self, answer: Answer<'a>) -> LineVerdicts<'a> {
+    pub(super) fn verdicts<'a>(&'a self, answer: VerdictBits<'a>) -> LineVerdicts<'a> {
         LineVerdicts { answer, agents: self.agents, context: Some(&self.context) }
     }
 
@@ -46,7 +46,7 @@ impl<'s> OriginState<'s> {
     #[inline(always)]
     pub(super) fn verdicts_of_all(&self) -> Option<LineVerdicts<'_>> {
         match self.policy {
-            OriginPolicy::Uniform(verdict) => Some(self.verdicts(Answer::Same(verdict))),
+            OriginPolicy::Uniform(verdict) => Some(self.verdicts(VerdictBits::Same(verdict))),
             _ => None,
         }
     }
@@ -87,8 +87,8 @@ pub(super) struct SingleRuleSet<'s> {
 impl SingleRuleSet<'_> {
     /// The agents that may fetch what the rule set allows, or does not allow.
     #[inline(always)]
-    pub(super) fn answer(&self, is_allowed: bool) -> Answer<'static> {
-        Answer::Word(if is_allowed { self.all } else { self.without_group })
+    pub(super) fn answer(&self, is_allowed: bool) -> VerdictBits<'static> {
+        VerdictBits::Word(if is_allowed { self.all } else { self.without_group })
     }
 }
 

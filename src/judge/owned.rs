@@ -1,4 +1,4 @@
-//! The judge that programs hold: owned, shared between threads, its memory pooled.
+//! The owned judge: shared between threads, with pooled scratch memory.
 
 use super::engine::{Engine, Scratch};
 use super::explain_url::UrlExplanation;
@@ -52,20 +52,20 @@ self_cell!(
 #[derive(Clone, Debug)]
 pub struct Judge {
     engine: Arc<EngineCell>,
-    pool: Arc<Pool>,
+    pool: Arc<ScratchPool>,
 }
 
 /// Scratches that no call uses. Those for which it has no room are dropped, so memory is bounded by
 /// the number of cores.
-struct Pool(ArrayQueue<ScratchCell>);
+struct ScratchPool(ArrayQueue<ScratchCell>);
 
-impl std::fmt::Debug for Pool {
+impl std::fmt::Debug for ScratchPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("len", &self.0.len()).finish_non_exhaustive()
+        f.debug_struct("ScratchPool").field("len", &self.0.len()).finish_non_exhaustive()
     }
 }
 
-impl Pool {
+impl ScratchPool {
     fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self(ArrayQueue::new(cores * 2))
@@ -81,7 +81,7 @@ impl Judge {
     /// other.
     pub fn new(snapshot: impl Into<Arc<Snapshot>>, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
         let engine = EngineCell::try_new(snapshot.into(), |snapshot| Engine::new(snapshot, agents, options))?;
-        Ok(Self { engine: Arc::new(engine), pool: Arc::new(Pool::new()) })
+        Ok(Self { engine: Arc::new(engine), pool: Arc::new(ScratchPool::new()) })
     }
 
     /// The engine, for work in bulk.
@@ -99,7 +99,7 @@ impl Judge {
         self.engine.borrow_owner()
     }
 
-    /// The verdicts on a URL, which may be any bytes: what is not a URL is
+    /// The verdicts on a URL, which may be any bytes. Text that is not a URL is
     /// [`Verdict::Invalid`](crate::Verdict::Invalid).
     ///
     /// No allocation for a plain URL and up to 64 agents. If the origin was judged lately, its

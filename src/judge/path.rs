@@ -1,7 +1,7 @@
 //! A path of a known origin to verdicts: normalise it, and match it with the rules of the agents.
 
 use super::engine::{Engine, Matching};
-use super::line_verdicts::{Answer, LineVerdicts};
+use super::line_verdicts::{LineVerdicts, VerdictBits};
 use super::origin_cache::{OriginPolicy, OriginState};
 use super::status_policy::Verdict;
 use crate::error::Result;
@@ -53,7 +53,7 @@ impl Engine<'_> {
     ) -> Result<LineVerdicts<'a>> {
         // RFC 9309 §2.2.2: every agent may fetch the robots.txt itself.
         if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
-            return Ok(origin.verdicts(Answer::Same(Verdict::Allowed)));
+            return Ok(origin.verdicts(VerdictBits::Same(Verdict::Allowed)));
         }
         let OriginPolicy::OneSet(one) = &origin.policy else {
             return backend.outlined(|| self.judge_by_groups(path, origin, matching, backend));
@@ -78,8 +78,8 @@ impl Engine<'_> {
         backend: impl Backend,
     ) -> Result<LineVerdicts<'a>> {
         let answer = match &origin.policy {
-            OriginPolicy::Uniform(verdict) => Answer::Same(*verdict),
-            OriginPolicy::AllButRobots => Answer::Same(Verdict::Disallowed),
+            OriginPolicy::Uniform(verdict) => VerdictBits::Same(*verdict),
+            OriginPolicy::AllButRobots => VerdictBits::Same(Verdict::Disallowed),
             OriginPolicy::OneSet(_) | OriginPolicy::ByGroups => {
                 let Matching { rules, allowed } = matching;
                 let (candidate, mut signature) = (Candidate::new(path), PathSignature::new());
@@ -91,7 +91,7 @@ impl Engine<'_> {
                         allowed.iter_mut().zip(agents).for_each(|(word, agents)| *word |= agents);
                     }
                 }
-                Answer::Words(allowed)
+                VerdictBits::Words(allowed)
             }
         };
         Ok(origin.verdicts(answer))

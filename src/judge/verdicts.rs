@@ -1,6 +1,6 @@
 //! The verdicts on one URL, owned.
 
-use super::line_verdicts::{Answer, LineVerdicts, OriginContext};
+use super::line_verdicts::{LineVerdicts, OriginContext, VerdictBits};
 
 use super::reason::Reason;
 use super::status_policy::Verdict;
@@ -8,13 +8,13 @@ use super::status_policy::Verdict;
 /// The verdicts on one URL, for the judge's agents in their order.
 #[derive(Clone, Debug)]
 pub struct Verdicts {
-    answer: OwnedAnswer,
+    answer: OwnedVerdictBits,
     agents: usize,
     context: Option<OriginContext>,
 }
 
 #[derive(Clone, Debug)]
-enum OwnedAnswer {
+enum OwnedVerdictBits {
     Same(Verdict),
     Word(u64),
     Words(Box<[u64]>),
@@ -24,9 +24,9 @@ impl Verdicts {
     #[inline]
     pub(super) fn new(verdicts: LineVerdicts<'_>) -> Self {
         let answer = match verdicts.answer {
-            Answer::Same(verdict) => OwnedAnswer::Same(verdict),
-            Answer::Word(word) => OwnedAnswer::Word(word),
-            Answer::Words(words) => OwnedAnswer::Words(words.into()),
+            VerdictBits::Same(verdict) => OwnedVerdictBits::Same(verdict),
+            VerdictBits::Word(word) => OwnedVerdictBits::Word(word),
+            VerdictBits::Words(words) => OwnedVerdictBits::Words(words.into()),
         };
         Self { answer, agents: verdicts.agents, context: verdicts.context.copied() }
     }
@@ -34,9 +34,9 @@ impl Verdicts {
     #[inline]
     fn borrowed(&self) -> LineVerdicts<'_> {
         let answer = match &self.answer {
-            OwnedAnswer::Same(verdict) => Answer::Same(*verdict),
-            OwnedAnswer::Word(word) => Answer::Word(*word),
-            OwnedAnswer::Words(words) => Answer::Words(words),
+            OwnedVerdictBits::Same(verdict) => VerdictBits::Same(*verdict),
+            OwnedVerdictBits::Word(word) => VerdictBits::Word(*word),
+            OwnedVerdictBits::Words(words) => VerdictBits::Words(words),
         };
         LineVerdicts { answer, agents: self.agents, context: self.context.as_ref() }
     }

@@ -35,11 +35,11 @@ pub(super) fn merge_all<T: Merge>(parts: impl ParallelIterator<Item = Result<T>>
 
 /// The number of origins by the reason of their verdicts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReasonCounts(pub [OriginCount; Reason::ALL.len()]);
+pub(super) struct ReasonCounts(pub [ReasonCount; Reason::ALL.len()]);
 
 /// A number of origins.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OriginCount {
+pub(super) struct ReasonCount {
     pub origins: u64,
     /// Of these, the origins that the status policy refuses to all agents, without a rule.
     pub refused: u64,

@@ -25,7 +25,7 @@ use crate::judge::{Reason, StatusPolicy};
 use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
-use counts::{OriginCount, ReasonCounts};
+use counts::{ReasonCount, ReasonCounts};
 use deciding::{SAMPLE, explain_sample};
 use survey::FileUses;
 
@@ -226,7 +226,7 @@ fn url_counts(stats: &FilterStats, agent: usize) -> UrlCounts {
 
 /// The reasons that occur, of origins or of URLs.
 fn reason_reports(reasons: &ReasonCounts, lists: Option<&ListCounts>) -> Vec<ReasonReport> {
-    let report = |(reason, count): (&Reason, OriginCount)| {
+    let report = |(reason, count): (&Reason, ReasonCount)| {
         let (urls, urls_refused) = lists.map(|lists| lists.tally.of_basis(*reason)).unzip();
         ReasonReport { basis: *reason, origins: count.origins, origins_refused: count.refused, urls, urls_refused }
     };

@@ -6,7 +6,7 @@
 //! file.
 
 use crate::analysis::coverage::Coverage;
-use crate::analysis::report::counts::{AgentCounts, Merge, OriginCount, ReasonCounts, RuleUse, merge_all, row_chunks};
+use crate::analysis::report::counts::{AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks};
 use crate::analysis::report::rules::{TopRules, UsedRuleSets};
 use crate::analysis::report::signals::SignalCounts;
 use crate::error::Result;
@@ -113,7 +113,7 @@ pub(super) fn count_by_agent(
         counts = AgentCounts::new(agents, top.len());
     }
     // Origins with rules are counted by file. For all others the status policy decides.
-    for (reason, OriginCount { origins, refused }) in Reason::ALL.iter().zip(reasons.0) {
+    for (reason, ReasonCount { origins, refused }) in Reason::ALL.iter().zip(reasons.0) {
         if !matches!(reason, Reason::Rules | Reason::LastGoodCopy) {
             counts.add(&vec![Coverage::Wholly; agents], refused);
             counts.add(&vec![Coverage::Not; agents], origins - refused);
