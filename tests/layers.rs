@@ -3,10 +3,11 @@
 //!
 //! Two rules hold, both on the text of the sources:
 //!
-//! 1. A module imports only from the modules that [`LAYERS`] grants it. All of them are earlier rows
-//!    of that table.
-//! 2. The graph of files is acyclic. Its nodes are the files of `src`, every `mod.rs` included. File A
-//!    imports file B if the code of A names an item that B defines, in a `use` or in an expression.
+//! 1. A module imports only from the modules that [`LAYERS`] grants it. All of them are earlier
+//!    rows of that table.
+//! 2. The graph of files is acyclic. Its nodes are the files of `src`, every `mod.rs` included.
+//!    File A imports file B if the code of A names an item that B defines, in a `use` or in an
+//!    expression.
 //!
 //! For rule 2, a re-exported name belongs to the file that defines it, and a `mod` or `pub use`
 //! declaration is no import. So a child may use what its parent's `mod.rs` defines as long as
@@ -161,7 +162,7 @@ fn layers_have_no_cycle() {
 }
 
 /// The leaves of a `use` tree, or the one path of an expression, at the start of `text`: the
-/// segments of each path, and the name that it binds.
+/// segments of each path, and the name that it binds. Returns the length of the tree.
 fn parse_tree(text: &str, prefix: &[String], leaves: &mut Vec<(Vec<String>, String)>) -> usize {
     let skip_space = |at: usize| at + text[at..].len() - text[at..].trim_start().len();
     let mut segments = prefix.to_vec();
