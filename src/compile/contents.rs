@@ -82,7 +82,7 @@ impl Numbered {
         match set {
             SetRef::New(set) => self.new_set(set),
             SetRef::Old(place) => match self.old.previous()?.rules(*place)? {
-                OldRules::Set(set) => Ok(RuleSetContents::Packed(set)),
+                OldRules::Set(set) => Ok(RuleSetContents::Set(set)),
                 OldRules::Union(parts) => {
                     let parts = parts.into_iter().map(|part| self.numbers.old.set(part));
                     parts.collect::<Result<_>>().map(RuleSetContents::Union)
@@ -93,7 +93,7 @@ impl Numbered {
 
     fn new_set<'a>(&'a self, set: &'a RuleSetData) -> Result<RuleSetContents<'a>> {
         match &set.content {
-            SetContent::Set(rules) => Ok(RuleSetContents::Set(rules)),
+            SetContent::Set(rules) => rules.set().map(RuleSetContents::Set),
             SetContent::Union(parts) => {
                 let parts = parts.iter().map(|part| self.numbers.of_set(part));
                 parts.collect::<Result<_>>().map(RuleSetContents::Union)

@@ -2,7 +2,7 @@
 
 use crate::compile::canonical::{self, Merged};
 use crate::error::Result;
-use crate::matcher::build::{FlatRules, stored_count};
+use crate::matcher::encoded_set::EncodedRules;
 use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::robots::condense::{Delivery, condense};
@@ -93,8 +93,6 @@ impl File {
 #[derive(Debug)]
 pub(super) struct RuleSetData {
     pub content: SetContent,
-    /// How many rules a snapshot stores of it; of a union none, as its parts have them.
-    pub stored: u32,
     pub number: Number,
     /// The place of the same rules in the previous snapshot.
     pub old: Number,
@@ -102,7 +100,7 @@ pub(super) struct RuleSetData {
 
 #[derive(Debug)]
 pub(super) enum SetContent {
-    Set(FlatRules),
+    Set(EncodedRules),
     Union(Box<[Arc<RuleSetData>]>),
 }
 
@@ -215,7 +213,7 @@ impl FileStore {
         let robots = Robots::parse(text, profile);
         let by_agent = canonical::by_agent(&robots);
         let rule_sets_before = by_agent.named.len() as u32 + u32::from(by_agent.global.is_some());
-        let sets: Vec<_> = by_agent.merged.into_iter().map(|merged| self.intern_merged(merged)).collect();
+        let sets = by_agent.merged.into_iter().map(|merged| self.intern_merged(merged)).collect::<Result<Vec<_>>>()?;
         let named = by_agent.named.into_iter().map(|(name, set)| (self.intern_name(name), sets[set].clone()));
         Ok(File {
             frame: packer.pack(text)?.into(),
@@ -228,13 +226,13 @@ impl FileStore {
         })
     }
 
-    fn intern_merged(&self, merged: Merged<'_>) -> Arc<RuleSetData> {
+    fn intern_merged(&self, merged: Merged<'_>) -> Result<Arc<RuleSetData>> {
         let content = match merged {
-            Merged::Set(rules) => SetContent::Set(FlatRules::new(&rules)),
+            Merged::Set(rules) => SetContent::Set(EncodedRules::encode(&rules)?),
             Merged::Union(sets) => {
                 let mut parts: Vec<Arc<RuleSetData>> = Vec::new();
                 for rules in sets {
-                    let part = self.intern_set(SetContent::Set(FlatRules::new(&rules)));
+                    let part = self.intern_set(SetContent::Set(EncodedRules::encode(&rules)?));
                     if !parts.iter().any(|known| Arc::ptr_eq(known, &part)) {
                         parts.push(part);
                     }
@@ -242,7 +240,7 @@ impl FileStore {
                 SetContent::Union(parts.into())
             }
         };
-        self.intern_set(content)
+        Ok(self.intern_set(content))
     }
 
     fn intern_set(&self, content: SetContent) -> Arc<RuleSetData> {
@@ -250,11 +248,7 @@ impl FileStore {
         if let Some(set) = self.sets.find(hash, |other| other.content == content) {
             return set;
         }
-        let stored = match &content {
-            SetContent::Set(rules) => stored_count(rules) as u32,
-            SetContent::Union(_) => 0,
-        };
-        let set = Arc::new(RuleSetData { content, stored, number: Number::default(), old: Number::default() });
+        let set = Arc::new(RuleSetData { content, number: Number::default(), old: Number::default() });
         self.sets.find_or_insert(hash, set.clone(), |other| other.content == set.content)
     }
 

@@ -165,10 +165,10 @@ impl<'a> Numbering<'a> {
         if set.number.known().is_some() {
             return Ok(());
         }
-        if let SetContent::Union(parts) = &set.content {
-            parts.iter().try_for_each(|part| self.new_set(part))?;
+        match &set.content {
+            SetContent::Set(rules) => self.numbers.rules += rules.set()?.rule_count() as u64,
+            SetContent::Union(parts) => parts.iter().try_for_each(|part| self.new_set(part))?,
         }
-        self.numbers.rules += u64::from(set.stored);
         set.number.get_or(|| self.numbers.sets.len() as u32);
         self.numbers.sets.push(SetRef::New(set.clone()));
         Ok(())

@@ -3,8 +3,7 @@
 use crate::compile::files::{File, RuleSetData, SetContent};
 use crate::compile::previous::{OldRules, Previous};
 use crate::error::Result;
-use crate::matcher::build::{self, FlatRules};
-use crate::matcher::encoded_set::EncodedSet;
+use crate::matcher::encoded_set::EncodedRules;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -51,20 +50,20 @@ pub(super) fn find(previous: &Previous, files: &[Arc<File>], sets: &[Arc<RuleSet
 }
 
 fn find_sets(previous: &Previous, sets: &[Arc<RuleSetData>]) -> Result<()> {
-    let flat = |set: &Arc<RuleSetData>| matches!(set.content, SetContent::Set(_));
-    let new =
-        ByHash::new(sets.iter().filter(|set| flat(set)), |hasher, set| Ok(hasher.hash_one(Packed::of_new(set)?)))?;
+    let encoded = sets.iter().filter_map(|set| match &set.content {
+        SetContent::Set(rules) => Some((rules, set)),
+        SetContent::Union(_) => None,
+    });
+    let new = ByHash::new(encoded, |hasher, (rules, _)| Ok(hasher.hash_one(rules)))?;
     let old_unions: Vec<Option<(Vec<u32>, u32)>> = previous
         .places()?
         .into_par_iter()
         .map(|place| match previous.rules(place)? {
             OldRules::Union(parts) => Ok(Some((parts, place))),
             OldRules::Set(set) => {
-                let old = Packed::of_old(&set)?;
-                for set in new.of(new.hasher.hash_one(&old)) {
-                    if Packed::of_new(set)? == old {
-                        set.old.lower_to(place);
-                    }
+                let old = EncodedRules::of_set(&set)?;
+                for (_, set) in new.of(new.hasher.hash_one(&old)).iter().filter(|(rules, _)| **rules == old) {
+                    set.old.lower_to(place);
                 }
                 Ok(None)
             }
@@ -83,36 +82,4 @@ fn find_sets(previous: &Previous, sets: &[Arc<RuleSetData>]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// A rule set as it is packed, with the patterns that it stores elsewhere in one piece: the same for the same rules, wherever they lie.
-#[derive(Default, PartialEq, Eq, Hash)]
-struct Packed {
-    set: Vec<u8>,
-    patterns: Vec<u8>,
-}
-
-impl Packed {
-    fn of_old(set: &EncodedSet<'_>) -> Result<Self> {
-        let mut packed = Self::default();
-        set.copy(&mut packed.set, store(&mut packed.patterns))?;
-        Ok(packed)
-    }
-
-    fn of_new(set: &RuleSetData) -> Result<Self> {
-        let mut packed = Self::default();
-        if let SetContent::Set(rules) = &set.content {
-            let rules: Vec<_> = FlatRules::iter(rules).collect();
-            build::encode(&rules, &mut packed.set, store(&mut packed.patterns))?;
-        }
-        Ok(packed)
-    }
-}
-
-/// Keeps patterns one behind the other; their lengths stand in the set.
-fn store(patterns: &mut Vec<u8>) -> impl FnMut(&[u8]) -> u64 {
-    |text| {
-        patterns.extend_from_slice(text);
-        0
-    }
 }

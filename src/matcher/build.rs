@@ -1,7 +1,9 @@
 //! The encoder of rule sets: canonical rules to the bytes that [`RuleSet`] reads.
 //!
 //! A rule has three shapes: the parsed line ([`Rule`](crate::robots::Rule)), the canonical rule of a
-//! merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]).
+//! merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]). A set is encoded
+//! when it is interned ([`EncodedRules`](super::encoded_set::EncodedRules)); the snapshot's writer
+//! copies it.
 
 use super::packed_rule::{PackedRule, checked_place};
 use super::prefix_automaton::{self, FirstByteFilter, LiteralPrefix, PrefixLink};
@@ -26,44 +28,6 @@ impl CanonicalRule<'_> {
     /// As [`Pattern::priority`](crate::robots::pattern::Pattern::priority).
     pub(crate) fn priority(&self) -> usize {
         self.text.len() + usize::from(self.anchored)
-    }
-}
-
-/// A canonical rule set in one piece. Millions are kept until the snapshot is written, and rules
-/// with a string each take three times the memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FlatRules(Box<[u8]>);
-
-/// The length of a text in four bytes, and one byte of flags.
-const FLAT_HEAD: usize = 5;
-
-impl FlatRules {
-    pub(crate) fn new(rules: &[CanonicalRule<'_>]) -> Self {
-        let mut out = Vec::with_capacity(rules.iter().map(|rule| FLAT_HEAD + rule.text.len()).sum());
-        for rule in rules {
-            // No robots.txt is read beyond 500 KiB.
-            out.extend_from_slice(&(rule.text.len() as u32).to_le_bytes());
-            out.push(u8::from(rule.anchored) | u8::from(rule.kind == RuleKind::Allow) << 1);
-            out.extend_from_slice(&rule.text);
-        }
-        Self(out.into())
-    }
-
-    /// Equal for equal rules.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = CanonicalRule<'_>> {
-        let mut rest = &*self.0;
-        std::iter::from_fn(move || {
-            let (head, tail) = rest.split_first_chunk::<FLAT_HEAD>()?;
-            let [a, b, c, d, flags] = *head;
-            let (text, tail) = tail.split_at_checked(u32::from_le_bytes([a, b, c, d]) as usize)?;
-            rest = tail;
-            let kind = if flags & 2 == 0 { RuleKind::Disallow } else { RuleKind::Allow };
-            Some(CanonicalRule { text: Cow::Borrowed(text), anchored: flags & 1 == 1, kind })
-        })
     }
 }
 
@@ -102,11 +66,14 @@ pub(crate) fn encode(
 /// As [`encode`].
 pub(crate) fn pack(rules: &[CanonicalRule<'_>]) -> Result<(Vec<u8>, Vec<u8>)> {
     let (mut set, mut patterns) = (Vec::new(), Vec::new());
-    encode(rules, &mut set, |text| {
-        patterns.extend_from_slice(text);
-        (patterns.len() - text.len()) as u64
-    })?;
+    encode(rules, &mut set, |text| append_pattern(&mut patterns, text))?;
     Ok((set, patterns))
+}
+
+/// Appends a pattern to a section `patterns`; returns its place there.
+pub(super) fn append_pattern(patterns: &mut Vec<u8>, text: &[u8]) -> u64 {
+    patterns.extend_from_slice(text);
+    (patterns.len() - text.len()) as u64
 }
 
 /// Appends a union of rule sets, given by their places in units of 8 bytes.
@@ -115,21 +82,6 @@ pub(crate) fn encode_union(places: &[u32], out: &mut Vec<u8>) {
     out.extend_from_slice(&(places.len() as u32).to_le_bytes());
     out.extend(places.iter().flat_map(|place| place.to_le_bytes()));
     out.resize(out.len().next_multiple_of(8), 0);
-}
-
-/// The number of rules of a canonical set that [`encode`] stores: one of those that match the same
-/// paths.
-pub(crate) fn stored_count(rules: &FlatRules) -> usize {
-    // Only different numbers of stars at their ends make different texts the same pattern.
-    let ends_in_stars =
-        |text: &[u8]| memchr::memchr(b'*', text).is_some_and(|at| text[at..].iter().all(|&b| b == b'*'));
-    if rules.iter().any(|rule| ends_in_stars(&rule.text)) {
-        let rules: Vec<_> = rules.iter().collect();
-        let layout = Layout::new(&rules);
-        layout.literal.len() + layout.wildcard.len()
-    } else {
-        rules.iter().count()
-    }
 }
 
 /// A canonical rule with its packed form.

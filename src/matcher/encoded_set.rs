@@ -1,10 +1,62 @@
-//! An encoded rule set with its patterns: copied from one place to another as it is, except for the
-//! places of its patterns.
+//! An encoded rule set with its patterns: the form that is kept, compared and copied into a file.
+//!
+//! [`EncodedSet`] borrows a set from a snapshot. [`EncodedRules`] owns one, with a section of patterns
+//! of its own, so that its bytes depend on its rules alone.
 
+use super::build::{CanonicalRule, append_pattern, pack};
 use super::packed_rule::{PackedRule, checked_place};
 use super::rule_set::{HEAD_LEN, RuleSet, Rules};
 use crate::bytes::wire::bytes;
 use crate::error::Result;
+
+/// A rule set and its own section of patterns: equal bytes mean equal rules.
+///
+/// Both parts share one allocation, because a compilation keeps millions of sets. The head of the set
+/// tells where the patterns begin.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EncodedRules(Box<[u8]>);
+
+impl EncodedRules {
+    /// Encodes canonical rules.
+    ///
+    /// # Errors
+    /// As [`encode`](super::build::encode).
+    pub(crate) fn encode(rules: &[CanonicalRule<'_>]) -> Result<Self> {
+        let (set, patterns) = pack(rules)?;
+        Ok(Self::join(set, &patterns))
+    }
+
+    /// Copies a set of a snapshot.
+    ///
+    /// # Errors
+    /// As [`EncodedSet::copy`].
+    pub(crate) fn of_set(set: &EncodedSet<'_>) -> Result<Self> {
+        let (mut copy, mut patterns) = (Vec::with_capacity(set.len()), Vec::new());
+        set.copy(&mut copy, |text| append_pattern(&mut patterns, text))?;
+        Ok(Self::join(copy, &patterns))
+    }
+
+    fn join(mut set: Vec<u8>, patterns: &[u8]) -> Self {
+        set.reserve_exact(patterns.len());
+        set.extend_from_slice(patterns);
+        Self(set.into())
+    }
+
+    /// The set and its patterns in one piece.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The rule set, ready to be copied.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt), which never happens to a set that was encoded here.
+    pub(crate) fn set(&self) -> Result<EncodedSet<'_>> {
+        let len = Rules::Set(RuleSet::decode(&self.0, 0, &[])?).encoded_len();
+        let (bytes, patterns) = self.0.split_at(len);
+        Ok(EncodedSet { bytes, set: RuleSet::decode(bytes, 0, patterns)?, patterns })
+    }
+}
 
 /// A rule set, not a union, with the section `patterns` that it refers to.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +74,6 @@ impl<'a> EncodedSet<'a> {
     pub(crate) fn new(sets: &'a [u8], place: u32, set: RuleSet<'a>, patterns: &'a [u8]) -> Result<Self> {
         let len = Rules::Set(set).encoded_len();
         Ok(Self { bytes: bytes(sets, place as usize * 8, len, "a rule set")?, set, patterns })
-    }
-
-    /// The rule set that [`encode`](super::build::encode) wrote to `bytes`.
-    ///
-    /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes are too short.
-    pub(crate) fn decode(bytes: &'a [u8], patterns: &'a [u8]) -> Result<Self> {
-        Ok(Self { bytes, set: RuleSet::decode(bytes, 0, patterns)?, patterns })
     }
 
     /// Checks what look-ups rely on.

@@ -1,7 +1,6 @@
 //! What a snapshot is to hold, numbered as it will lie in the file.
 
 use crate::error::Result;
-use crate::matcher::build::FlatRules;
 use crate::matcher::encoded_set::EncodedSet;
 use crate::profile::Profile;
 use crate::snapshot::format::Counts;
@@ -82,10 +81,9 @@ impl<'a, T> Rows<'a, T> {
 
 /// What one or more agent names are told.
 pub(crate) enum RuleSetContents<'a> {
-    Set(&'a FlatRules),
-    /// One of another snapshot, copied as it is but for the places of its patterns.
-    Packed(EncodedSet<'a>),
-    /// Rule sets by index, all lower than its own, that are judged together.
+    /// One encoded rule set, of this compilation or of the previous snapshot.
+    Set(EncodedSet<'a>),
+    /// Indices of rule sets, all lower than its own, that are judged together.
     Union(Vec<u32>),
 }
 

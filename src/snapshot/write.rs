@@ -40,7 +40,7 @@ pub(crate) fn write<W: Write + Seek + Send>(contents: Contents<'_>, out: W) -> R
     let of_sets = sections.leave_open(Section::RuleSets);
     let (notes, encoded) = rayon::join(
         || write_origins(&sections, of_origins, origins, keys),
-        || sections.fill(of_sets, |out| store::encode(rule_sets, |bytes| out.put(bytes))),
+        || sections.fill(of_sets, |out| store::write_rule_sets(rule_sets, |bytes| out.put(bytes))),
     );
     let (notes, (places, patterns)) = (notes?, encoded?);
 
