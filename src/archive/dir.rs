@@ -1,7 +1,10 @@
-//! A directory of robots.txt files, one an origin: `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`, `.txt` optional; or of archives.
+//! A directory of archives, or of robots.txt files named after their origins.
+//!
+//! File names are `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`; `.txt` may follow.
 
-use crate::archive::http::MAX_KEPT;
-use crate::archive::{Answer, Capture, Content, Entry, Meter, ReadStats, Response, Sink};
+use super::capture::{Capture, CaptureAnswer, EntryContent, HttpResponse};
+use super::http::MAX_KEPT;
+use super::meter::{ByteMeter, ReadStats};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{ENOUGH, FileFormat};
@@ -12,15 +15,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A file whose name says the origins.
+/// A file of the directory, not yet read.
 #[derive(Debug)]
 pub(crate) struct RobotsFile {
     path: PathBuf,
-    /// `None` if the name cannot be that of a host.
+    /// The origins in its name; `None` if no host can have that name.
     origins: Option<Vec<String>>,
 }
 
-/// The files of `dir` in the order of their names; hidden files and folders are passed over.
+/// The files of `dir`, sorted by name; hidden files and subdirectories are skipped.
 fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -34,10 +37,10 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The archives in `dir`, if its files are archives by their names; none if they are robots.txt files.
+/// The archives in `dir`; none if its files are robots.txt files.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownSource`] if it holds both: one or the other would be taken for what it is not.
+/// [`ErrorKind::UnknownSource`] for a directory of both kinds: one would be read as the other.
 pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
     let (archives, others): (Vec<_>, Vec<_>) = files(dir)?.into_iter().partition(|path| is_archive(path));
     match (archives.first(), others.first()) {
@@ -54,9 +57,10 @@ pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Whether a file is an archive: by its name, which no host has, or by its content where the name
-/// cannot be that of a host either. What a site has served under the name of a host is never read
-/// as an archive, since it would speak for other sites.
+/// Whether a file is an archive: by its ending, or by its content if no host can have its name.
+///
+/// A file named after a host is never an archive. Otherwise a site could serve a WARC file as its
+/// robots.txt, and set the rules of other sites.
 fn is_archive(path: &Path) -> bool {
     is_named_as_archive(path) || (origins_of(path).is_none() && holds_warc(path))
 }
@@ -67,37 +71,50 @@ fn is_named_as_archive(path: &Path) -> bool {
     [".warc", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// Whether the file begins as a WARC archive, compressed or not. What cannot be read does not.
+/// Whether the file begins as a WARC archive, compressed or not; `false` if it cannot be read.
 fn holds_warc(path: &Path) -> bool {
     let Ok(mut decoder) = File::open(path).and_then(Decoder::new) else { return false };
     while decoder.peeked().len() < ENOUGH && decoder.peek_more().unwrap_or(false) {}
     FileFormat::of(decoder.peeked()) == Some(FileFormat::Warc)
 }
 
-pub(super) fn read(dir: &Path, meter: &Meter, sink: &mut Sink<'_>) -> Result<ReadStats> {
-    let mut stats = ReadStats::default();
-    for path in files(dir)? {
-        let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
-        stats.bytes += bytes;
-        meter.add(bytes);
-        let origins = origins_of(&path);
-        if !sink(Entry::File(RobotsFile { path, origins })) {
-            break;
-        }
-    }
-    Ok(stats)
+/// The files of a directory, one by one.
+pub(super) struct DirectoryReader<'r> {
+    files: std::vec::IntoIter<PathBuf>,
+    meter: &'r ByteMeter,
+    bytes: u64,
 }
 
-/// Endings of files of data and of documents, none of which is a top-level domain.
-const NO_DOMAINS: &[&str] = &[
+impl<'r> DirectoryReader<'r> {
+    /// Lists the files.
+    pub(super) fn open(dir: &Path, meter: &'r ByteMeter) -> Result<Self> {
+        Ok(Self { files: files(dir)?.into_iter(), meter, bytes: 0 })
+    }
+
+    /// The next file; `None` at the end.
+    pub(super) fn next_file(&mut self) -> Option<RobotsFile> {
+        let path = self.files.next()?;
+        let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
+        self.bytes += bytes;
+        self.meter.add(bytes);
+        let origins = origins_of(&path);
+        Some(RobotsFile { path, origins })
+    }
+
+    pub(super) fn stats(&self) -> ReadStats {
+        ReadStats { bytes: self.bytes, damaged: 0 }
+    }
+}
+
+/// Endings of data files and documents; none is a top-level domain.
+const FILE_ENDINGS: &[&str] = &[
     "7z", "arc", "arrow", "avro", "bak", "bz2", "cdx", "cdxj", "csv", "db", "feather", "gif", "gz", "htm", "html",
     "ini", "jpeg", "jpg", "json", "jsonl", "log", "lz4", "md5", "ndjson", "orc", "parquet", "pdf", "png", "rsieve",
     "sha256", "sqlite", "svg", "tar", "tgz", "tmp", "toml", "tsv", "warc", "xml", "xz", "yaml", "yml", "zst",
 ];
 
-/// Files that accompany others by custom, in capitals, and with any ending; `robots.txt` says
-/// nothing about its host.
-const NO_HOSTS: &[&str] = &[
+/// Conventional file names in capitals, with any ending.
+const CONVENTIONAL_NAMES: &[&str] = &[
     "AUTHORS",
     "CHANGELOG",
     "COPYING",
@@ -111,12 +128,15 @@ const NO_HOSTS: &[&str] = &[
     "TODO",
 ];
 
-/// The origins that a file's name stands for: one, or http and https where the name has no scheme.
-/// `None` if it cannot be a host's.
+/// The origins in a file's name: one, or http and https if the name has no scheme. `None` if no
+/// host can have that name. `robots.txt` does not say its host.
 fn origins_of(path: &Path) -> Option<Vec<String>> {
     let name = path.file_name()?.to_str()?;
     let (first, last) = (name.split('.').next()?, name.rsplit('.').next()?);
-    if name == "robots.txt" || NO_HOSTS.contains(&first) || NO_DOMAINS.contains(&last.to_ascii_lowercase().as_str()) {
+    if name == "robots.txt"
+        || CONVENTIONAL_NAMES.contains(&first)
+        || FILE_ENDINGS.contains(&last.to_ascii_lowercase().as_str())
+    {
         return None;
     }
     let name = name.strip_suffix(".txt").unwrap_or(name);
@@ -135,13 +155,13 @@ fn origins_of(path: &Path) -> Option<Vec<String>> {
 }
 
 impl RobotsFile {
-    /// A capture for each origin, status 200, of unknown time; or why the file is no robots.txt.
-    pub(super) fn open(self) -> Result<Content> {
+    /// Reads the file: one capture per origin, status 200, of unknown time.
+    pub(super) fn parse(self) -> Result<EntryContent> {
         let mut body = Vec::new();
         let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
         file.take(MAX_KEPT as u64).read_to_end(&mut body).map_err(|err| Error::io(&self.path, err))?;
-        let not_robots = |why: String| Ok(Content::NotRobots(format!("{} ({why})", self.path.display())));
-        // A site may well answer in UTF-16, and has no rules then.
+        let not_robots = |why: String| Ok(EntryContent::NotRobots(format!("{} ({why})", self.path.display())));
+        // A site may serve UTF-16; its file then has no rules.
         if let Some(format) = FileFormat::of(&body).filter(|format| *format != FileFormat::Utf16) {
             let unpack = format.unpack().map_or_else(String::new, |unpack| format!("; {unpack}"));
             return not_robots(format!("{}{unpack}", format.name()));
@@ -156,15 +176,15 @@ impl RobotsFile {
         let capture = |origin: &String| Capture {
             url: format!("{origin}/robots.txt").into_bytes(),
             time: None,
-            answer: Answer::Http(Response {
+            answer: CaptureAnswer::Http(HttpResponse {
                 status: 200,
                 body: body.clone(),
                 delivery: Delivery::Whole,
-                ..Response::default()
+                ..HttpResponse::default()
             }),
             unread_key: None,
         };
-        Ok(Content::Captures(origins.iter().map(capture).collect()))
+        Ok(EntryContent::Captures(origins.iter().map(capture).collect()))
     }
 }
 
@@ -173,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_is_an_archive() {
+    fn archives_are_recognized_by_name() {
         for name in ["a.warc", "CC-MAIN-1.warc.gz", "a.jsonl.zst", "A.NDJSON"] {
             assert!(is_archive(Path::new(name)), "{name}");
         }
@@ -183,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_origins() {
+    fn names_give_origins() {
         let origins = |name: &str| origins_of(Path::new(name)).map(|origins| origins.join(" "));
         assert_eq!(origins("a.example.txt").as_deref(), Some("https://a.example http://a.example"));
         assert_eq!(origins("http_a.example_8080").as_deref(), Some("http://a.example:8080"));

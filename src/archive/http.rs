@@ -1,6 +1,6 @@
-//! An HTTP response as bytes to its facts: status, `Location`, `Cache-Control`, decoded body.
+//! Parses an HTTP response: status, `Location`, `Cache-Control`, decoded body.
 
-use crate::archive::{Answer, Response};
+use super::capture::{CaptureAnswer, HttpResponse};
 use crate::bytes::is_white_space;
 use crate::robots::condense::Delivery;
 use crate::robots::line::MAX_BODY;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
-/// What is kept of a body: enough to see that it goes on behind the 500 KiB that count.
+/// The part of a body that is kept: enough to see that it is longer than the 500 KiB that count.
 pub(super) const MAX_KEPT: usize = MAX_BODY + 2;
 
 /// The values of the first headers of these names, in a block of `Name: value` lines.
@@ -27,7 +27,7 @@ pub(super) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> 
 
 /// The value of a header line, if it is that of `name`.
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    // Nearly all lines are other headers, and their first bytes tell.
+    // Nearly all lines are other headers; their first byte dismisses them.
     let (first, rest) = (line.first()?, line.get(name.len()..)?);
     if !name.first()?.eq_ignore_ascii_case(first) && !is_white_space((*first).into()) {
         return None;
@@ -44,8 +44,9 @@ fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [
     block.split(|&b| b == b'\n').filter_map(|line| value_of(line, name.as_bytes()))
 }
 
-/// The elements of a list header, in their order and in lower case: a list may be in one header or
-/// in several (RFC 9110 §5.3), and empty elements do not count (§5.6.1.2). Parameters are cut off.
+/// The elements of a list header, in order and in lower case, without parameters.
+///
+/// A list may span several headers (RFC 9110 §5.3); empty elements do not count (§5.6.1.2).
 fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>> {
     let mut elements = Vec::new();
     for value in values {
@@ -57,28 +58,27 @@ fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>>
     elements
 }
 
-/// Reads a whole response. `cut_short` says that the archive kept only its beginning.
+/// Parses a whole response. `cut_short`: the archive kept only its beginning.
 ///
-/// `Content-Encoding` and `Transfer-Encoding` are undone, the coding that was applied last first;
-/// the prefix `X-Crawler-` on their names (Common Crawl) means that this was done already, and
-/// makes them other headers. A coding that cannot be undone, and a body shorter than its
-/// `Content-Length`, are failed fetches: to take them for a robots.txt would allow what the site
-/// may refuse.
-pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
+/// Codings of `Content-Encoding` and `Transfer-Encoding` are decoded in reverse order. Common Crawl
+/// renames the headers to `X-Crawler-…` after decoding, so those do not count. A coding that does
+/// not decode is a failed fetch, and so is a body shorter than its `Content-Length`: as a
+/// robots.txt, it would allow URLs that the site may disallow.
+pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     let (head, body) = block.split_at(head_len(&block));
     let Some(status) = status_of(head) else {
-        return Answer::Failed("not an HTTP response".to_owned());
+        return CaptureAnswer::Failed("not an HTTP response".to_owned());
     };
     let names = ["Location", "Cache-Control", "Transfer-Encoding", "Content-Encoding", "Content-Length"];
     let [location, cache_control, transfer_coding, content_coding, length] = headers(head, names);
-    let mut response = Response {
+    let mut response = HttpResponse {
         status,
         location: location.map(<[u8]>::to_vec),
         max_age: cache_control.and_then(max_age),
-        ..Response::default()
+        ..HttpResponse::default()
     };
     if !(200..300).contains(&status) {
-        return Answer::Http(response);
+        return CaptureAnswer::Http(response);
     }
     response.delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
     let is_coded = transfer_coding.is_some() || content_coding.is_some();
@@ -88,21 +88,22 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> Answer {
     };
     if codings.is_empty() {
         if !cut_short && length.is_some_and(|length| is_shorter(body, length)) {
-            return Answer::Failed("the body is shorter than its Content-Length".to_owned());
+            return CaptureAnswer::Failed("the body is shorter than its Content-Length".to_owned());
         }
         response.body = block.slice_ref(&body[..body.len().min(MAX_KEPT)]);
-        return Answer::Http(response);
+        return CaptureAnswer::Http(response);
     }
-    match undo_all(&codings, body, cut_short) {
+    match decode_all(&codings, body, cut_short) {
         Ok(body) => response.body = body.into(),
-        Err(what) => return Answer::Failed(what),
+        Err(what) => return CaptureAnswer::Failed(what),
     }
-    Answer::Http(response)
+    CaptureAnswer::Http(response)
 }
 
-/// The codings of a response, given its headers, in the order in which they are undone. Transfer
-/// codings were applied after content codings (RFC 9112 §6.1), so they come first, and of each list
-/// the last.
+/// The codings of a response in decoding order, given the values of its headers.
+///
+/// Senders apply content codings first, then transfer codings (RFC 9112 §6.1), each list from left
+/// to right. Decoding reverses that.
 pub(super) fn codings<V: AsRef<[u8]>>(
     content: impl IntoIterator<Item = V>,
     transfer: impl IntoIterator<Item = V>,
@@ -114,14 +115,14 @@ pub(super) fn codings<V: AsRef<[u8]>>(
     codings
 }
 
-/// Whether a body is shorter than its `Content-Length` says. One that fills what is kept of a
-/// record is not: the rest was there.
+/// Whether a body is shorter than its `Content-Length`. A body of [`MAX_KEPT`] bytes is not,
+/// because its end was cut off here.
 fn is_shorter(body: &[u8], length: &[u8]) -> bool {
     let length = std::str::from_utf8(length).ok().and_then(|length| length.parse::<u64>().ok());
     body.len() < MAX_KEPT && length.is_some_and(|length| (body.len() as u64) < length)
 }
 
-/// The length of the head, from the status line to the blank line; the body is behind it.
+/// The length of the head, from the status line through the blank line; the body follows.
 fn head_len(block: &[u8]) -> usize {
     let mut at = 0;
     while let Some(end) = memchr::memchr(b'\n', &block[at..]) {
@@ -142,7 +143,7 @@ fn status_of(head: &[u8]) -> Option<u16> {
     std::str::from_utf8(code.trim_with(is_white_space)).ok()?.parse().ok().filter(|status| (100..1000).contains(status))
 }
 
-/// `max-age` in seconds; no other cache directive changes how long a copy is fresh here.
+/// `max-age` in seconds. Other cache directives are ignored.
 pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     value.split(|&b| b == b',').find_map(|part| {
         let text = std::str::from_utf8(part.trim_with(is_white_space)).ok()?;
@@ -153,17 +154,17 @@ pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     })
 }
 
-/// No server applies more; each could make a thousand bytes of one.
+/// No server applies more. Each coding can expand its input a thousand times.
 const MAX_CODINGS: usize = 4;
 
-/// The first [`MAX_KEPT`] bytes of a body without these codings.
-pub(super) fn undo_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Result<Vec<u8>, String> {
+/// Decodes all codings; returns the first [`MAX_KEPT`] bytes of the body.
+pub(super) fn decode_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Result<Vec<u8>, String> {
     if codings.len() > MAX_CODINGS {
         return Err(format!("more than {MAX_CODINGS} codings"));
     }
     let mut decoded: Option<Vec<u8>> = None;
     for coding in codings {
-        let plain = undo(coding, decoded.as_deref().unwrap_or(body), cut_short)?;
+        let plain = decode_one(coding, decoded.as_deref().unwrap_or(body), cut_short)?;
         decoded = plain.or(decoded);
     }
     let mut plain = decoded.unwrap_or_else(|| body[..body.len().min(MAX_KEPT)].to_vec());
@@ -171,23 +172,25 @@ pub(super) fn undo_all(codings: &[Vec<u8>], body: &[u8], cut_short: bool) -> Res
     Ok(plain)
 }
 
-/// Undoes one coding; `None` if the body does not have it: archivers that decode bodies often leave
-/// the header behind, so a body without the magic number of its coding is taken as it is.
-fn undo(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<u8>>, String> {
+/// Decodes one coding; `None` if the body is not coded.
+///
+/// Archivers that decode bodies often keep the header. So a body without the magic number of its
+/// coding is used as it is.
+fn decode_one(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<u8>>, String> {
     let (decoded, is_whole) = match coding {
         b"chunked" => return dechunk(body, cut_short).map(Some).ok_or_else(|| "truncated chunks".to_owned()),
-        b"gzip" | b"x-gzip" if body.starts_with(&[0x1f, 0x8b]) => read_some(MultiGzDecoder::new(body)),
+        b"gzip" | b"x-gzip" if body.starts_with(&[0x1f, 0x8b]) => read_decoded(MultiGzDecoder::new(body)),
         b"zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => {
-            read_some(zstd::stream::read::Decoder::new(body).map_err(|_| BROKEN_CODING)?)
+            read_decoded(zstd::stream::read::Decoder::new(body).map_err(|_| BROKEN_CODING)?)
         }
         b"gzip" | b"x-gzip" | b"zstd" => return Ok(None),
-        b"deflate" if has_zlib_header(body) => read_some(ZlibDecoder::new(body)),
+        b"deflate" if has_zlib_header(body) => read_decoded(ZlibDecoder::new(body)),
         // Some servers leave out the zlib header that RFC 9110 §8.4.1.2 asks for.
-        b"deflate" => read_some(DeflateDecoder::new(body)),
+        b"deflate" => read_decoded(DeflateDecoder::new(body)),
         b"br" | b"compress" | b"x-compress" => {
             return Err(format!("content coding {} is not supported", String::from_utf8_lossy(coding)));
         }
-        // No coding, but what servers write there: `utf-8`, `none`, `binary`.
+        // Servers also write `utf-8`, `none` or `binary` there, which are not codings.
         _ if is_text(body) => return Ok(None),
         unknown => return Err(format!("unknown content coding {:?}", String::from_utf8_lossy(unknown))),
     };
@@ -196,28 +199,29 @@ fn undo(coding: &[u8], body: &[u8], cut_short: bool) -> Result<Option<Vec<u8>>, 
 
 const BROKEN_CODING: &str = "broken content coding";
 
-/// RFC 1950 §2.2: the method 8 in the first byte, and a checksum over both.
+/// RFC 1950 §2.2: method 8 in the first byte, and a checksum over both bytes.
 fn has_zlib_header(body: &[u8]) -> bool {
     matches!(body, [method, flags, ..] if method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31))
 }
 
-/// Whether the body's first kibibyte has no control characters but white space.
+/// Whether the first KiB of the body has no control characters except white space.
 pub(super) fn is_text(body: &[u8]) -> bool {
     body.iter().take(1024).all(|&b| b >= b' ' && b != 0x7f || is_white_space(b.into()))
 }
 
-/// The bytes that one step of decoding keeps. Its result may be coded again: this much of an inner
-/// coding fills the 500 KiB that count.
+/// The bytes that one decoding step keeps. They may be coded again: this much of an inner coding
+/// fills the 500 KiB that count.
 const MAX_DECODED: usize = 2 * MAX_KEPT;
 
-/// At most [`MAX_DECODED`] bytes, and whether they came without an error.
-fn read_some(reader: impl Read) -> (Vec<u8>, bool) {
+/// Reads up to [`MAX_DECODED`] bytes; also returns whether reading succeeded.
+fn read_decoded(reader: impl Read) -> (Vec<u8>, bool) {
     let mut out = Vec::new();
     let result = reader.take(MAX_DECODED as u64).read_to_end(&mut out);
     (out, result.is_ok())
 }
 
-/// The chunks' contents; `None` if the last chunk is missing, unless the archive `cut_short` the response.
+/// The content of the chunks; `None` if the last chunk is missing from a response that is not
+/// `cut_short`.
 fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     while out.len() < MAX_DECODED {
@@ -240,10 +244,10 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn response(block: &[u8]) -> Response {
+    fn response(block: &[u8]) -> HttpResponse {
         match parse(Bytes::copy_from_slice(block), false) {
-            Answer::Http(response) => response,
-            Answer::Failed(what) => panic!("{what}"),
+            CaptureAnswer::Http(response) => response,
+            CaptureAnswer::Failed(what) => panic!("{what}"),
         }
     }
 
@@ -257,13 +261,13 @@ mod tests {
     }
 
     #[test]
-    fn head_and_body() {
+    fn head_and_body_are_separated() {
         let r = response(b"HTTP/1.1 200 OK\r\ncache-control: public, Max-Age=60\r\n\r\nbody\r\n\r\nmore");
         assert_eq!((r.status, r.max_age, &r.body[..]), (200, Some(60), b"body\r\n\r\nmore".as_slice()));
         let r = response(b"HTTP/2 301\nLocation: /x y \n\n");
         assert_eq!((r.status, r.location.as_deref()), (301, Some(b"/x y".as_slice())));
         for bad in [&b""[..], b"\r\n", b"HTTP/1.1", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 99999 x", b"<html>"] {
-            assert!(matches!(parse(bad.into(), false), Answer::Failed(_)), "{bad:?}");
+            assert!(matches!(parse(bad.into(), false), CaptureAnswer::Failed(_)), "{bad:?}");
         }
     }
 
@@ -273,18 +277,18 @@ mod tests {
         out.finish().unwrap()
     }
 
-    /// The decoded body under these headers, or why there is none.
+    /// The decoded body under these headers, or the error.
     fn outcome(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
         let block = [b"HTTP/1.1 200 OK\r\n", headers.as_bytes(), b"\r\n\r\n", body].concat();
         match parse(block.into(), false) {
-            Answer::Http(response) => Ok(response.body.to_vec()),
-            Answer::Failed(what) => Err(what),
+            CaptureAnswer::Http(response) => Ok(response.body.to_vec()),
+            CaptureAnswer::Failed(what) => Err(what),
         }
     }
 
     /// RFC 9110 §8.4 and §5.3, RFC 9112 §6.1.
     #[test]
-    fn codings_are_undone_in_order() {
+    fn codings_are_decoded_in_order() {
         let plain = b"user-agent: *".as_slice();
         let (once, twice) = (gzip(plain), gzip(&gzip(plain)));
         let chunked = |body: &[u8]| [format!("{:x}\r\n", body.len()).as_bytes(), body, b"\r\n0\r\n\r\n"].concat();
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coding_that_cannot_be_undone_is_a_failure() {
+    fn undecodable_bodies_are_failures() {
         let once = gzip(b"user-agent: *");
         for (headers, body) in [
             ("Content-Encoding: gzip", &once[..12]),
@@ -333,7 +337,7 @@ mod tests {
 
     /// RFC 9112 §8: a response that is shorter than its Content-Length is incomplete.
     #[test]
-    fn a_body_shorter_than_its_length_is_a_failure() {
+    fn bodies_shorter_than_their_length_are_failures() {
         assert!(outcome("Content-Length: 14", b"user-agent: *").is_err());
         for headers in [
             "Content-Length: 13",
@@ -345,6 +349,9 @@ mod tests {
             assert_eq!(outcome(headers, b"user-agent: *").as_deref(), Ok(&b"user-agent: *"[..]), "{headers}");
         }
         let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\nuser-agent: *";
-        assert!(matches!(parse(cut.as_slice().into(), true), Answer::Http(_)), "the archive says that it cut the body");
+        assert!(
+            matches!(parse(cut.as_slice().into(), true), CaptureAnswer::Http(_)),
+            "the archive says that it cut the body"
+        );
     }
 }

@@ -1,9 +1,11 @@
-//! JSON lines: one capture a line, as crawlers without WARC write them.
+//! JSON lines: one capture per line, for crawlers that do not write WARC.
 
-use crate::archive::http::{self, MAX_KEPT, max_age};
-use crate::archive::{Answer, Capture, Entry, Response, Sink};
+use super::capture::{Capture, CaptureAnswer, HttpResponse, parse_time};
+use super::http::{self, MAX_KEPT, max_age};
+use super::meter::ReadStats;
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
+use crate::file_format::without_mark;
 use crate::robots::condense::Delivery;
 use base64::Engine;
 use bytes::Bytes;
@@ -12,55 +14,74 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-/// A body of 500 KiB escaped byte for byte stays far below; a longer line is not a capture.
+/// The longest line. A body of 500 KiB with every byte escaped stays far below.
 const MAX_LINE: u64 = 64 << 20;
 
 /// One line, not yet parsed.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct JsonlLine {
     number: u64,
     offset: u64,
     pub(super) text: Vec<u8>,
 }
 
-/// Reads lines to the end; gives the number of damaged places skipped.
-pub(super) fn read<R: Read>(input: &mut Decoder<R>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
-    let (mut number, mut offset, mut damaged) = (0, 0, 0);
-    let mut partial = false;
-    loop {
-        let mut text = Vec::new();
-        match input.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(Error::from_io) {
-            Ok(0) => return Ok(damaged),
-            Ok(n) => {
-                number += 1;
-                let line = Line { number, offset, text };
-                offset += n as u64;
-                if n as u64 == MAX_LINE {
-                    return Err(line.damaged("a line of over 64 MiB", false));
+/// The lines of a JSONL file that are not blank, one by one.
+pub(super) struct JsonlReader<R: Read> {
+    input: Decoder<R>,
+    skip_damaged: bool,
+    damaged: u64,
+    /// The number of the last line, from 1.
+    number: u64,
+    /// The offset of the next line.
+    offset: u64,
+    /// After damage, the next gzip member may begin inside a line: skip that line.
+    is_partial: bool,
+}
+
+impl<R: Read> JsonlReader<R> {
+    pub(super) fn new(input: Decoder<R>, skip_damaged: bool) -> Self {
+        Self { input, skip_damaged, damaged: 0, number: 0, offset: 0, is_partial: false }
+    }
+
+    pub(super) fn stats(&self) -> ReadStats {
+        ReadStats { bytes: self.input.bytes_read(), damaged: self.damaged }
+    }
+
+    /// The next line; `None` at the end.
+    pub(super) fn next_line(&mut self) -> Result<Option<JsonlLine>> {
+        loop {
+            let mut text = Vec::new();
+            match self.input.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(Error::from_io) {
+                Ok(0) => return Ok(None),
+                Ok(n) => {
+                    self.number += 1;
+                    let line = JsonlLine { number: self.number, offset: self.offset, text };
+                    self.offset += n as u64;
+                    if n as u64 == MAX_LINE {
+                        return Err(line.damaged("a line of over 64 MiB", false));
+                    }
+                    let is_partial = std::mem::take(&mut self.is_partial);
+                    if !is_partial && !line.text.trim_ascii().is_empty() {
+                        return Ok(Some(line));
+                    }
                 }
-                let wanted = !partial && !line.text.trim_ascii().is_empty();
-                partial = false;
-                if wanted && !sink(Entry::Jsonl(line)) {
-                    return Ok(damaged);
+                Err(err) if self.skip_damaged && err.is_skippable() => {
+                    self.damaged += 1;
+                    self.is_partial = true;
+                    if !self.input.resync()? {
+                        return Ok(None);
+                    }
                 }
+                Err(err) => return Err(err),
             }
-            Err(err) if skip_damaged && err.is_skippable() => {
-                damaged += 1;
-                // The member that follows may begin inside a line.
-                partial = true;
-                if !input.resync()? {
-                    return Ok(damaged);
-                }
-            }
-            Err(err) => return Err(err),
         }
     }
 }
 
-/// The documented form; unknown keys are ignored. What writers differ in is taken as any value and looked at later, so
-/// that errors name the key.
+/// The documented form; unknown keys are ignored. Fields that writers format differently accept any
+/// value and are checked later, so that errors name the key.
 #[derive(Deserialize)]
-struct Object {
+struct JsonlObject {
     url: String,
     status: Option<Value>,
     body: Option<String>,
@@ -74,13 +95,13 @@ struct Object {
     truncated: Option<String>,
 }
 
-/// Part of the name of a key that may hold a body.
+/// Parts of key names that may hold a body.
 const BODY_NAMES: &[&str] = &["body", "content", "text", "robots", "payload", "html", "raw"];
 
-/// Fields of a robots.txt, one of which a body is likely to have.
+/// Fields of a robots.txt; most bodies have one of them.
 const BODY_FIELDS: &[&str] = &["user-agent:", "disallow:", "allow:", "sitemap:"];
 
-/// A key of a line without a body that looks like one: by its name or by what it holds.
+/// In a line without a body, a key that looks like the body, by its name or its value.
 fn body_like_key(line: &[u8]) -> Option<String> {
     let object: serde_json::Map<String, Value> = serde_json::from_slice(line).ok()?;
     let has = |text: &str, parts: &[&str]| {
@@ -93,8 +114,8 @@ fn body_like_key(line: &[u8]) -> Option<String> {
     found.map(|(key, _)| key.clone())
 }
 
-impl Object {
-    /// The status as a number, from a number or a text; what no server can have sent is kept as 0.
+impl JsonlObject {
+    /// The status, from a number or a string.
     fn status(&self) -> Result<Option<u16>, String> {
         let Some(value) = &self.status else { return Ok(None) };
         let number = match value {
@@ -115,7 +136,7 @@ impl Object {
         self.values(name).next().transpose()
     }
 
-    /// The values of all headers of a name.
+    /// The values of all headers with this name.
     fn values(&self, name: &str) -> impl Iterator<Item = Result<&str, String>> {
         let headers = self.headers.iter().flatten().filter(move |(key, _)| key.eq_ignore_ascii_case(name));
         headers.flat_map(|(key, value)| {
@@ -128,26 +149,26 @@ impl Object {
     }
 }
 
-/// The answer of a line that has a 2xx status and no body. It is not taken for an empty robots.txt,
-/// which would allow everything.
-fn no_body() -> Answer {
-    Answer::Failed("a 2xx status without a body".to_owned())
+/// The answer of a line with a 2xx status and no body. It is a failure, because an empty robots.txt
+/// would allow everything.
+fn no_body() -> CaptureAnswer {
+    CaptureAnswer::Failed("a 2xx status without a body".to_owned())
 }
 
 /// The time of `fetched_at`: RFC 3339, or whole seconds since 1970.
 fn time_of(value: &Value) -> Result<i64, String> {
     let time = match value {
-        Value::String(text) => crate::archive::parse_time(text.as_bytes()),
-        // Milliseconds are far beyond the last year that there is a time for.
+        Value::String(text) => parse_time(text.as_bytes()),
+        // Milliseconds exceed the last representable year.
         Value::Number(number) => number.as_i64().filter(|&seconds| jiff::Timestamp::from_second(seconds).is_ok()),
         _ => None,
     };
     time.ok_or_else(|| format!("\"fetched_at\" is neither an RFC 3339 time nor whole seconds since 1970: {value}"))
 }
 
-/// What is wrong with a JSON text of one line: the parser's message, with the column and without
-/// its line number, which would be one of another count.
-fn place_in_line(err: &serde_json::Error) -> String {
+/// The parser's message with the column. Its line number is cut off, because the parser sees one
+/// line only.
+fn message_with_column(err: &serde_json::Error) -> String {
     let message = err.to_string();
     let place = format!(" at line {} column {}", err.line(), err.column());
     match message.strip_suffix(&place) {
@@ -157,15 +178,16 @@ fn place_in_line(err: &serde_json::Error) -> String {
     }
 }
 
-impl Line {
+impl JsonlLine {
     fn damaged(&self, what: impl std::fmt::Display, skippable: bool) -> Error {
         Error::damaged(self.offset, format!("line {}: {what}", self.number), skippable)
     }
 
-    /// The capture that the line describes.
+    /// The capture in the line.
     pub(super) fn capture(&self) -> Result<Capture> {
-        let text = crate::archive::without_mark(&self.text);
-        let object: Object = serde_json::from_slice(text).map_err(|err| self.damaged(place_in_line(&err), true))?;
+        let text = without_mark(&self.text);
+        let object: JsonlObject =
+            serde_json::from_slice(text).map_err(|err| self.damaged(message_with_column(&err), true))?;
         let time = match &object.fetched_at {
             None | Some(Value::Null) => None,
             Some(value) => Some(time_of(value).map_err(|what| self.damaged(what, true))?),
@@ -176,12 +198,12 @@ impl Line {
         Ok(Capture { url, time, answer, unread_key })
     }
 
-    fn answer(&self, mut object: Object) -> Result<Answer> {
+    fn answer(&self, mut object: JsonlObject) -> Result<CaptureAnswer> {
         if let Some(error) = object.error.take().filter(|error| !error.is_empty()) {
-            return Ok(Answer::Failed(error));
+            return Ok(CaptureAnswer::Failed(error));
         }
         let delivery = match object.truncated.as_deref().map(str::to_ascii_lowercase).as_deref() {
-            Some(reason @ ("time" | "disconnect")) => return Ok(Answer::Failed(format!("truncated: {reason}"))),
+            Some(reason @ ("time" | "disconnect")) => return Ok(CaptureAnswer::Failed(format!("truncated: {reason}"))),
             Some(_) => Delivery::CutShort,
             None => Delivery::Whole,
         };
@@ -190,12 +212,12 @@ impl Line {
             && object.body_base64.is_some()
             && !http::is_text(coded)
         {
-            // Whoever stores bytes may store them as they came.
+            // Crawlers that store bytes may store them before content decoding.
             let values = object.values("content-encoding").collect::<Result<Vec<_>, _>>();
             let codings = http::codings(values.map_err(|what| self.damaged(what, true))?, []);
-            match http::undo_all(&codings, coded, delivery == Delivery::CutShort) {
+            match http::decode_all(&codings, coded, delivery == Delivery::CutShort) {
                 Ok(plain) => body = Some(plain.into()),
-                Err(what) => return Ok(Answer::Failed(what)),
+                Err(what) => return Ok(CaptureAnswer::Failed(what)),
             }
         }
         let header = |name: &str| object.header(name).map_err(|what| self.damaged(what, true));
@@ -204,19 +226,18 @@ impl Line {
         let status = match (object.status().map_err(|what| self.damaged(what, true))?, &body) {
             (Some(status), _) => status,
             (None, Some(_)) => 200,
-            (None, None) => return Ok(Answer::Failed("neither status nor body nor error is given".to_owned())),
+            (None, None) => return Ok(CaptureAnswer::Failed("neither status nor body nor error is given".to_owned())),
         };
-        // RFC 9110 §15.3.5: 204 alone has no body. Any other 2xx had one, which the line does not
-        // tell.
+        // RFC 9110 §15.3.5: only 204 has no body. Any other 2xx had one, and the line lacks it.
         if body.is_none() && (200..300).contains(&status) && status != 204 {
             return Ok(no_body());
         }
         let mut body = body.unwrap_or_default();
         body.truncate(MAX_KEPT);
-        Ok(Answer::Http(Response { status, location, max_age, body, delivery }))
+        Ok(CaptureAnswer::Http(HttpResponse { status, location, max_age, body, delivery }))
     }
 
-    fn body(&self, object: &mut Object) -> Result<Option<Bytes>> {
+    fn body(&self, object: &mut JsonlObject) -> Result<Option<Bytes>> {
         let other = [&mut object.content, &mut object.text, &mut object.robots];
         let other = other.into_iter().find_map(|value| match value.take() {
             Some(Value::String(text)) => Some(text),

@@ -1,36 +1,36 @@
-//! WARC files (ISO 28500): finds the `response` and `revisit` records, whatever the compression
-//! around them.
+//! WARC files (ISO 28500): returns the `response` and `revisit` records, compressed or not.
 
-use crate::archive::http::{self, headers};
-use crate::archive::{Answer, Capture, Entry, Response, Sink};
+use super::capture::{Capture, CaptureAnswer, HttpResponse, parse_time};
+use super::http::{self, headers};
+use super::meter::ReadStats;
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::condense::Delivery;
 use bytes::Bytes;
 use std::io::{BufRead, Read};
 
-/// What is kept of a record's block: HTTP headers and a body, coded or not, that fills the 500 KiB that count.
+/// The bytes kept of a record's block: enough for HTTP headers and 500 KiB of body, coded or not.
 const MAX_BLOCK: u64 = 1 << 20;
-/// No WARC header comes near; what is longer is not WARC.
+/// The longest WARC header; real ones stay far below.
 const MAX_HEADER: u64 = 1 << 20;
 
-/// No file holds such a record; a length beyond would swallow what follows.
+/// The longest record. A larger length is damage, and would skip all records that follow.
 const MAX_RECORD: u64 = 1 << 40;
 
 const MISPLACED: &str = "a WARC record should begin here";
 
 /// One `response` or `revisit` record.
 #[derive(Debug)]
-pub(crate) struct Record {
-    /// Where its last byte lies: the offset of the gzip member, else that behind it.
+pub(crate) struct WarcRecord {
+    /// The offset of the gzip member with its last byte; else the offset of its end.
     end: u64,
-    /// The record's header, and the block behind it: one piece, and looked at where there are more threads than the one that reads.
+    /// The header of the record, then its block; parsed on another thread than the reader's.
     pub(super) bytes: Vec<u8>,
     head_len: usize,
 }
 
-impl Record {
-    /// The capture it is; `None` if it does not say of what.
+impl WarcRecord {
+    /// The capture in the record; `None` if the record names no URL.
     pub(super) fn capture(self) -> Option<Capture> {
         let bytes = Bytes::from(self.bytes);
         let (head, block) = (&bytes[..self.head_len], bytes.slice(self.head_len..));
@@ -40,14 +40,14 @@ impl Record {
         if target.is_empty() {
             return None;
         }
-        let time = date.and_then(crate::archive::parse_time);
+        let time = date.and_then(parse_time);
         let answer = match truncated.map(<[u8]>::to_ascii_lowercase).as_deref() {
             _ if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(REVISIT)) => {
                 revisit(target, referred.map(without_brackets), block)
             }
-            // The fetch itself broke off: what came may be a fraction of what the site says.
+            // The fetch itself broke off, so rules may be missing.
             Some(reason @ (b"time" | b"disconnect")) => {
-                Answer::Failed(format!("truncated: {}", String::from_utf8_lossy(reason)))
+                CaptureAnswer::Failed(format!("truncated: {}", String::from_utf8_lossy(reason)))
             }
             Some(_) => http::parse(block, true),
             None => http::parse(block, false),
@@ -56,95 +56,110 @@ impl Record {
     }
 }
 
-/// WARC/1.0 wrote URIs in angle brackets in its grammar, and some tools do.
+/// The grammar of WARC/1.0 has URIs in angle brackets, and some tools write them.
 fn without_brackets(uri: &[u8]) -> &[u8] {
     uri.strip_prefix(b"<").and_then(|uri| uri.strip_suffix(b">")).unwrap_or(uri)
 }
 
-/// The type of records that say what an earlier record of the archive says already.
+/// The type of records that refer to an earlier record with the same content.
 const REVISIT: &[u8] = b"revisit";
 
-/// The answer that a `revisit` record stands for (WARC/1.1 §6.7). Its block has the HTTP head, if
-/// anything, and no body: an answer that needs none is read as it is; a 2xx confirms the copy that
-/// was captured before, as a 304 does. A record that refers to the body of another URL is no
-/// answer, since only captures of the URL itself are looked for.
-fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> Answer {
+/// The answer of a `revisit` record (WARC/1.1 §6.7), whose block has the HTTP head at most.
+///
+/// An answer that needs no body is used as it is. A 2xx confirms the copy captured earlier, as a
+/// 304 does. A record that refers to the body of another URL is a failure, because only captures of
+/// the URL itself are searched.
+fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> CaptureAnswer {
     match http::parse(block, true) {
-        Answer::Http(response) if !(200..300).contains(&response.status) => Answer::Http(response),
+        CaptureAnswer::Http(response) if !(200..300).contains(&response.status) => CaptureAnswer::Http(response),
         _ if referred.is_some_and(|uri| uri != target) => {
-            Answer::Failed("a revisit record that refers to another URL".to_owned())
+            CaptureAnswer::Failed("a revisit record that refers to another URL".to_owned())
         }
-        Answer::Http(Response { max_age, .. }) => Answer::Http(Response { max_age, ..NOT_MODIFIED }),
-        Answer::Failed(_) => Answer::Http(NOT_MODIFIED),
+        CaptureAnswer::Http(HttpResponse { max_age, .. }) => {
+            CaptureAnswer::Http(HttpResponse { max_age, ..NOT_MODIFIED })
+        }
+        CaptureAnswer::Failed(_) => CaptureAnswer::Http(NOT_MODIFIED),
     }
 }
 
-const NOT_MODIFIED: Response =
-    Response { status: 304, location: None, max_age: None, body: Bytes::new(), delivery: Delivery::Whole };
+const NOT_MODIFIED: HttpResponse =
+    HttpResponse { status: 304, location: None, max_age: None, body: Bytes::new(), delivery: Delivery::Whole };
 
-/// Reads records to the end; gives the number of damaged places skipped.
-pub(super) fn read<R: Read>(input: &mut Decoder<R>, skip_damaged: bool, sink: &mut Sink<'_>) -> Result<u64> {
-    let mut reader = Reader { input, head: Vec::new(), start: 0, hunting: false };
-    // Whether a record was whole is known only when the next is asked for: until then it waits here.
-    let mut waiting: Option<Record> = None;
-    let mut damaged = 0;
-    loop {
-        match reader.next_record() {
-            Ok(found) => {
-                if let Some(record) = waiting.take()
-                    && !sink(Entry::Warc(record))
-                {
-                    return Ok(damaged);
-                }
-                match found {
-                    Found::Response(record) => waiting = Some(record),
-                    Found::Other => {}
-                    Found::End => return Ok(damaged),
-                }
-            }
-            Err(err) if skip_damaged && err.is_skippable() => {
-                damaged += 1;
-                if let Some(record) = waiting.take_if(|record| !reader.disproves(record, &err))
-                    && !sink(Entry::Warc(record))
-                {
-                    return Ok(damaged);
-                }
-                waiting = None;
-                if !reader.resync()? {
-                    return Ok(damaged);
-                }
-            }
-            Err(err) => return Err(err),
-        }
-    }
-}
-
-enum Found {
-    Response(Record),
+/// One step of the reader.
+enum WarcItem {
+    Response(WarcRecord),
     Other,
     End,
 }
 
-/// Whether a record of this type and target holds an answer of a web server.
+/// Whether a record of this type and target holds an HTTP response.
 fn is_http_response(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
     let is_dns = |uri: &[u8]| uri.trim_ascii_start().get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"dns:"));
     let is_kind = |kind: &[u8]| kind.eq_ignore_ascii_case(b"response") || kind.eq_ignore_ascii_case(REVISIT);
     kind.is_some_and(is_kind) && target.is_some_and(|uri| !is_dns(uri))
 }
 
-struct Reader<'r, R: Read> {
-    input: &'r mut Decoder<R>,
+/// The `response` and `revisit` records of a WARC file, one by one.
+pub(super) struct WarcReader<R: Read> {
+    input: Decoder<R>,
+    skip_damaged: bool,
+    damaged: u64,
     head: Vec<u8>,
-    /// Where the current record begins: the offset of its gzip member, else of its first byte.
+    /// The start of the current record: the offset of its gzip member, else of its first byte.
     start: u64,
-    /// Behind damage: pass over lines until one begins a record.
-    hunting: bool,
+    /// After damage: skip lines until one begins a record.
+    resyncing: bool,
+    /// The last record read. Only the start of the next one shows that it is whole.
+    pending: Option<WarcRecord>,
+    at_end: bool,
 }
 
-impl<R: Read> Reader<'_, R> {
-    fn next_record(&mut self) -> Result<Found> {
+impl<R: Read> WarcReader<R> {
+    pub(super) fn new(input: Decoder<R>, skip_damaged: bool) -> Self {
+        Self {
+            input,
+            skip_damaged,
+            damaged: 0,
+            head: Vec::new(),
+            start: 0,
+            resyncing: false,
+            pending: None,
+            at_end: false,
+        }
+    }
+
+    pub(super) fn stats(&self) -> ReadStats {
+        ReadStats { bytes: self.input.bytes_read(), damaged: self.damaged }
+    }
+
+    /// The next record; `None` at the end.
+    pub(super) fn next_record(&mut self) -> Result<Option<WarcRecord>> {
+        while !self.at_end {
+            let whole = match self.read_record() {
+                Ok(WarcItem::Response(record)) => self.pending.replace(record),
+                Ok(WarcItem::Other) => self.pending.take(),
+                Ok(WarcItem::End) => {
+                    self.at_end = true;
+                    self.pending.take()
+                }
+                Err(err) if self.skip_damaged && err.is_skippable() => {
+                    self.damaged += 1;
+                    let pending = self.pending.take().filter(|record| !self.disproves(record, &err));
+                    self.at_end = !self.resync()?;
+                    pending
+                }
+                Err(err) => return Err(err),
+            };
+            if whole.is_some() {
+                return Ok(whole);
+            }
+        }
+        Ok(None)
+    }
+
+    fn read_record(&mut self) -> Result<WarcItem> {
         if !self.read_head()? {
-            return Ok(Found::End);
+            return Ok(WarcItem::End);
         }
         let [length, kind, target] = headers(&self.head, ["Content-Length", "WARC-Type", "WARC-Target-URI"]);
         let length = length
@@ -152,19 +167,19 @@ impl<R: Read> Reader<'_, R> {
             .filter(|length| *length <= MAX_RECORD)
             .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
         if !is_http_response(kind, target) {
-            self.pass(length, |_| {})?;
-            return Ok(Found::Other);
+            self.skip(length, |_| {})?;
+            return Ok(WarcItem::Other);
         }
         let head_len = self.head.len();
         let mut bytes = Vec::with_capacity(head_len + length.min(MAX_BLOCK) as usize);
         bytes.extend_from_slice(&self.head);
         let kept = length.min(MAX_BLOCK);
-        self.pass(kept, |part| bytes.extend_from_slice(part))?;
-        self.pass(length - kept, |_| {})?;
-        Ok(Found::Response(Record { end: self.input.offset(), bytes, head_len }))
+        self.skip(kept, |part| bytes.extend_from_slice(part))?;
+        self.skip(length - kept, |_| {})?;
+        Ok(WarcItem::Response(WarcRecord { end: self.input.offset(), bytes, head_len }))
     }
 
-    /// Reads the header block to `head`; `false` at the end of the input.
+    /// Reads the header block into `head`; `false` at the end of the input.
     fn read_head(&mut self) -> Result<bool> {
         self.head.clear();
         loop {
@@ -176,8 +191,8 @@ impl<R: Read> Reader<'_, R> {
                 return if start == 0 { Ok(false) } else { Err(self.damaged("the file ends inside a WARC header")) };
             }
             if start == 0 {
-                // Blank lines end the record before; anything else must begin one.
-                if is_blank || (self.hunting && !line.starts_with(b"WARC/")) {
+                // Blank lines end the previous record; any other line must begin one.
+                if is_blank || (self.resyncing && !line.starts_with(b"WARC/")) {
                     self.head.clear();
                     continue;
                 }
@@ -189,7 +204,7 @@ impl<R: Read> Reader<'_, R> {
                 continue;
             }
             if is_blank {
-                self.hunting = false;
+                self.resyncing = false;
                 return Ok(true);
             }
             if self.head.len() as u64 > MAX_HEADER {
@@ -198,15 +213,15 @@ impl<R: Read> Reader<'_, R> {
         }
     }
 
-    /// Passes over so many bytes, and shows them part by part.
-    fn pass(&mut self, mut length: u64, mut see: impl FnMut(&[u8])) -> Result<()> {
+    /// Skips `length` bytes, and calls `visit` with each part of them.
+    fn skip(&mut self, mut length: u64, mut visit: impl FnMut(&[u8])) -> Result<()> {
         while length > 0 {
             let part = self.input.fill_buf().map_err(Error::from_io)?;
             let len = part.len().min(usize::try_from(length).unwrap_or(usize::MAX));
             if len == 0 {
                 return Err(self.damaged("the file ends inside a WARC record"));
             }
-            see(&part[..len]);
+            visit(&part[..len]);
             self.input.consume(len);
             length -= len as u64;
         }
@@ -221,9 +236,9 @@ impl<R: Read> Reader<'_, R> {
         self.input.is_gzip()
     }
 
-    /// Whether an error met behind `record` means that the record itself is damaged: the member that it ends in has another
-    /// checksum, or what follows it does not begin a record, so that its length must be wrong.
-    fn disproves(&self, record: &Record, err: &Error) -> bool {
+    /// Whether an error after `record` shows that the record itself is damaged. Either the gzip
+    /// member with its end has a wrong checksum, or no record follows, so its length is wrong.
+    fn disproves(&self, record: &WarcRecord, err: &Error) -> bool {
         match err.kind() {
             ErrorKind::Damaged { offset, .. } if self.is_gzip() => *offset <= record.end,
             ErrorKind::Damaged { what, .. } => what == MISPLACED,
@@ -232,7 +247,7 @@ impl<R: Read> Reader<'_, R> {
     }
 
     fn resync(&mut self) -> Result<bool> {
-        self.hunting = true;
+        self.resyncing = true;
         Ok(self.input.resync()?)
     }
 }

@@ -1,23 +1,22 @@
-//! Archives to a snapshot: reads captures on all cores, settles each origin's outcome, merges what is equal.
+//! Archives to a snapshot.
+//!
+//! [`ingest`] reads archives on all cores and interns files and rule sets; [`rule_sets`] merges the
+//! groups of a file. [`resolve`] decides each origin's outcome, with an earlier snapshot from
+//! [`incremental`] if there is one. [`number`] numbers the result for the snapshot's writer.
 
-mod canonical;
-mod contents;
-mod detail;
-mod fetch;
-mod files;
-mod history;
-mod links;
-mod numbering;
-mod origins;
-mod previous;
-mod reading;
+mod incremental;
+mod ingest;
+mod number;
 mod report;
 mod resolve;
-mod twins;
+mod rule_sets;
 
+pub use ingest::progress::CompileProgress;
 pub use report::CompileReport;
 
-use crate::archive::{self, Answer, Capture, Input, Meter, ReadStats, Response};
+use crate::archive::capture::{Capture, CaptureAnswer, HttpResponse};
+use crate::archive::meter::ReadStats;
+use crate::archive::reader::{self, ArchiveInput};
 use crate::atomic::AtomicFile;
 use crate::atomic::output_file::OutputFile;
 use crate::error::{ErrorKind, Result};
@@ -26,27 +25,30 @@ use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
 use crate::url::Origin;
 use bytes::Bytes;
-use fetch::Fetch;
-use files::{File, FileStore};
-use links::Links;
-use numbering::Old;
-use origins::Origins;
-use previous::Previous;
+use incremental::dedup::dedup;
+use incremental::previous::PreviousSnapshot;
+use incremental::previous_urls::PreviousUrls;
+use ingest::batch::{CaptureBatch, IngestOptions, append};
+use ingest::fetch::{Fetch, Fetches};
+use ingest::file_store::{FileStore, InternedFile};
+use ingest::readers::ArchiveIngest;
+use ingest::tally::IngestTally;
+use number::contents::NumberedContents;
+use number::origins::MergedOrigins;
+use number::previous_files::PreviousFiles;
 use rayon::prelude::*;
-use reading::{Batch, Reading, append};
-use report::Tally;
-use resolve::Resolved;
+use resolve::resolved_origin::ResolvedOrigin;
+use resolve::resolver;
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Compiles robots.txt archives into a snapshot.
 ///
-/// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the order nor on the
-/// number of threads. Work is spread over the current rayon thread pool, which a program should cap
-/// by [`max_threads`](crate::max_threads); archives are read by half as many threads more. Memory:
-/// what the snapshot will hold, and about 150 bytes for every capture.
+/// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the
+/// order nor on the number of threads. Parsing runs on the current rayon thread pool, which a
+/// program should cap at [`max_threads`](crate::max_threads); half as many additional threads read
+/// archives. Memory: the size of the snapshot, and about 150 bytes per capture.
 ///
 /// ```
 /// use robosieve::{Compiler, Profile};
@@ -59,46 +61,35 @@ use std::sync::{Arc, Mutex};
 /// ```
 #[derive(Debug, Default)]
 pub struct Compiler {
-    profile: Profile,
-    skip_damaged: bool,
-    as_of: Option<i64>,
-    previous: Option<Previous>,
+    options: IngestOptions,
+    previous: Option<PreviousSnapshot>,
     store: FileStore,
     fetches: Vec<Fetch>,
-    tally: Tally,
+    tally: IngestTally,
 }
 
-/// Files of a previous snapshot that a thread reads anew at a time.
-const REREAD: u32 = 256;
-
-/// How far a compilation has come, for a progress display.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CompileProgress {
-    /// Archive entries parsed so far.
-    pub entries: u64,
-    /// Bytes read of all inputs so far, as they are on disk.
-    pub bytes_read: u64,
-    /// Inputs read to their end.
-    pub inputs_done: usize,
-}
+/// Files of the previous snapshot per task that compiles them again.
+const FILES_PER_TASK: u32 = 256;
 
 impl Compiler {
     /// A compiler for one profile.
     pub fn new(profile: Profile) -> Self {
-        Self { profile, ..Self::default() }
+        Self { options: IngestOptions { profile, ..IngestOptions::default() }, ..Self::default() }
     }
 
-    /// Whether to read on behind damaged places, counting them, instead of failing at the first; off by default.
+    /// Whether to skip and count damaged places instead of failing at the first; off by default.
     ///
-    /// A damaged gzip member costs that member: reading goes on at the next one. A damaged JSON line costs that line.
+    /// A damaged gzip member loses that member, a damaged JSON line loses that line. Reading
+    /// resumes after it.
     pub fn skip_damaged(&mut self, skip: bool) -> &mut Self {
-        self.skip_damaged = skip;
+        self.options.skip_damaged = skip;
         self
     }
 
-    /// Leaves out captures newer than `time`, in seconds since 1970, as if they did not exist; the report counts them. For judging an
-    /// earlier crawl, which a site's later wish need not bind. Captures of unknown time stay, and are counted too. (It saves work if it
-    /// is called before archives are added.)
+    /// Leaves out captures newer than `time`, in seconds since 1970; the report counts them.
+    ///
+    /// Use it to judge an earlier crawl by the rules of its time. Captures of unknown time stay,
+    /// and are counted too. Calling it before archives are added saves work.
     ///
     /// ```
     /// let archive = br#"{"url": "https://e.example/robots.txt", "body": "", "fetched_at": "1970-01-01T00:01:01Z"}"#;
@@ -109,20 +100,24 @@ impl Compiler {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn as_of(&mut self, time: i64) -> &mut Self {
-        self.as_of = Some(time);
+        self.options.as_of = Some(time);
         self
     }
 
-    /// Takes over what an earlier compilation knows, as if its archives were added once more: whatever the new ones tell nothing newer of
-    /// stays as it is there, last good copies, first failures and the lines of every robots.txt included. The bytes depend neither
-    /// on when this is called nor on the order of the archives. With none, and for the same profile, they are those of `old`.
+    /// Starts from an earlier snapshot, as if its archives were added again.
     ///
-    /// A failure keeps the copy that `old` holds as the last good one, and the time of the first failure. Redirects are followed
-    /// from the archives to `old` and from there to the archives; of redirects in `old` it is only known where they led in the end.
-    /// A snapshot of another profile, or by another version, is compiled anew from the texts that it holds.
+    /// Origins without a newer capture stay as they are in `old`: with their outcomes, last good
+    /// copies, first failures and robots.txt texts. The bytes depend neither on when this is called
+    /// nor on the order of the archives. Without archives, and for the same profile, they are the
+    /// bytes of `old`.
     ///
-    /// Costs one pass over the file for its checksums. It is not copied: rows and texts are read where they lie until the new
-    /// snapshot is written, which may have the same name. A second call takes the place of the first.
+    /// A new failure keeps the copy in `old` as the last good one, and the time of the first
+    /// failure. Redirects are followed from the archives to `old` and back; for redirects in `old`
+    /// only the final URL is known. A snapshot of another profile or version is compiled again from
+    /// its texts.
+    ///
+    /// Costs one pass over the file for its checksums. The file is read in place, not copied, until
+    /// the new snapshot is written, which may have the same name. A second call replaces the first.
     ///
     /// ```
     /// use robosieve::{Compiler, Origin, Snapshot};
@@ -141,47 +136,45 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`] if a checksum is wrong or the metadata is; [`ErrorKind::BadPrevious`] if it holds captures newer than
-    /// [`as_of`](Self::as_of).
+    /// [`ErrorKind::Corrupt`] for a wrong checksum or damaged metadata; [`ErrorKind::BadPrevious`]
+    /// if it has captures newer than [`as_of`](Self::as_of).
     pub fn previous(&mut self, old: Snapshot) -> Result<&mut Self> {
-        self.previous = Some(Previous::new(old)?);
+        self.previous = Some(PreviousSnapshot::new(old)?);
         self.check_as_of()?;
         Ok(self)
     }
 
     fn check_as_of(&self) -> Result<()> {
-        match (&self.previous, self.as_of) {
+        match (&self.previous, self.options.as_of) {
             (Some(previous), Some(as_of)) => previous.check_as_of(as_of),
             _ => Ok(()),
         }
     }
 
-    /// Whether a capture of this time does not count.
-    fn is_too_new(&self, time: Option<i64>) -> bool {
-        self.as_of.is_some_and(|as_of| time > Some(as_of))
-    }
-
-    /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a directory, or `-` for standard input. A directory holds archives,
-    /// whose names end in `.warc`, `.jsonl` or `.ndjson` (`.gz`, `.zst` may follow), or else robots.txt files named after their hosts.
+    /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a directory, or `-` for standard
+    /// input.
+    ///
+    /// A directory holds archives, whose names end in `.warc`, `.jsonl` or `.ndjson` (`.gz`, `.zst`
+    /// may follow), or else robots.txt files named after their hosts.
     ///
     /// # Errors
-    /// What cannot be read, naming file and place. The compiler must then be thrown away.
+    /// Unreadable or damaged input, with file and place. Drop the compiler after an error.
     pub fn add_path(&mut self, path: impl AsRef<Path>) -> Result<()> {
         self.add_paths(&[path.as_ref().to_owned()], &|_| {})
     }
 
-    /// Adds archives, several at a time; `progress` is called now and then, from any thread.
+    /// Adds archives, several at a time; `progress` is called repeatedly, from any thread.
     ///
     /// # Errors
     /// As [`add_path`](Self::add_path); of several failures, that of the first input.
     pub fn add_paths(&mut self, paths: &[PathBuf], progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
-        let paths = archive::expand(paths)?;
+        let paths = reader::expand(paths)?;
         let names: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-        let inputs = names.iter().map(|path| Input::Path(path)).collect();
+        let inputs = names.iter().map(|path| ArchiveInput::Path(path)).collect();
         self.add_inputs(&names, inputs, progress)
     }
 
-    /// Adds one archive from anything that reads: WARC or JSONL, plain, gzip or zstd. `name` is for error messages.
+    /// Adds one archive from a reader: WARC or JSONL, plain, gzip or zstd. `name` is for errors.
     ///
     /// ```
     /// let archive = br#"{"url": "https://e.example/robots.txt", "status": 200, "body": "user-agent: *\ndisallow: /x"}"#;
@@ -195,31 +188,22 @@ impl Compiler {
     /// As [`add_path`](Self::add_path).
     pub fn add_reader(&mut self, name: impl AsRef<Path>, reader: impl Read + Send) -> Result<()> {
         let name = name.as_ref();
-        self.add_inputs(&[name], vec![Input::Reader(name, Box::new(reader))], &|_| {})
+        self.add_inputs(&[name], vec![ArchiveInput::Reader(name, Box::new(reader))], &|_| {})
     }
 
     fn add_inputs(
         &mut self,
         names: &[&Path],
-        inputs: Vec<Input<'_>>,
+        inputs: Vec<ArchiveInput<'_>>,
         progress: &(dyn Fn(CompileProgress) + Sync),
     ) -> Result<()> {
-        let reading = Reading {
-            compiler: self,
-            names,
-            progress,
-            inputs: Mutex::new(inputs.into_iter().enumerate()),
-            done: AtomicUsize::new(0),
-            meter: Meter::default(),
-            failures: Mutex::default(),
-        };
-        let (batch, stats) = reading.run()?;
+        let (batch, stats) = ArchiveIngest::new(self.options, &self.store, names, inputs, progress).run()?;
         self.tally.absorb(batch.tally, stats, names.len());
         append(&mut self.fetches, batch.fetches);
         Ok(())
     }
 
-    /// Adds one robots.txt as answered with status 200 at an unknown time; `origin` is a URL on the site.
+    /// Adds one robots.txt, with status 200 at an unknown time; `origin` is any URL of the site.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownSource`] if `origin` is not a URL.
@@ -228,89 +212,94 @@ impl Compiler {
             let what = format!("{origin:?} is not a URL");
             return Err(ErrorKind::UnknownSource { what }.into());
         };
-        let response = Response { status: 200, body: Bytes::copy_from_slice(body), ..Response::default() };
+        let response = HttpResponse { status: 200, body: Bytes::copy_from_slice(body), ..HttpResponse::default() };
         let url = format!("{origin}/robots.txt").into_bytes();
-        let mut batch = Batch::new()?;
-        batch.add(self, Capture { url, answer: Answer::Http(response), ..Capture::default() })?;
+        let mut batch = CaptureBatch::new(self.options, &self.store)?;
+        batch.add_capture(Capture { url, answer: CaptureAnswer::Http(response), ..Capture::default() })?;
         self.tally.absorb(batch.tally, ReadStats { bytes: body.len() as u64, damaged: 0 }, 0);
         append(&mut self.fetches, batch.fetches);
         Ok(())
     }
 
-    /// Settles every origin's outcome and merges equal robots.txt files and rule sets.
+    /// Decides every origin's outcome and numbers the distinct files and rule sets.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] for more than four billion origins or files; [`ErrorKind::BadPrevious`] for damage in the previous
-    /// snapshot that its checksums do not show, or captures in it that are too new.
+    /// [`ErrorKind::TooLarge`] for more than four billion origins or files;
+    /// [`ErrorKind::BadPrevious`] for damage in the previous snapshot that its checksums do not
+    /// show, or for captures in it that are too new.
     pub fn finish(mut self) -> Result<Compiled> {
         self.check_as_of()?;
         let mut fetches = std::mem::take(&mut self.fetches);
         let before = fetches.len();
-        fetches.retain(|fetch| !self.is_too_new(fetch.time));
+        fetches.retain(|fetch| !self.options.is_too_new(fetch.time));
         self.tally.too_new += (before - fetches.len()) as u64;
-        let fetches = fetch::Fetches::new(fetches);
-        let links = self.previous.as_ref().map(|previous| Links::new(previous, &fetches)).transpose()?;
-        let settled = resolve::resolve_all(&fetches, links.as_ref())?;
-        drop(links);
-        let mut report = CompileReport::new(self.profile, &self.tally);
+        let fetches = Fetches::new(fetches);
+        let previous_urls = self.previous.as_ref().map(|previous| PreviousUrls::new(previous, &fetches)).transpose()?;
+        let resolved = resolver::resolve_all(&fetches, previous_urls.as_ref())?;
+        drop(previous_urls);
+        let mut report = CompileReport::new(self.options.profile, &self.tally);
         report.other_urls = fetches.other_urls();
-        report.superseded = fetches.len() - report.other_urls - settled.by_capture;
-        report.outdated = settled.outdated;
-        // Numbering is work for one thread, and freeing millions of captures is some as well.
-        rayon::join(|| self.number(settled.origins, report), || drop(fetches)).0
+        report.superseded = fetches.len() - report.other_urls - resolved.by_capture;
+        report.outdated = resolved.outdated;
+        // Numbering runs on one thread. Freeing millions of captures takes time too, so it runs
+        // beside it.
+        let (contents, ()) = rayon::join(|| self.number(resolved.origins), || drop(fetches));
+        let (contents, inherited) = contents?;
+        (report.counts, report.taken_over) = (contents.counts, inherited);
+        Ok(Compiled { contents, report })
     }
 
-    fn number(self, origins: Vec<Resolved>, report: CompileReport) -> Result<Compiled> {
-        let origins = Origins::new(origins, self.previous.as_ref())?;
-        let reread = self.reread()?;
-        if let Some(previous) = self.previous.as_ref().filter(|_| reread.is_empty()) {
-            let (files, sets) = self.store.all();
-            twins::find(previous, &files, &sets)?;
+    /// Numbers the contents; also returns the number of inherited origins.
+    fn number(self, origins: Vec<ResolvedOrigin>) -> Result<(NumberedContents, u64)> {
+        let origins = MergedOrigins::new(origins, self.previous.as_ref())?;
+        let recompiled = self.recompile_previous()?;
+        if let Some(previous) = self.previous.as_ref().filter(|_| recompiled.is_empty()) {
+            let (files, sets) = self.store.into_parts();
+            dedup(previous, &files, &sets)?;
         }
-        contents::number(origins, Old { previous: self.previous, reread }, report)
+        let inherited = origins.inherited();
+        let profile = self.options.profile;
+        let previous = PreviousFiles { snapshot: self.previous, recompiled };
+        Ok((NumberedContents::new(profile, origins, previous)?, inherited))
     }
 
-    /// The files of the previous snapshot read anew, where they cannot be taken over as they lie.
-    fn reread(&self) -> Result<Vec<Arc<File>>> {
-        let Some(previous) = self.previous.as_ref().filter(|previous| !previous.is_reusable(self.profile)) else {
+    /// Compiles the files of the previous snapshot again, if its rule sets cannot be copied.
+    fn recompile_previous(&self) -> Result<Vec<Arc<InternedFile>>> {
+        let profile = self.options.profile;
+        let Some(previous) = self.previous.as_ref().filter(|previous| !previous.is_reusable(profile)) else {
             return Ok(Vec::new());
         };
         let count = previous.file_count();
-        let read = |part: u32| -> Result<Vec<Arc<File>>> {
+        let compile = |task: u32| -> Result<Vec<Arc<InternedFile>>> {
             let mut packer = Packer::new()?;
-            let rows = part * REREAD..(part + 1).saturating_mul(REREAD).min(count);
-            rows.map(|row| self.store.intern_text(&previous.text(row)?, self.profile, &mut packer)).collect()
+            let rows = task * FILES_PER_TASK..(task + 1).saturating_mul(FILES_PER_TASK).min(count);
+            rows.map(|row| self.store.intern_text(&previous.text(row)?, profile, &mut packer)).collect()
         };
-        let parts: Vec<_> = (0..count.div_ceil(REREAD)).into_par_iter().map(read).collect::<Result<_>>()?;
-        Ok(parts.into_iter().flatten().collect())
-    }
-
-    fn capture(&self, packer: &mut Packer, capture: Capture, tally: &mut Tally) -> Result<Option<Fetch>> {
-        Fetch::new(capture, |body, delivery| {
-            tally.body(body);
-            self.store.intern(body, delivery, self.profile, packer)
-        })
+        let files: Vec<_> = (0..count.div_ceil(FILES_PER_TASK)).into_par_iter().map(compile).collect::<Result<_>>()?;
+        Ok(files.into_iter().flatten().collect())
     }
 }
 
 /// A compiled snapshot, ready to be written.
 #[derive(Debug)]
 pub struct Compiled {
-    contents: contents::Numbered,
+    contents: NumberedContents,
     report: CompileReport,
 }
 
 impl Compiled {
-    /// What was read and what came of it; the output's size is filled in by writing.
+    /// Counts of the input and of the content; writing fills in the output's size.
     pub fn report(&self) -> &CompileReport {
         &self.report
     }
 
-    /// Writes the snapshot to `path`: streaming, to a temporary name, fsynced and renamed, so that it appears whole or
-    /// not at all; an existing file is replaced.
+    /// Writes the snapshot to `path`, and replaces an existing file.
+    ///
+    /// It writes to a temporary name, calls fsync and renames, so the file appears whole or not at
+    /// all.
     ///
     /// # Errors
-    /// What the file system refuses, naming the file; the limits of the format.
+    /// I/O errors with the file's name; [`ErrorKind::TooLarge`].
     pub fn write_to(&mut self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let mut file = AtomicFile::create(path)?;
@@ -318,33 +307,33 @@ impl Compiled {
         file.commit()
     }
 
-    /// Writes the snapshot to a new file, which appears when it is committed: alone, or together
-    /// with others ([`OutputFile::commit_all`]).
+    /// Writes the snapshot to a new file, which appears on commit: alone, or together with others
+    /// ([`OutputFile::commit_all`]).
     ///
     /// # Errors
-    /// As [`write_to`](Self::write_to); a file that is compressed by its name.
+    /// As [`write_to`](Self::write_to); a file name with a compressed ending.
     pub fn write_into(&mut self, file: &mut OutputFile) -> Result<()> {
         self.write(file.uncompressed()?)
     }
 
     fn write(&mut self, file: &mut AtomicFile) -> Result<()> {
         if file.is_stream() {
-            // Sections are not written in their order, so all are gathered first.
+            // Sections are written out of order, which a stream cannot, so they are gathered first.
             let bytes = self.to_vec()?;
             self.report.bytes_out = bytes.len() as u64;
             return Ok(file.write_all(&bytes)?);
         }
-        self.report.bytes_out = write::write(self.contents.view(&self.report), file)?;
+        self.report.bytes_out = write::write(&self.contents, file)?;
         Ok(())
     }
 
     /// The snapshot's bytes in memory, for [`Snapshot::new`](crate::Snapshot::new).
     ///
     /// # Errors
-    /// The limits of the format.
+    /// [`ErrorKind::TooLarge`].
     pub fn to_vec(&self) -> Result<Vec<u8>> {
         let mut out = Cursor::new(Vec::new());
-        write::write(self.contents.view(&self.report), &mut out)?;
+        write::write(&self.contents, &mut out)?;
         Ok(out.into_inner())
     }
 }

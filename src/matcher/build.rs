@@ -1,9 +1,9 @@
 //! The encoder of rule sets: canonical rules to the bytes that [`RuleSet`] reads.
 //!
-//! A rule has three shapes: the parsed line ([`Rule`](crate::robots::Rule)), the canonical rule of a
-//! merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]). A set is encoded
-//! when it is interned ([`EncodedRules`](super::encoded_set::EncodedRules)); the snapshot's writer
-//! copies it.
+//! A rule has three shapes: the parsed line ([`Rule`](crate::robots::Rule)), the canonical rule of
+//! a merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]). A set is
+//! encoded when it is interned ([`EncodedRules`](super::encoded_set::EncodedRules)); the snapshot's
+//! writer copies it.
 
 use super::packed_rule::{PackedRule, checked_place};
 use super::prefix_automaton::{self, FirstByteFilter, LiteralPrefix, PrefixLink};
@@ -120,7 +120,7 @@ impl<'a> RuleLayout<'a> {
         Self { pattern, literal_prefix, packed, is_literal }
     }
 
-    /// Whether the pattern lies in the section `patterns`: a short literal rule is whole in its word.
+    /// Whether the section `patterns` stores the pattern: a short literal rule fits into its word.
     fn is_stored(&self) -> bool {
         !self.is_literal || !self.packed.is_inline()
     }
@@ -146,8 +146,12 @@ struct Layout<'a> {
     wildcard: Vec<RuleLayout<'a>>,
 }
 
-/// A literal prefix and the wildcard rules that have it.
-type Bucket<'a> = (&'a [u8], Range<usize>);
+/// The wildcard rules that share a literal prefix.
+struct BucketLayout<'a> {
+    literal_prefix: &'a [u8],
+    /// Indices into [`Layout::wildcard`].
+    rules: Range<usize>,
+}
 
 impl<'a> Layout<'a> {
     fn new(rules: &'a [CanonicalRule<'_>]) -> Self {
@@ -167,29 +171,29 @@ impl<'a> Layout<'a> {
         Self { literal, wildcard }
     }
 
-    /// The unanchored bucket, though it be empty, then the bucket of each literal prefix.
-    fn buckets(&self) -> Vec<Bucket<'a>> {
-        let mut buckets: Vec<Bucket<'a>> = Vec::new();
+    /// The unanchored bucket, which may be empty, then the bucket of each literal prefix.
+    fn buckets(&self) -> Vec<BucketLayout<'a>> {
+        let mut buckets: Vec<BucketLayout<'a>> = Vec::new();
         if !self.wildcard.is_empty() {
-            buckets.push((b"", 0..0));
+            buckets.push(BucketLayout { literal_prefix: b"", rules: 0..0 });
         }
         for (number, rule) in self.wildcard.iter().enumerate() {
             match buckets.last_mut() {
-                Some((prefix, rules)) if *prefix == rule.literal_prefix => rules.end += 1,
-                _ => buckets.push((rule.literal_prefix, number..number + 1)),
+                Some(bucket) if bucket.literal_prefix == rule.literal_prefix => bucket.rules.end += 1,
+                _ => buckets.push(BucketLayout { literal_prefix: rule.literal_prefix, rules: number..number + 1 }),
             }
         }
         buckets
     }
 
     /// The states of the automaton, sorted: literal rules, and the prefixes of the buckets.
-    fn states(&self, buckets: &[Bucket<'a>]) -> Vec<LiteralPrefix<'a>> {
+    fn states(&self, buckets: &[BucketLayout<'a>]) -> Vec<LiteralPrefix<'a>> {
         let literal = self.literal.iter().map(RuleLayout::state);
-        let of_buckets = buckets.iter().zip(0..).skip(1).map(|((text, rules), number)| LiteralPrefix {
-            text,
+        let of_buckets = buckets.iter().zip(0..).skip(1).map(|(bucket, number)| LiteralPrefix {
+            text: bucket.literal_prefix,
             packed: PackedRule {
-                place: rules.start as u64,
-                len: text.len(),
+                place: bucket.rules.start as u64,
+                len: bucket.literal_prefix.len(),
                 extra: 0,
                 allow: false,
                 anchored: false,
@@ -213,14 +217,14 @@ impl<'a> Layout<'a> {
     /// The rows of the buckets; the links of their states give the parents.
     fn bucket_rows(
         &self,
-        buckets: &[Bucket<'a>],
+        buckets: &[BucketLayout<'a>],
         states: &[LiteralPrefix<'_>],
         links: &[PrefixLink],
     ) -> Vec<WildcardBucket> {
-        let row = |(_, rules): &Bucket<'_>| WildcardBucket {
-            first: rules.start as u32,
-            count: rules.len() as u32,
-            best: self.wildcard[rules.clone()].first().map_or(0, |rule| rule.packed.rank()),
+        let row = |bucket: &BucketLayout<'_>| WildcardBucket {
+            first: bucket.rules.start as u32,
+            count: bucket.rules.len() as u32,
+            best: self.wildcard[bucket.rules.clone()].first().map_or(0, |rule| rule.packed.rank()),
             parent: UNANCHORED,
         };
         let mut rows: Vec<WildcardBucket> = buckets.iter().map(row).collect();
@@ -234,8 +238,8 @@ impl<'a> Layout<'a> {
 }
 
 impl RuleSet<'_> {
-    /// Checks what look-ups rely on: `bytes` are what encoding the rules gives, and all patterns are
-    /// within bounds.
+    /// Checks what look-ups rely on: `bytes` are what encoding the rules gives, and all patterns
+    /// are within bounds.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if they are not.

@@ -1,7 +1,7 @@
 //! An encoded rule set with its patterns: the form that is kept, compared and copied into a file.
 //!
-//! [`EncodedSet`] borrows a set from a snapshot. [`EncodedRules`] owns one, with a section of patterns
-//! of its own, so that its bytes depend on its rules alone.
+//! [`EncodedSet`] borrows a set from a snapshot. [`EncodedRules`] owns one, with a section of
+//! patterns of its own, so that its bytes depend on its rules alone.
 
 use super::build::{CanonicalRule, append_pattern, pack};
 use super::packed_rule::{PackedRule, checked_place};
@@ -11,8 +11,8 @@ use crate::error::Result;
 
 /// A rule set and its own section of patterns: equal bytes mean equal rules.
 ///
-/// Both parts share one allocation, because a compilation keeps millions of sets. The head of the set
-/// tells where the patterns begin.
+/// Both parts share one allocation, because a compilation keeps millions of sets. The head of the
+/// set tells where the patterns begin.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EncodedRules(Box<[u8]>);
 
@@ -114,8 +114,8 @@ impl<'a> EncodedSet<'a> {
     /// [`encode`](super::build::encode) appends for the same rules.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt); [`TooLarge`](crate::ErrorKind::TooLarge) if the patterns
-    /// exceed their 64 GiB.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt); [`TooLarge`](crate::ErrorKind::TooLarge) if the
+    /// patterns exceed their 64 GiB.
     pub(crate) fn copy(&self, out: &mut Vec<u8>, mut store: impl FnMut(&[u8]) -> u64) -> Result<()> {
         let start = out.len();
         out.extend_from_slice(self.bytes);

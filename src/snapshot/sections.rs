@@ -1,4 +1,7 @@
-//! Sections on their way into the file: several at a time, in large pieces, checksummed on the way.
+//! Writes sections: several at a time, in large aligned pieces, with their checksums.
+//!
+//! The offset of a section must be known before it is written. So each gets a slot first, of known
+//! length; then any thread writes it.
 
 use crate::error::{Error, Result};
 use crate::file_format::SNAPSHOT_MAGIC;
@@ -7,74 +10,82 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Pieces begin at multiples of this and are as long: that of a huge page. Linux keeps what is written at once in one folio as far as it
-/// can, and maps it by one entry. Ten million origins, written by 64 KiB, took 2.5 s for two million URLs in no order; by 256 KiB 1.7 s,
-/// by these 1.5 s: nearly each look at the snapshot is the first at its page.
+/// The size and alignment of writes: a huge page.
+///
+/// Linux keeps the bytes of one write in one folio if it can, and maps a folio with one page table
+/// entry. Judging two million unsorted URLs with ten million origins took 2.5 s after writes of
+/// 64 KiB, 1.7 s after 256 KiB and 1.5 s after these: nearly every access is the first to its page.
 const PIECE: usize = 2 << 20;
 
-/// A file of sections, and where the next one begins.
+/// A snapshot file in progress.
 pub(super) struct Sections<W> {
-    file: Mutex<File<W>>,
+    file: Mutex<SectionFile<W>>,
+    /// The end of the last slot.
     end: u64,
 }
 
-struct File<W> {
+struct SectionFile<W> {
     out: W,
     table: SectionTable,
 }
 
-/// Room for a section.
-pub(super) struct Room {
+/// The place of a section in the file.
+pub(super) struct SectionSlot {
     section: Section,
-    /// Where the padding before it begins.
+    /// The start of the padding in front of it.
     start: u64,
     offset: u64,
-    /// `None`, if it is not known yet.
+    /// `None` if it is not known yet.
     len: Option<u64>,
 }
 
 impl<W: Write + Seek> Sections<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { file: Mutex::new(File { out, table: SectionTable::default() }), end: head_len() as u64 }
+        Self { file: Mutex::new(SectionFile { out, table: SectionTable::default() }), end: head_len() as u64 }
     }
 
-    /// Room for the next section, which is so long.
-    pub(super) fn leave(&mut self, section: Section, len: u64) -> Room {
-        let room = self.leave_open(section);
-        self.end = room.offset + len;
-        Room { len: Some(len), ..room }
+    /// Reserves the slot of the next section, of known length.
+    pub(super) fn reserve(&mut self, section: Section, len: u64) -> SectionSlot {
+        let slot = self.reserve_open(section);
+        self.end = slot.offset + len;
+        SectionSlot { len: Some(len), ..slot }
     }
 
-    /// Room for the next section, which is as long as it will be: it is filled, and [closed](Self::close), before there is any behind it.
-    pub(super) fn leave_open(&self, section: Section) -> Room {
-        Room { section, start: self.end, offset: self.end.next_multiple_of(SECTION_ALIGN), len: None }
+    /// Reserves the slot of the next section, of unknown length. It must be written and
+    /// [closed](Self::close) before the next slot is reserved.
+    pub(super) fn reserve_open(&self, section: Section) -> SectionSlot {
+        SectionSlot { section, start: self.end, offset: self.end.next_multiple_of(SECTION_ALIGN), len: None }
     }
 
-    /// Where this section ends the next one begins.
+    /// Sets the end of a section that was reserved open, so that the next slot follows it.
     pub(super) fn close(&mut self, section: Section) {
         let Extent { offset, len, .. } = self.with_file(|file| file.table[section as usize - 1]);
         self.end = offset + len;
     }
 
-    /// Fills a section; gives what `fill` gives. Several threads may fill one each.
+    /// Writes a section with `write`, and returns its result. Several threads may write one each.
     ///
     /// # Errors
-    /// What the output refuses; `Corrupt` if it is not as long as the room that was left.
-    pub(super) fn fill<T>(&self, room: Room, fill: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>) -> Result<T> {
-        let Room { section, start, offset, len: expected } = room;
+    /// I/O errors; `Corrupt` if the section is not as long as its slot.
+    pub(super) fn fill<T>(
+        &self,
+        slot: SectionSlot,
+        write: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>,
+    ) -> Result<T> {
+        let SectionSlot { section, start, offset, len: expected } = slot;
         self.write_at(start, &vec![0; (offset - start) as usize])?;
         let mut writer =
             SectionWriter { sections: self, piece: Vec::new(), start: offset, len: 0, hasher: Xxh3Default::new() };
-        let filled = fill(&mut writer)?;
+        let written = write(&mut writer)?;
         let (len, checksum) = writer.finish()?;
         if expected.is_some_and(|expected| expected != len) {
             return Err(Error::corrupt(format!("the length of the section \"{}\"", section.name())));
         }
         self.with_file(|file| file.table[section as usize - 1] = Extent { offset, len, checksum });
-        Ok(filled)
+        Ok(written)
     }
 
-    /// Writes the head, which says that all sections are there; gives the length of the file.
+    /// Writes the head, which makes the file valid; returns the length of the file.
     pub(super) fn finish(self) -> Result<u64> {
         let head = self.with_file(|file| encode_head(&file.table, self.end));
         debug_assert!(head.starts_with(SNAPSHOT_MAGIC));
@@ -90,24 +101,25 @@ impl<W: Write + Seek> Sections<W> {
         })
     }
 
-    fn with_file<T>(&self, work: impl FnOnce(&mut File<W>) -> T) -> T {
-        // Who panicked while it wrote writes no head.
+    fn with_file<T>(&self, work: impl FnOnce(&mut SectionFile<W>) -> T) -> T {
+        // A panic during a write leaves the file without its head, so it stays invalid.
         work(&mut self.file.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Takes the bytes of one section.
+/// Writes the bytes of one section, in pieces.
 pub(super) struct SectionWriter<'w, W> {
     sections: &'w Sections<W>,
     piece: Vec<u8>,
-    /// Where the piece begins in the file.
+    /// The offset of the piece in the file.
     start: u64,
     len: u64,
     hasher: Xxh3Default,
 }
 
 impl<W: Write + Seek> SectionWriter<'_, W> {
-    pub(super) fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+    /// Appends bytes to the section.
+    pub(super) fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         self.hasher.update(bytes);
         self.len += bytes.len() as u64;
         while let Some((part, rest)) = bytes.split_at_checked(self.missing()) {
@@ -123,7 +135,7 @@ impl<W: Write + Seek> SectionWriter<'_, W> {
         Ok(())
     }
 
-    /// What the piece lacks of ending where the next can begin as it should.
+    /// The bytes missing until the piece ends at a multiple of [`PIECE`].
     fn missing(&self) -> usize {
         PIECE - self.start as usize % PIECE - self.piece.len()
     }
@@ -154,11 +166,11 @@ mod tests {
     use std::io::Cursor;
     use xxhash_rust::xxh3::xxh3_64;
 
-    /// Notes where each write begins and how long it is.
+    /// Records the offset and the length of each write.
     #[derive(Default)]
-    struct Noted(Cursor<Vec<u8>>, Vec<(usize, usize)>);
+    struct RecordedWrites(Cursor<Vec<u8>>, Vec<(usize, usize)>);
 
-    impl Write for Noted {
+    impl Write for RecordedWrites {
         fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
             self.1.push((self.0.position() as usize, buf.len()));
             self.0.write(buf)
@@ -169,23 +181,23 @@ mod tests {
         }
     }
 
-    impl Seek for Noted {
+    impl Seek for RecordedWrites {
         fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
             self.0.seek(to)
         }
     }
 
     #[test]
-    fn pieces_are_whole_and_nothing_is_lost() {
-        let mut noted = Noted::default();
-        let mut sections = Sections::new(&mut noted);
+    fn writes_are_aligned_and_complete() {
+        let mut recorded = RecordedWrites::default();
+        let mut sections = Sections::new(&mut recorded);
         let parts = [1, PIECE, 100, 3 * PIECE, PIECE - 102, 7].map(|len| vec![len as u8; len]);
         let all = parts.concat();
-        let room = sections.leave(Section::Metadata, all.len() as u64);
-        let offset = room.offset as usize;
-        sections.fill(room, |out| parts.iter().try_for_each(|part| out.put(part))).unwrap();
+        let slot = sections.reserve(Section::Metadata, all.len() as u64);
+        let offset = slot.offset as usize;
+        sections.fill(slot, |out| parts.iter().try_for_each(|part| out.append(part))).unwrap();
         sections.finish().unwrap();
-        let Noted(bytes, writes) = noted;
+        let RecordedWrites(bytes, writes) = recorded;
         let (_, inner) = writes.split_last().map(|(_head, writes)| (_head, &writes[1..])).unwrap();
         let (first, rest) = inner.split_first().unwrap();
         assert_eq!(*first, (offset, PIECE - offset));
@@ -195,16 +207,16 @@ mod tests {
     }
 
     #[test]
-    fn sections_are_filled_in_any_order() {
+    fn sections_are_written_in_any_order() {
         let mut out = Cursor::new(Vec::new());
         let mut sections = Sections::new(&mut out);
-        let (first, second) = (sections.leave(Section::Metadata, 3), sections.leave_open(Section::Index));
-        sections.fill(second, |out| out.put(b"index")).unwrap();
+        let (first, second) = (sections.reserve(Section::Metadata, 3), sections.reserve_open(Section::Index));
+        sections.fill(second, |out| out.append(b"index")).unwrap();
         sections.close(Section::Index);
-        let (third, last) = (sections.leave(Section::Origins, 0), sections.leave(Section::OriginMetadata, 0));
+        let (third, last) = (sections.reserve(Section::Origins, 0), sections.reserve(Section::OriginMetadata, 0));
         sections.fill(last, |_| Ok(())).unwrap();
         sections.fill(third, |_| Ok(())).unwrap();
-        sections.fill(first, |out| out.put(b"met")).unwrap();
+        sections.fill(first, |out| out.append(b"met")).unwrap();
         let table = sections.with_file(|file| file.table);
         assert_eq!(sections.finish().unwrap(), 576);
         let bytes = out.into_inner();
@@ -214,9 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn another_length_than_was_left_is_refused() {
+    fn wrong_lengths_are_refused() {
         let mut sections = Sections::new(Cursor::new(Vec::new()));
-        let room = sections.leave(Section::Metadata, 3);
-        assert!(sections.fill(room, |out| out.put(b"four")).is_err());
+        let slot = sections.reserve(Section::Metadata, 3);
+        assert!(sections.fill(slot, |out| out.append(b"four")).is_err());
     }
 }

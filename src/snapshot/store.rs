@@ -7,41 +7,44 @@
 use crate::error::{ErrorKind, Result};
 use crate::matcher::build;
 use crate::matcher::packed_rule::PLACE_BITS;
-use crate::snapshot::contents::{Rows, RuleSetContents};
+use crate::snapshot::contents::{RuleSetContents, SnapshotContents, par_map_rows, par_sum_rows, row_ranges};
 use crate::snapshot::format::NONE;
+use crate::snapshot::sections::SectionWriter;
+use std::io::{Seek, Write};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Rule sets per write.
 const SETS_PER_WRITE: usize = 1 << 10;
 
-/// Writes all rule sets with `put`; returns the place of each, in units of 8 bytes, and their
+/// Writes all rule sets to their section; returns the place of each, in units of 8 bytes, and their
 /// patterns.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`] for over 32 GiB.
 pub(super) fn write_rule_sets(
-    rule_sets: &Rows<'_, RuleSetContents<'_>>,
-    mut put: impl FnMut(&[u8]) -> Result<()>,
+    contents: &impl SnapshotContents,
+    section: &mut SectionWriter<'_, impl Write + Seek>,
 ) -> Result<(Vec<u32>, PatternSection)> {
-    let [most] = rule_sets.par_sum(|contents| [most_patterns(&contents) as u64])?;
-    let places = Vec::with_capacity(rule_sets.len());
+    let count = contents.rule_set_count();
+    let [most] = par_sum_rows(count, |number| Ok([most_patterns(&contents.rule_set(number)?) as u64]))?;
+    let places = Vec::with_capacity(count);
     let mut appender = RuleSetAppender { places, written: 0, patterns: PatternSection::with_room(most as usize) };
     let mut out = Vec::new();
-    for range in rule_sets.parts(SETS_PER_WRITE) {
+    for range in row_ranges(count, SETS_PER_WRITE) {
         out.clear();
         // Decoding the heads touches memory that no cache holds, so all threads do it.
-        for contents in rule_sets.par_map(range, Ok)? {
-            appender.append(contents, &mut out)?;
+        for rule_set in par_map_rows(range, |number| contents.rule_set(number))? {
+            appender.append(rule_set, &mut out)?;
         }
         appender.written += out.len() as u64;
-        put(&out)?;
+        section.append(&out)?;
     }
     Ok((appender.places, appender.patterns))
 }
 
 /// The most bytes of patterns that a rule set stores.
-fn most_patterns(contents: &RuleSetContents<'_>) -> usize {
-    match contents {
+fn most_patterns(rule_set: &RuleSetContents<'_>) -> usize {
+    match rule_set {
         RuleSetContents::Set(set) => set.patterns_len(),
         RuleSetContents::Union(_) => 0,
     }
@@ -57,10 +60,10 @@ struct RuleSetAppender {
 
 impl RuleSetAppender {
     /// Appends a rule set to `out`, the next bytes to be written.
-    fn append(&mut self, contents: RuleSetContents<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn append(&mut self, rule_set: RuleSetContents<'_>, out: &mut Vec<u8>) -> Result<()> {
         let place = u32::try_from((self.written + out.len() as u64) / 8).ok().filter(|&place| place != NONE);
         self.places.push(place.ok_or_else(|| ErrorKind::TooLarge("over 32 GiB of rule sets".to_owned()))?);
-        match contents {
+        match rule_set {
             RuleSetContents::Set(set) => set.copy(out, |text| self.patterns.place(text)),
             RuleSetContents::Union(parts) => {
                 let parts: Vec<u32> = parts.iter().map(|&part| self.places[part as usize]).collect();
@@ -81,14 +84,14 @@ const PATTERN_SLOTS: usize = 1 << 20;
 /// part of writing, and makes the section only a few per cent shorter.
 pub(super) struct PatternSection {
     bytes: Vec<u8>,
-    /// Per slot the start of a pattern and, above [`PLACE_BITS`], its length: one word, because most
-    /// probes miss the processor's caches.
+    /// Per slot the start of a pattern and, above [`PLACE_BITS`], its length: one word, because
+    /// most probes miss the processor's caches.
     slots: Vec<u64>,
 }
 
 impl PatternSection {
-    /// Reserves address space for `len` bytes: growing would hold the patterns twice during the move.
-    /// Where the system refuses, the section grows all the same.
+    /// Reserves address space for `len` bytes: growing would hold the patterns twice during the
+    /// move. Where the system refuses, the section grows all the same.
     fn with_room(len: usize) -> Self {
         let mut bytes = Vec::new();
         let _ = bytes.try_reserve_exact(len);

@@ -1,24 +1,25 @@
-//! Condensed texts as zstd frames, each by itself, with one dictionary for all.
+//! Condensed texts as independent zstd frames with a shared dictionary.
 //!
-//! One frame a text means that any of them is read without the others, and that a frame depends on nothing but its
-//! text: so frames can be made on any thread, in any order. The dictionary (phrases that robots.txt files share) makes
-//! up for their shortness; it is stored in the snapshot, so a reader needs no copy of this program.
+//! With one frame per text, a reader decompresses one text without the others, and any thread can
+//! make frames in any order. A dictionary of phrases that robots.txt files share makes short texts
+//! compress well. The snapshot stores it, so a reader does not need this program.
 
 use crate::error::{Error, Result};
 use crate::robots::line::MAX_BODY;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
-/// What every writer of this version uses. Changing it changes the bytes of snapshots, not their meaning.
+/// The dictionary of this version. A change alters the bytes of snapshots, not their meaning.
 pub(crate) const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
 
-/// Level 3 makes the frames of a real archive 1 % shorter than level 1, and compiling no slower; higher levels gain next to nothing.
+/// The compression level. Level 3 makes the frames of a real archive 1 % shorter than level 1
+/// without slowing compilation; higher levels gain next to nothing.
 const LEVEL: i32 = 3;
 
-/// The longest condensed text: what counts of a body, and the line end behind its last line.
+/// The longest condensed text: the part of a body that counts, and a line end.
 const MAX_TEXT: usize = MAX_BODY + 1;
 
-/// Makes frames; one for each thread.
+/// Compresses texts; one per thread.
 pub(crate) struct Packer {
     compressor: Compressor<'static>,
     frame: Vec<u8>,
@@ -29,7 +30,7 @@ impl Packer {
         Ok(Self { compressor: Compressor::with_dictionary(LEVEL, DICTIONARY)?, frame: Vec::new() })
     }
 
-    /// The frame of `text`.
+    /// Compresses a text to a frame.
     pub(crate) fn pack(&mut self, text: &[u8]) -> Result<&[u8]> {
         self.frame.clear();
         self.frame.reserve(zstd_safe::compress_bound(text.len()));
@@ -38,7 +39,7 @@ impl Packer {
     }
 }
 
-/// Reads frames; one for each thread.
+/// Decompresses frames; one per thread.
 pub(crate) struct Unpacker(Decompressor<'static>);
 
 impl Unpacker {
@@ -46,14 +47,14 @@ impl Unpacker {
         Ok(Self(Decompressor::with_dictionary(dictionary)?))
     }
 
-    /// The text of `frame`, which must be `raw_len` bytes long.
+    /// Decompresses a frame to its text, which must be `raw_len` bytes long.
     pub(crate) fn unpack(&mut self, frame: &[u8], raw_len: usize) -> Result<Vec<u8>> {
         if raw_len > MAX_TEXT {
             return Err(Error::corrupt(format!("a text of {raw_len} bytes")));
         }
-        // Nothing is decoded but one frame that promises this length.
-        let promised = zstd_safe::get_frame_content_size(frame).ok().flatten();
-        if promised != Some(raw_len as u64) || zstd_safe::find_frame_compressed_size(frame) != Ok(frame.len()) {
+        // Only a single frame that declares this length is decompressed.
+        let declared = zstd_safe::get_frame_content_size(frame).ok().flatten();
+        if declared != Some(raw_len as u64) || zstd_safe::find_frame_compressed_size(frame) != Ok(frame.len()) {
             return Err(Error::corrupt("a compressed text that is not one frame of the length that its row says"));
         }
         match self.0.decompress(frame, raw_len) {

@@ -1,176 +1,202 @@
-//! Streams a snapshot out: what each section holds, and which are written beside each other.
+//! Writes a snapshot: the content of each section, and which sections are written concurrently.
 
 use crate::error::{ErrorKind, Result};
-use crate::snapshot::contents::{Contents, FileContents, OriginContents, Rows};
+use crate::snapshot::contents::{
+    OriginContents, SnapshotContents, par_fold_rows, par_map_rows, par_sum_rows, row_ranges,
+};
 use crate::snapshot::format::{
-    Entry, FILE_LEN, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata, Section,
-    hash_key,
+    Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata, Section, hash_key,
 };
 use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
-use crate::snapshot::sections::{Room, SectionWriter, Sections};
+use crate::snapshot::sections::{SectionSlot, SectionWriter, Sections};
 use crate::snapshot::store;
 use crate::snapshot::text::DICTIONARY;
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
-/// The program and version that write.
+/// The program and version in the metadata.
 pub(crate) const TOOL: &str = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
 
-/// Writes the snapshot; gives its length in bytes. Two things at a time: what is written of origins and of texts is work for one thread, and
-/// so is what lies beside it.
+/// Writes the snapshot; returns its length in bytes.
+///
+/// Origins and rule sets are written concurrently, then texts and the other sections: appending to
+/// each of them is sequential, so two run at a time.
 ///
 /// # Errors
-/// What the output refuses, and [`ErrorKind::TooLarge`].
-pub(crate) fn write<W: Write + Seek + Send>(contents: Contents<'_>, out: W) -> Result<u64> {
-    let Contents { origins, files, rule_sets, .. } = &contents;
-    let (metadata, keys) = (metadata(&contents)?, Keys::of(origins)?);
-    let [named, texts] =
-        files.par_sum(|file| [u64::from(file.named_len) * NAMED_LEN as u64, file.frame.len() as u64])?;
+/// I/O errors, and [`ErrorKind::TooLarge`].
+pub(crate) fn write<W: Write + Seek + Send>(contents: &impl SnapshotContents, out: W) -> Result<u64> {
+    let (metadata, keys) = (metadata(contents)?, OriginKeys::of(contents)?);
+    let [named, texts] = par_sum_rows(contents.file_count(), |number| {
+        let file = contents.file(number)?;
+        Ok([u64::from(file.named_len) * NAMED_LEN as u64, file.frame.len() as u64])
+    })?;
 
     let mut sections = Sections::new(out);
-    let room = sections.leave(Section::Metadata, metadata.len() as u64);
-    sections.fill(room, |out| out.put(&metadata))?;
+    let slot = sections.reserve(Section::Metadata, metadata.len() as u64);
+    sections.fill(slot, |out| out.append(&metadata))?;
     let of_origins = [
-        sections.leave(Section::Index, (keys.index.len() * BUCKET_LEN) as u64),
-        sections.leave(Section::Origins, keys.len),
-        sections.leave(Section::OriginMetadata, (origins.len() * ORIGIN_METADATA_LEN) as u64),
+        sections.reserve(Section::Index, (keys.index.len() * BUCKET_LEN) as u64),
+        sections.reserve(Section::Origins, keys.len),
+        sections.reserve(Section::OriginMetadata, (contents.origin_count() * ORIGIN_METADATA_LEN) as u64),
     ];
-    let of_files =
-        [sections.leave(Section::Files, (files.len() * FILE_LEN) as u64), sections.leave(Section::Named, named)];
-    let of_sets = sections.leave_open(Section::RuleSets);
-    let (notes, encoded) = rayon::join(
-        || write_origins(&sections, of_origins, origins, keys),
-        || sections.fill(of_sets, |out| store::write_rule_sets(rule_sets, |bytes| out.put(bytes))),
+    let of_files = [
+        sections.reserve(Section::Files, (contents.file_count() * FILE_LEN) as u64),
+        sections.reserve(Section::Named, named),
+    ];
+    let of_sets = sections.reserve_open(Section::RuleSets);
+    let (strings, encoded) = rayon::join(
+        || write_origins(&sections, of_origins, contents, keys),
+        || sections.fill(of_sets, |out| store::write_rule_sets(contents, out)),
     );
-    let (notes, (places, patterns)) = (notes?, encoded?);
+    let (strings, (places, patterns)) = (strings?, encoded?);
 
     sections.close(Section::RuleSets);
-    let tokens = tokens(&contents.tokens);
-    let of_patterns = sections.leave(Section::Patterns, patterns.bytes().len() as u64);
-    let of_tokens = sections.leave(Section::Tokens, tokens.len() as u64);
-    let of_texts = sections.leave(Section::Texts, texts);
-    let of_dictionary = sections.leave(Section::Dictionary, DICTIONARY.len() as u64);
-    let of_notes = sections.leave(Section::Strings, notes.bytes.len() as u64);
+    let tokens = tokens(&contents.tokens());
+    let of_patterns = sections.reserve(Section::Patterns, patterns.bytes().len() as u64);
+    let of_tokens = sections.reserve(Section::Tokens, tokens.len() as u64);
+    let of_texts = sections.reserve(Section::Texts, texts);
+    let of_dictionary = sections.reserve(Section::Dictionary, DICTIONARY.len() as u64);
+    let of_notes = sections.reserve(Section::Strings, strings.bytes.len() as u64);
     let (rest, texts) = rayon::join(
         || {
-            sections.fill(of_patterns, |out| out.put(patterns.bytes()))?;
-            sections.fill(of_tokens, |out| out.put(&tokens))?;
-            sections.fill(of_dictionary, |out| out.put(DICTIONARY))?;
-            sections.fill(of_notes, |out| out.put(&notes.bytes))?;
-            write_files(&sections, of_files, files, &places)
+            sections.fill(of_patterns, |out| out.append(patterns.bytes()))?;
+            sections.fill(of_tokens, |out| out.append(&tokens))?;
+            sections.fill(of_dictionary, |out| out.append(DICTIONARY))?;
+            sections.fill(of_notes, |out| out.append(&strings.bytes))?;
+            write_files(&sections, of_files, contents, &places)
         },
-        || sections.fill(of_texts, |out| files.iter().try_for_each(|file| out.put(file?.frame))),
+        || {
+            sections.fill(of_texts, |out| {
+                (0..contents.file_count()).try_for_each(|number| out.append(contents.file(number)?.frame))
+            })
+        },
     );
     rest.and(texts)?;
     sections.finish()
 }
 
-/// Writes what judging and reports need of origins; gives the texts that they refer to.
+/// Writes the index, the entries and the metadata rows of origins; returns the strings of the rows.
 fn write_origins<W: Write + Seek>(
     sections: &Sections<W>,
-    [index, entries, rows]: [Room; 3],
-    origins: &Rows<'_, OriginContents<'_>>,
-    Keys { places, index: buckets, .. }: Keys,
-) -> Result<Notes> {
-    sections.fill(index, |out| buckets.chunks(1 << 10).try_for_each(|buckets| out.put(buckets.as_flattened())))?;
+    [index, entries, rows]: [SectionSlot; 3],
+    contents: &impl SnapshotContents,
+    OriginKeys { places, index: buckets, .. }: OriginKeys,
+) -> Result<StringTable> {
+    sections.fill(index, |out| buckets.chunks(1 << 10).try_for_each(|buckets| out.append(buckets.as_flattened())))?;
     drop(buckets);
-    let mut notes = Notes::default();
+    let mut strings = StringTable::default();
     sections.fill(entries, |entries| {
-        sections.fill(rows, |rows| put_origins(entries, rows, origins, &places, &mut notes))
+        sections.fill(rows, |rows| append_origins(entries, rows, contents, &places, &mut strings))
     })?;
-    Ok(notes)
+    Ok(strings)
 }
 
-/// Puts out entries and facts, each row of which is looked at once, as it lies far from the others: both on all threads, but for the texts.
-fn put_origins<W: Write + Seek>(
+/// The entries of some origins.
+#[derive(Default)]
+struct EncodedEntries<'a> {
+    bytes: Vec<u8>,
+    origins: Vec<OriginContents<'a>>,
+}
+
+/// Appends entries and metadata rows in one pass, because each origin is an access to memory that
+/// no cache holds. All threads make the origins and encode entries; one thread interns the strings.
+fn append_origins<W: Write + Seek>(
     entries: &mut SectionWriter<'_, W>,
     rows: &mut SectionWriter<'_, W>,
-    origins: &Rows<'_, OriginContents<'_>>,
+    contents: &impl SnapshotContents,
     places: &[u32],
-    notes: &mut Notes,
+    strings: &mut StringTable,
 ) -> Result<()> {
-    let mut facts_of_part = Vec::new();
-    for some in origins.parts(ROWS_AT_ONCE) {
-        let parts = origins.par_parts(some.clone(), |row, origin, (bytes, part): &mut (Vec<u8>, Vec<_>)| {
-            entry(row, &origin).encode(bytes);
-            part.push(origin);
+    let mut metadata = Vec::new();
+    for range in row_ranges(contents.origin_count(), ROWS_PER_WRITE) {
+        let parts = par_fold_rows(range.clone(), |row, part: &mut EncodedEntries<'_>| {
+            let origin = contents.origin(row)?;
+            entry(row, &origin).encode(&mut part.bytes);
+            part.origins.push(origin);
             Ok(())
         })?;
-        let mut places = places[some].iter();
-        for (bytes, origins) in parts {
-            entries.put(&bytes)?;
-            facts_of_part.clear();
+        let mut places = places[range].iter();
+        for EncodedEntries { bytes, origins } in parts {
+            entries.append(&bytes)?;
+            metadata.clear();
             for (origin, place) in origins.iter().zip(&mut places) {
-                origin_metadata(origin, *place, notes)?.encode(&mut facts_of_part);
+                origin_metadata(origin, *place, strings)?.encode(&mut metadata);
             }
-            rows.put(&facts_of_part)?;
+            rows.append(&metadata)?;
         }
     }
     Ok(())
 }
 
-/// Files refer to rule sets, which lie behind them.
+/// Writes the rows of files and of their named agents, which refer to the places of rule sets.
 fn write_files<W: Write + Seek>(
     sections: &Sections<W>,
-    [rows, named]: [Room; 2],
-    files: &Rows<'_, FileContents<'_>>,
+    [rows, named]: [SectionSlot; 2],
+    contents: &impl SnapshotContents,
     sets: &[u32],
 ) -> Result<()> {
     let (mut named_start, mut text_start) = (0, 0);
     sections.fill(rows, |out| {
-        put_rows(out, files.iter(), |file, bytes| {
-            let file = file?;
-            let row = FileRow {
-                global: file.global.map_or(NONE, |set| sets[set as usize]),
-                named_len: file.named_len,
-                named_start,
-                text_start,
-                text_len: file.frame.len() as u32,
-                raw_len: file.raw_len,
-            };
-            named_start += u64::from(file.named_len);
-            text_start += file.frame.len() as u64;
-            row.encode(bytes);
-            Ok(())
-        })
+        let mut bytes = Vec::new();
+        for range in row_ranges(contents.file_count(), ROWS_PER_WRITE) {
+            bytes.clear();
+            for number in range {
+                let file = contents.file(number)?;
+                let row = FileRow {
+                    global: file.global.map_or(NONE, |set| sets[set as usize]),
+                    named_len: file.named_len,
+                    named_start,
+                    text_start,
+                    text_len: file.frame.len() as u32,
+                    raw_len: file.raw_len,
+                };
+                named_start += u64::from(file.named_len);
+                text_start += file.frame.len() as u64;
+                row.encode(&mut bytes);
+            }
+            out.append(&bytes)?;
+        }
+        Ok(())
     })?;
     sections.fill(named, |out| {
-        put_rows_of(out, files, |_, file, bytes| {
-            let rows = (file.named)()?.into_iter();
-            rows.for_each(|(token, set)| NamedRow { token, rule_set: sets[set as usize] }.encode(bytes));
-            Ok(())
-        })
+        for range in row_ranges(contents.file_count(), ROWS_PER_WRITE) {
+            let parts = par_fold_rows(range, |number, bytes: &mut Vec<u8>| {
+                let rows = contents.named(number)?.into_iter();
+                rows.map(|row| NamedRow { token: row.token, rule_set: sets[row.rule_set as usize] })
+                    .for_each(|row| row.encode(bytes));
+                Ok(())
+            })?;
+            parts.iter().try_for_each(|bytes| out.append(bytes))?;
+        }
+        Ok(())
     })
 }
 
-fn metadata(contents: &Contents<'_>) -> Result<Vec<u8>> {
-    let metadata = Metadata {
-        tool: TOOL.to_owned(),
-        profile: contents.profile,
-        counts: contents.counts,
-        captured: contents.captured,
-    };
-    serde_json::to_vec(&metadata).map_err(|err| std::io::Error::from(err).into())
+fn metadata(contents: &impl SnapshotContents) -> Result<Vec<u8>> {
+    serde_json::to_vec(&contents.metadata()).map_err(|err| std::io::Error::from(err).into())
 }
 
-/// How origins are found.
-struct Keys {
-    /// Where each one's entry begins, in units of 8 bytes.
+/// The index of origins by key.
+struct OriginKeys {
+    /// The places of the entries, in units of 8 bytes.
     places: Vec<u32>,
     /// The length of all entries.
     len: u64,
     index: Vec<[u8; BUCKET_LEN]>,
 }
 
-impl Keys {
-    fn of(origins: &Rows<'_, OriginContents<'_>>) -> Result<Self> {
+impl OriginKeys {
+    fn of(contents: &impl SnapshotContents) -> Result<Self> {
+        let count = contents.origin_count();
         let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
-        let (mut places, mut len) = (Vec::with_capacity(origins.len()), 0);
-        let mut index = IndexBuilder::new(origins.len());
-        for some in origins.parts(ROWS_AT_ONCE) {
-            for (hash, entry) in
-                origins.par_map(some, |origin| Ok((hash_key(origin.key), Entry::len(origin.key.len()))))?
-            {
+        let (mut places, mut len) = (Vec::with_capacity(count), 0);
+        let mut index = IndexBuilder::new(count);
+        for range in row_ranges(count, ROWS_PER_WRITE) {
+            let keys = par_map_rows(range, |row| {
+                let key = contents.origin(row)?.key;
+                Ok((hash_key(key), Entry::len(key.len())))
+            })?;
+            for (hash, entry) in keys {
                 let place = u32::try_from(len / 8).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
                 index.add(hash, place);
                 places.push(place);
@@ -185,13 +211,13 @@ fn entry<'a>(row: usize, origin: &OriginContents<'a>) -> Entry<'a> {
     Entry { key: origin.key, file: origin.file.unwrap_or(NONE), row: row as u32, class: origin.outcome.class }
 }
 
-fn origin_metadata(origin: &OriginContents<'_>, entry: u32, notes: &mut Notes) -> Result<OriginMetadata> {
+fn origin_metadata(origin: &OriginContents<'_>, entry: u32, strings: &mut StringTable) -> Result<OriginMetadata> {
     Ok(OriginMetadata {
         outcome: origin.outcome.clone(),
         entry,
         last_good: origin.last_good.unwrap_or(NONE),
-        source: notes.add(origin.source)?,
-        detail: notes.add(origin.detail)?,
+        source: strings.intern(origin.source)?,
+        detail: strings.intern(origin.detail)?,
     })
 }
 
@@ -207,18 +233,19 @@ fn tokens(tokens: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// The section `notes`: short texts with their lengths, equal ones stored once.
+/// The section `notes`, a string table: short texts with their lengths, each distinct one once.
 #[derive(Default)]
-struct Notes {
+struct StringTable {
     bytes: Vec<u8>,
-    known: HashMap<Vec<u8>, u32>,
+    places: HashMap<Vec<u8>, u32>,
 }
 
-impl Notes {
-    fn add(&mut self, text: Option<&[u8]>) -> Result<u32> {
+impl StringTable {
+    /// The place of a text, in units of 4 bytes; [`NONE`] for no text.
+    fn intern(&mut self, text: Option<&[u8]>) -> Result<u32> {
         let Some(text) = text else { return Ok(NONE) };
         let text = &text[..text.len().min(usize::from(u16::MAX))];
-        if let Some(&place) = self.known.get(text) {
+        if let Some(&place) = self.places.get(text) {
             return Ok(place);
         }
         let place = u32::try_from(self.bytes.len() / 4).ok().filter(|&place| place != NONE);
@@ -226,40 +253,10 @@ impl Notes {
         self.bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
         self.bytes.extend_from_slice(text);
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        self.known.insert(text.to_vec(), place);
+        self.places.insert(text.to_vec(), place);
         Ok(place)
     }
 }
 
-/// Rows that are encoded before any is put out.
-const ROWS_AT_ONCE: usize = 1 << 14;
-
-/// Encodes rows on all threads and puts them out, some at a time.
-fn put_rows_of<T>(
-    out: &mut SectionWriter<'_, impl Write + Seek>,
-    rows: &Rows<'_, T>,
-    encode: impl Fn(usize, T, &mut Vec<u8>) -> Result<()> + Sync,
-) -> Result<()> {
-    for some in rows.parts(ROWS_AT_ONCE) {
-        let parts: Vec<Vec<u8>> = rows.par_parts(some, &encode)?;
-        parts.iter().try_for_each(|bytes| out.put(bytes))?;
-    }
-    Ok(())
-}
-
-/// Encodes rows into a buffer and puts it out whenever it is full.
-fn put_rows<T>(
-    out: &mut SectionWriter<'_, impl Write + Seek>,
-    rows: impl Iterator<Item = T>,
-    mut encode: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
-) -> Result<()> {
-    let mut buffer = Vec::with_capacity(1 << 16);
-    for row in rows {
-        encode(row, &mut buffer)?;
-        if buffer.len() >= 1 << 16 {
-            out.put(&buffer)?;
-            buffer.clear();
-        }
-    }
-    out.put(&buffer)
-}
+/// Rows that are encoded before they are written.
+const ROWS_PER_WRITE: usize = 1 << 14;

@@ -1,4 +1,7 @@
-//! Groups to canonical rule sets: merged by agent name, normalised, sorted, without what changes no verdict.
+//! Groups to canonical rule sets: merged by agent name, sorted, without redundant rules.
+//!
+//! Canonical sets make equal rules equal bytes. Robots.txt files repeat each other, so a real
+//! archive has 6 times as many rule sets as distinct ones.
 
 use crate::matcher::build::CanonicalRule;
 use crate::profile::Profile;
@@ -7,32 +10,36 @@ use crate::robots::{Robots, Rule, RuleKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Merging the groups of every name may multiply the rules of a malicious file. Up to this many times its own rules
-/// (and some to begin with) they are merged; beyond, a name's groups stay separate sets that are judged together.
+/// The most that merging may multiply the rules of a file, plus [`FREE_RULES`].
+///
+/// A malicious file names many agents in overlapping groups, so that merging the groups of each
+/// name multiplies its rules. Beyond this limit a name's groups stay separate sets, judged as a
+/// union.
 const MAX_GROWTH: usize = 4;
+/// Rules that merging may add in any file.
 const FREE_RULES: usize = 4096;
 
-/// What a robots.txt says, by agent name: each answer is the index of a [`Merged`].
+/// The rules of a robots.txt by agent name, as indices into `merged`.
 #[derive(Debug, Default)]
-pub(super) struct ByAgent<'r> {
-    pub merged: Vec<Merged<'r>>,
+pub(crate) struct RulesByAgent<'r> {
+    pub merged: Vec<MergedRules<'r>>,
     /// The merged global groups, if there are any.
     pub global: Option<usize>,
     /// Product tokens and extended tokens.
     pub named: BTreeMap<&'r [u8], usize>,
 }
 
-/// The groups that one or more names share.
+/// The rules of one or more agent names.
 #[derive(Debug)]
-pub(super) enum Merged<'r> {
+pub(crate) enum MergedRules<'r> {
     /// One canonical rule set.
     Set(Vec<CanonicalRule<'r>>),
-    /// The rule sets of several groups, of whose matching rules the longest decides.
+    /// The rule sets of several groups; the longest matching rule of all decides.
     Union(Vec<Vec<CanonicalRule<'r>>>),
 }
 
-/// Sorts the groups of a robots.txt by the names they name and merges those of each name (RFC 9309 §2.2.1).
-pub(super) fn by_agent<'r>(robots: &'r Robots<'_>) -> ByAgent<'r> {
+/// Merges the groups of each agent name (RFC 9309 §2.2.1).
+pub(crate) fn by_agent<'r>(robots: &'r Robots<'_>) -> RulesByAgent<'r> {
     let mut global = Vec::new();
     let mut named: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
     let push = |groups: &mut Vec<usize>, group| {
@@ -51,28 +58,29 @@ pub(super) fn by_agent<'r>(robots: &'r Robots<'_>) -> ByAgent<'r> {
             }
         }
     }
-    let mut merger = Merger::new(robots);
+    let mut merger = GroupMerger::new(robots);
     let global = (!global.is_empty()).then(|| merger.merge(global));
     let named = named.into_iter().map(|(name, groups)| (name, merger.merge(groups))).collect();
-    ByAgent { merged: merger.merged, global, named }
+    RulesByAgent { merged: merger.merged, global, named }
 }
 
-struct Merger<'r> {
+struct GroupMerger<'r> {
     robots: &'r Robots<'r>,
-    merged: Vec<Merged<'r>>,
-    known: HashMap<Vec<usize>, usize>,
-    /// Rules that may still be merged.
+    merged: Vec<MergedRules<'r>>,
+    /// Index by groups: names of the same groups share their rules.
+    by_groups: HashMap<Vec<usize>, usize>,
+    /// The number of rules that may still be merged.
     budget: usize,
 }
 
-impl<'r> Merger<'r> {
+impl<'r> GroupMerger<'r> {
     fn new(robots: &'r Robots<'r>) -> Self {
         let rules: usize = robots.groups().iter().map(|group| group.rules().len()).sum();
-        Self { robots, merged: Vec::new(), known: HashMap::new(), budget: rules * MAX_GROWTH + FREE_RULES }
+        Self { robots, merged: Vec::new(), by_groups: HashMap::new(), budget: rules * MAX_GROWTH + FREE_RULES }
     }
 
     fn merge(&mut self, groups: Vec<usize>) -> usize {
-        if let Some(&index) = self.known.get(&groups) {
+        if let Some(&index) = self.by_groups.get(&groups) {
             return index;
         }
         let profile = self.robots.profile();
@@ -80,17 +88,17 @@ impl<'r> Merger<'r> {
         let count: usize = rules.iter().map(|rules| rules.len()).sum();
         let merged = if groups.len() == 1 || count <= self.budget {
             self.budget = self.budget.saturating_sub(count);
-            Merged::Set(reduce(canonical(&rules, profile)))
+            MergedRules::Set(reduce(canonical(&rules, profile)))
         } else {
-            Merged::Union(rules.iter().map(|rules| canonical(&[rules], profile)).collect())
+            MergedRules::Union(rules.iter().map(|rules| canonical(&[rules], profile)).collect())
         };
         self.merged.push(merged);
-        self.known.insert(groups, self.merged.len() - 1);
+        self.by_groups.insert(groups, self.merged.len() - 1);
         self.merged.len() - 1
     }
 }
 
-/// The rules of these groups that can match anything, each pattern once, in the order of their texts: that in which they will be packed.
+/// The rules of these groups that can match a URL, each pattern once, sorted by text.
 fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRule<'r>> {
     let mut set = Vec::with_capacity(groups.iter().map(|rules| rules.len()).sum());
     for rule in groups.iter().copied().flatten() {
@@ -106,15 +114,15 @@ fn canonical<'r>(groups: &[&'r [Rule<'r>]], profile: Profile) -> Vec<CanonicalRu
         }
     }
     set.sort_unstable_by(|a, b| (&a.text, a.anchored, a.kind).cmp(&(&b.text, b.anchored, b.kind)));
-    // Equal patterns are neighbours, allow first, and allow wins between them.
+    // Equal patterns are neighbours with allow first, and allow wins between them.
     set.dedup_by(|later, first| later.text == first.text && later.anchored == first.anchored);
     set
 }
 
-/// Leaves out rules without which every URL is judged the same. (The set must be judged alone: in a union a rule that
-/// changes nothing here may overrule one of another set.)
+/// Drops rules that change no verdict. Valid for sets that are judged alone: in a union, a rule
+/// that is redundant here may overrule a rule of another set.
 fn reduce(mut set: Vec<CanonicalRule<'_>>) -> Vec<CanonicalRule<'_>> {
-    // What no rule matches is allowed, so allows below the last disallow say nothing.
+    // URLs that no rule matches are allowed, so an allow needs a disallow of lower priority.
     let disallows = set.iter().filter(|rule| rule.kind == RuleKind::Disallow);
     let Some(last) = disallows.map(CanonicalRule::priority).min() else { return Vec::new() };
     set.retain(|rule| rule.kind == RuleKind::Disallow || rule.priority() >= last);
@@ -124,7 +132,8 @@ fn reduce(mut set: Vec<CanonicalRule<'_>>) -> Vec<CanonicalRule<'_>> {
     set
 }
 
-/// Where nothing is allowed explicitly, a rule that begins with another's whole literal path says nothing new.
+/// Drops rules whose text begins with the whole literal path of another. Valid for sets without
+/// allows.
 fn drop_covered(set: &mut Vec<CanonicalRule<'_>>) {
     let mut cover: Option<Cow<'_, [u8]>> = None;
     set.retain(|rule| {
@@ -145,7 +154,7 @@ mod tests {
         let by_agent = by_agent(&robots);
         let index = by_agent.named.get(name.as_bytes()).copied().or(by_agent.global).unwrap();
         match &by_agent.merged[index] {
-            Merged::Set(rules) => rules
+            MergedRules::Set(rules) => rules
                 .iter()
                 .map(|rule| {
                     format!(
@@ -156,12 +165,12 @@ mod tests {
                     )
                 })
                 .collect(),
-            Merged::Union(_) => panic!("a union"),
+            MergedRules::Union(_) => panic!("a union"),
         }
     }
 
     #[test]
-    fn what_changes_no_verdict_is_left_out() {
+    fn redundant_rules_are_dropped() {
         let rules =
             texts("user-agent: *\nallow: /\ndisallow: /a\ndisallow: /a/b\ndisallow: x\ndisallow:\ndisallow: /a", "");
         assert_eq!(rules, ["Disallow /a"]);
@@ -179,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn merging_does_not_multiply_a_malicious_file() {
+    fn merging_does_not_multiply_malicious_files() {
         let mut robots = (0..3000).map(|i| format!("user-agent: a{}\n", letters(i))).collect::<String>();
         robots.extend((0..3000).map(|i| format!("disallow: /{i}\n")));
         robots.extend((0..3000).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))));
         let robots = Robots::parse(robots.as_bytes(), Profile::Google);
         let by_agent = by_agent(&robots);
-        let merged = by_agent.merged.iter().filter(|merged| matches!(merged, Merged::Set(_))).count();
+        let merged = by_agent.merged.iter().filter(|merged| matches!(merged, MergedRules::Set(_))).count();
         assert_eq!(by_agent.merged.len(), 3000);
         assert!(merged < 20, "{merged} sets of 3,001 rules");
     }

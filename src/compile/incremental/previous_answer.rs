@@ -1,0 +1,61 @@
+//! The answer of one URL in the previous snapshot.
+
+use super::redirect_detail::parse_missing_target;
+use crate::snapshot::OutcomeClass;
+use crate::snapshot::read::OriginEntry;
+
+/// The answer of one URL in the previous snapshot.
+#[derive(Clone, Debug)]
+pub(crate) struct PreviousAnswer<'p> {
+    pub entry: OriginEntry<'p>,
+    /// The number of redirects from the URL to its final answer.
+    pub hops: u8,
+}
+
+impl<'p> PreviousAnswer<'p> {
+    /// The answer of the robots.txt of the entry's own origin.
+    pub(crate) fn of_origin(entry: OriginEntry<'p>) -> Self {
+        let hops = entry.outcome().hops;
+        Self { entry, hops }
+    }
+
+    /// The answer of the URL to which the entry's robots.txt redirected.
+    pub(crate) fn of_source(entry: OriginEntry<'p>) -> Self {
+        Self { entry, hops: 0 }
+    }
+
+    /// Whether the URL itself failed, so that its last good copy counts.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.hops == 0 && matches!(self.class(), OutcomeClass::ServerError | OutcomeClass::Unreachable)
+    }
+
+    /// Whether that failure is "unreachable" in RFC 9309 (§2.3.1.4), so not a 429.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.is_failure() && self.entry.outcome().status != 429
+    }
+
+    /// Whether the URL itself answered with a redirect.
+    pub(crate) fn is_redirect(&self) -> bool {
+        self.hops > 0 || self.class() == OutcomeClass::Unresolved
+    }
+
+    /// The row of the robots.txt that the URL itself returned.
+    pub(crate) fn robots_row(&self) -> Option<u32> {
+        self.entry.rules_file().filter(|_| self.hops == 0 && self.class() == OutcomeClass::Rules)
+    }
+
+    /// The URL at the end of the redirects, and their number.
+    pub(crate) fn redirect_end(&self) -> Option<(&'p [u8], u8)> {
+        self.entry.strings().0.filter(|_| self.hops > 0).map(|url| (url, self.hops))
+    }
+
+    /// The URL at the end of the redirects that was not captured, and their number.
+    pub(crate) fn missing_target(&self) -> Option<(&'p [u8], u8)> {
+        let detail = self.entry.strings().1.filter(|_| self.class() == OutcomeClass::Unresolved)?;
+        Some((parse_missing_target(detail)?, self.hops.saturating_add(1)))
+    }
+
+    pub(crate) fn class(&self) -> OutcomeClass {
+        self.entry.outcome().class
+    }
+}

@@ -1,0 +1,227 @@
+//! Reader threads and the parser pool: readers cut inputs into entries, the rayon pool parses them.
+//!
+//! Half as many readers as workers decompress, because an archive must be decompressed in order,
+//! and parsing takes about as long. A bounded channel between them limits memory. Workers also
+//! inflate upcoming gzip members, so that one large archive keeps all threads busy.
+
+use super::batch::{CaptureBatch, IngestOptions};
+use super::file_store::FileStore;
+use super::progress::CompileProgress;
+use crate::archive::entry::ArchiveEntry;
+use crate::archive::meter::{ByteMeter, ReadStats};
+use crate::archive::reader::{ArchiveInput, ArchiveReader};
+use crate::decode::{Helpers, Span};
+use crate::error::{Error, Result};
+use crate::threads;
+use crossbeam_channel::{Receiver, Sender};
+use rayon::prelude::*;
+use std::iter::Enumerate;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
+
+/// The ingestion of some inputs.
+pub(crate) struct ArchiveIngest<'c> {
+    options: IngestOptions,
+    store: &'c FileStore,
+    /// The names of the inputs, for errors.
+    names: &'c [&'c Path],
+    progress: &'c (dyn Fn(CompileProgress) + Sync),
+    /// The inputs that no reader has opened yet.
+    inputs: Mutex<Enumerate<std::vec::IntoIter<ArchiveInput<'c>>>>,
+    inputs_done: AtomicUsize,
+    entries: AtomicU64,
+    meter: ByteMeter,
+    failures: Mutex<Vec<InputFailure>>,
+}
+
+/// The error of an input, by its number.
+struct InputFailure {
+    input: usize,
+    err: Error,
+}
+
+/// A task of the parser pool.
+enum IngestTask {
+    /// Entries of one input, by its number.
+    Parse(usize, Vec<ArchiveEntry>),
+    /// Gzip members in front of a reader, to be inflated.
+    Inflate(Arc<Span>),
+}
+
+/// The parser pool, as readers use it.
+#[derive(Clone)]
+struct ParserPool {
+    sender: Sender<IngestTask>,
+    /// The most spans that one reader has in the queue.
+    spans: usize,
+}
+
+impl Helpers for ParserPool {
+    fn have_time(&self) -> bool {
+        !self.sender.is_full()
+    }
+
+    fn post(&self, span: Arc<Span>) -> bool {
+        self.sender.try_send(IngestTask::Inflate(span)).is_ok()
+    }
+
+    fn most(&self) -> usize {
+        self.spans
+    }
+}
+
+/// A parcel of entries is sent when it reaches one of these.
+const PARCEL_ENTRIES: usize = 256;
+const PARCEL_BYTES: usize = 1 << 20;
+
+impl<'c> ArchiveIngest<'c> {
+    pub(crate) fn new(
+        options: IngestOptions,
+        store: &'c FileStore,
+        names: &'c [&'c Path],
+        inputs: Vec<ArchiveInput<'c>>,
+        progress: &'c (dyn Fn(CompileProgress) + Sync),
+    ) -> Self {
+        Self {
+            options,
+            store,
+            names,
+            progress,
+            inputs: Mutex::new(inputs.into_iter().enumerate()),
+            inputs_done: AtomicUsize::new(0),
+            entries: AtomicU64::new(0),
+            meter: ByteMeter::default(),
+            failures: Mutex::default(),
+        }
+    }
+
+    /// Reads all inputs.
+    ///
+    /// # Errors
+    /// The failure of the first input that fails, in the order of the inputs.
+    pub(crate) fn run(self) -> Result<(CaptureBatch<'c>, ReadStats)> {
+        let threads = threads::workers();
+        let wanted = (threads / 2).clamp(1, self.names.len().max(1));
+        let (sender, receiver) = crossbeam_channel::bounded(threads * 4 + 2);
+        let pool = ParserPool { sender, spans: threads * 4 / wanted };
+        let (batch, stats) = std::thread::scope(|scope| {
+            let readers = self.start_readers(scope, wanted, pool)?;
+            let batch = self.parse_all(receiver);
+            // The receiver is dropped, so every reader ends. A panic of a reader goes on here: its
+            // input was not read to the end.
+            let stats = readers.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            Ok::<_, Error>((batch, stats.fold(ReadStats::default(), ReadStats::plus)))
+        })?;
+        let failures = self.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match failures.into_iter().min_by_key(|failure| failure.input) {
+            Some(failure) => Err(failure.err),
+            None => Ok((batch?, stats)),
+        }
+    }
+
+    /// Starts up to this many readers. If the system refuses a thread, the readers that started do
+    /// all the work.
+    fn start_readers<'s>(
+        &'s self,
+        scope: &'s Scope<'s, '_>,
+        readers: usize,
+        pool: ParserPool,
+    ) -> Result<Vec<ScopedJoinHandle<'s, ReadStats>>> {
+        let mut started = Vec::new();
+        for _ in 0..readers {
+            let pool = pool.clone();
+            match threads::spawn(scope, move || self.read_inputs(&pool)) {
+                Ok(reader) => started.push(reader),
+                Err(err) if started.is_empty() => return Err(err),
+                Err(_) => break,
+            }
+        }
+        Ok(started)
+    }
+
+    /// Reads inputs until none is left. A failure drops the inputs that no reader has opened.
+    fn read_inputs(&self, pool: &ParserPool) -> ReadStats {
+        let mut stats = ReadStats::default();
+        loop {
+            let Some((number, input)) = lock(&self.inputs).next() else { return stats };
+            match self.read_input(number, input, pool) {
+                Ok(read) => stats = stats.plus(read),
+                Err(err) => {
+                    lock(&self.failures).push(InputFailure { input: number, err });
+                    lock(&self.inputs).by_ref().for_each(drop);
+                }
+            }
+            self.inputs_done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends the entries of one input to the pool, in parcels.
+    fn read_input(&self, number: usize, input: ArchiveInput<'_>, pool: &ParserPool) -> Result<ReadStats> {
+        let mut reader = ArchiveReader::open(input, self.options.skip_damaged, Box::new(pool.clone()), &self.meter)?;
+        let (mut parcel, mut weight) = (Vec::new(), 0);
+        while let Some(entry) = reader.next_entry()? {
+            weight += entry.weight();
+            parcel.push(entry);
+            if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {
+                continue;
+            }
+            weight = 0;
+            // Sending fails after an error of the pool, which the pool reports.
+            if pool.sender.send(IngestTask::Parse(number, std::mem::take(&mut parcel))).is_err() {
+                return Ok(reader.stats());
+            }
+        }
+        let _ = pool.sender.send(IngestTask::Parse(number, parcel));
+        Ok(reader.stats())
+    }
+
+    /// Works off the tasks of the readers on all threads of the pool, with one batch per thread.
+    fn parse_all(&self, receiver: Receiver<IngestTask>) -> Result<CaptureBatch<'c>> {
+        let new = || CaptureBatch::new(self.options, self.store);
+        let batch = receiver
+            .into_iter()
+            .par_bridge()
+            .try_fold(
+                || None,
+                |batch: Option<CaptureBatch<'c>>, task| match task {
+                    IngestTask::Inflate(span) => {
+                        span.inflate();
+                        Ok(batch)
+                    }
+                    IngestTask::Parse(input, parcel) => {
+                        self.parse(batch.map_or_else(new, Ok)?, input, parcel).map(Some)
+                    }
+                },
+            )
+            .try_reduce(
+                || None,
+                |a, b| match (a, b) {
+                    (Some(a), Some(b)) => Ok(Some(a.merge(b))),
+                    (a, b) => Ok(a.or(b)),
+                },
+            )?;
+        batch.map_or_else(new, Ok)
+    }
+
+    /// Adds the entries of an input to a batch.
+    fn parse(&self, mut batch: CaptureBatch<'c>, input: usize, parcel: Vec<ArchiveEntry>) -> Result<CaptureBatch<'c>> {
+        let count = parcel.len() as u64;
+        for entry in parcel {
+            batch.add_entry(entry).map_err(|err| err.at(self.names[input]))?;
+        }
+        (self.progress)(CompileProgress {
+            entries: self.entries.fetch_add(count, Ordering::Relaxed) + count,
+            bytes_read: self.meter.bytes(),
+            inputs_done: self.inputs_done.load(Ordering::Relaxed),
+        });
+        Ok(batch)
+    }
+}
+
+/// A lock that ignores poison: a panic ends the whole call, so nobody reads the value.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,287 @@
+//! The history of one URL: its captures and its answer in the previous snapshot, newest first.
+//!
+//! A history is a sorted list of events. It precomputes which copy each 304 confirms and where each
+//! run of failures ends, because many origins may redirect to one URL with many captures.
+
+use crate::compile::incremental::previous_answer::PreviousAnswer;
+use crate::compile::incremental::previous_urls::PreviousUrls;
+use crate::compile::ingest::fetch::{AnswerRank, Fetch, FetchAnswer};
+use crate::error::Result;
+use crate::snapshot::OutcomeClass;
+use std::cmp::Ordering;
+
+/// The events of a URL.
+pub(super) struct UrlHistory<'f> {
+    events: Vec<UrlEvent<'f>>,
+    /// The ends of the runs of failures around each event; empty if no event is a failure.
+    run_ends: Vec<RunEnds>,
+}
+
+/// The index of the first event after a run of failures; for an event that is not a failure, its
+/// own.
+///
+/// EventsSince are sorted newest first, so the last event of a run is the first failure.
+#[derive(Clone, Copy)]
+struct RunEnds {
+    /// Of 429, 5xx and network errors.
+    failures: u32,
+    /// Of 5xx and network errors.
+    unreachable: u32,
+}
+
+/// One event of a URL.
+#[derive(Clone)]
+pub(super) struct UrlEvent<'f> {
+    /// In seconds since 1970; `None`, older than any time, if the archive has none.
+    pub time: Option<i64>,
+    pub max_age: Option<u32>,
+    pub kind: EventKind<'f>,
+    /// A 304 at this time confirmed the copy of `kind`.
+    pub confirmed: bool,
+}
+
+#[derive(Clone)]
+pub(super) enum EventKind<'f> {
+    /// A capture.
+    Capture(&'f Fetch),
+    /// The answer in the previous snapshot: its newest capture of the URL.
+    Previous(PreviousAnswer<'f>),
+    /// The first 5xx or network error of the run that ends with `Previous`, after an earlier 429.
+    FirstUnreachable,
+    /// The first failure of the run that ends with `Previous`. `unreachable`: the run has no 429.
+    FirstFailure { unreachable: bool },
+    /// The good copy from before that run: a file row of the previous snapshot.
+    LastGood(u32),
+}
+
+impl<'f> UrlEvent<'f> {
+    fn new(time: Option<i64>, max_age: Option<u32>, kind: EventKind<'f>) -> Self {
+        Self { time, max_age, kind, confirmed: false }
+    }
+
+    fn of_capture(fetch: &'f Fetch) -> Self {
+        Self::new(fetch.time, fetch.max_age, EventKind::Capture(fetch))
+    }
+
+    /// Whether it is a temporary failure.
+    fn is_failure(&self) -> bool {
+        match &self.kind {
+            EventKind::Capture(fetch) => fetch.is_failure(),
+            EventKind::Previous(answer) => answer.is_failure(),
+            EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => true,
+            EventKind::LastGood(_) => false,
+        }
+    }
+
+    /// Whether it is "unreachable" in RFC 9309 (§2.3.1.4): any failure except 429, which is
+    /// "unavailable" (§2.3.1.3).
+    fn is_unreachable(&self) -> bool {
+        match &self.kind {
+            EventKind::Capture(fetch) => fetch.is_failure() && fetch.status != TOO_MANY_REQUESTS,
+            EventKind::Previous(answer) => answer.is_unreachable(),
+            EventKind::FirstUnreachable => true,
+            EventKind::FirstFailure { unreachable } => *unreachable,
+            EventKind::LastGood(_) => false,
+        }
+    }
+
+    fn is_not_modified(&self) -> bool {
+        matches!(self.kind, EventKind::Capture(Fetch { answer: FetchAnswer::NotModified, .. }))
+    }
+
+    /// Whether a later 304 can confirm it: a robots.txt, or a redirect.
+    fn is_copy(&self) -> bool {
+        match &self.kind {
+            EventKind::Capture(fetch) => matches!(fetch.answer, FetchAnswer::Rules(..) | FetchAnswer::Redirect(_)),
+            EventKind::Previous(answer) => answer.robots_row().is_some() || answer.is_redirect(),
+            EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => false,
+            EventKind::LastGood(_) => true,
+        }
+    }
+}
+
+const TOO_MANY_REQUESTS: u16 = 429;
+
+impl<'f> UrlHistory<'f> {
+    /// The history of a URL with these captures, newest first.
+    pub(super) fn new(url: &[u8], captures: &'f [Fetch], previous_urls: Option<&PreviousUrls<'f>>) -> Result<Self> {
+        let mut events: Vec<UrlEvent<'_>> = captures.iter().map(UrlEvent::of_capture).collect();
+        if let Some(previous_urls) = previous_urls
+            && let Some(answer) = previous_urls.answer_of(url)?
+        {
+            let mut at = 0;
+            while at < captures.len() && is_newer(&captures[at], &answer, previous_urls)? {
+                at += 1;
+            }
+            insert(&mut events, at, answer);
+        }
+        confirm_copies(&mut events);
+        let run_ends = run_ends(&events);
+        Ok(Self { events, run_ends })
+    }
+
+    /// All events.
+    pub(super) fn all(&self) -> EventsSince<'_, 'f> {
+        EventsSince { history: self, start: 0 }
+    }
+
+    /// The events up to the time `until`, if it is given.
+    pub(super) fn until(&self, until: Option<i64>) -> EventsSince<'_, 'f> {
+        let start = until.map_or(0, |until| self.events.partition_point(|event| event.time > Some(until)));
+        EventsSince { history: self, start }
+    }
+}
+
+/// The events of a history from one on, newest first. Its first event may end a run of failures.
+#[derive(Clone, Copy)]
+pub(super) struct EventsSince<'h, 'f> {
+    history: &'h UrlHistory<'f>,
+    start: usize,
+}
+
+impl<'h, 'f> EventsSince<'h, 'f> {
+    /// The newest.
+    pub(super) fn first(&self) -> Option<&'h UrlEvent<'f>> {
+        self.history.events.get(self.start)
+    }
+
+    /// The events before the run of failures.
+    pub(super) fn before_failures(&self) -> Self {
+        Self { start: self.run_end(|ends| ends.failures), ..*self }
+    }
+
+    /// The time of the first failure of the run.
+    pub(super) fn first_failure(&self) -> Option<i64> {
+        self.first_of_run(|ends| ends.failures)
+    }
+
+    /// The time of the first failure of the run of 5xx and network errors.
+    pub(super) fn first_unreachable(&self) -> Option<i64> {
+        self.first_of_run(|ends| ends.unreachable)
+    }
+
+    fn first_of_run(&self, end: impl Fn(&RunEnds) -> u32) -> Option<i64> {
+        self.history.events[self.start..self.run_end(end)].last().and_then(|event| event.time)
+    }
+
+    fn run_end(&self, end: impl Fn(&RunEnds) -> u32) -> usize {
+        self.history.run_ends.get(self.start).map_or(self.start, |ends| end(ends) as usize)
+    }
+}
+
+/// Replaces each 304 by the copy that it confirms, with the time of the 304.
+///
+/// The copy is the newest earlier answer that is not a failure, if it is a robots.txt or a
+/// redirect. A `max-age` of the 304 replaces that of the copy (RFC 9111 §4.3.4). A 304 without a
+/// copy stays.
+fn confirm_copies(events: &mut [UrlEvent<'_>]) {
+    if !events.iter().any(UrlEvent::is_not_modified) {
+        return;
+    }
+    let mut copy: Option<usize> = None;
+    for at in (0..events.len()).rev() {
+        if let (true, Some(copy)) = (events[at].is_not_modified(), copy) {
+            let max_age = events[at].max_age.or(events[copy].max_age);
+            events[at] = UrlEvent { time: events[at].time, max_age, confirmed: true, ..events[copy].clone() };
+        }
+        if !events[at].is_failure() {
+            copy = events[at].is_copy().then_some(at);
+        }
+    }
+}
+
+fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
+    if !events.iter().any(UrlEvent::is_failure) {
+        return Vec::new();
+    }
+    let end = events.len() as u32;
+    let (mut next, mut out) = (RunEnds { failures: end, unreachable: end }, Vec::with_capacity(events.len()));
+    for (event, at) in events.iter().zip(0..end).rev() {
+        // The previous snapshot has an earlier 429 without its time, so the run begins here.
+        let is_run_start = matches!(event.kind, EventKind::FirstUnreachable);
+        next = RunEnds {
+            failures: if event.is_failure() { next.failures } else { at },
+            unreachable: match event.is_unreachable() {
+                true if is_run_start => at + 1,
+                true => next.unreachable,
+                false => at,
+            },
+        };
+        out.push(next);
+    }
+    out.reverse();
+    out
+}
+
+/// Inserts the answer of the previous snapshot: its newest capture and, for a failure, the first
+/// failures and the good copy.
+fn insert<'f>(events: &mut Vec<UrlEvent<'f>>, mut at: usize, answer: PreviousAnswer<'f>) {
+    let outcome = answer.entry.outcome();
+    let (fetched, max_age) = (outcome.fetched, outcome.max_age);
+    let (first, unreachable) = (outcome.first_failure.min(fetched), outcome.first_unreachable.min(fetched));
+    let (failed, is_unreachable) = (answer.is_failure(), answer.is_unreachable());
+    let last_good = answer.entry.last_good();
+    events.insert(at, UrlEvent::new(fetched, max_age, EventKind::Previous(answer)));
+    if !failed {
+        return;
+    }
+    let mut insert_after = |time: Option<i64>, kind| {
+        at = index_after(events, at, time);
+        events.insert(at, UrlEvent::new(time, None, kind));
+    };
+    if is_unreachable && unreachable != first {
+        insert_after(unreachable, EventKind::FirstUnreachable);
+    }
+    insert_after(first, EventKind::FirstFailure { unreachable: is_unreachable && unreachable == first });
+    if let Some(row) = last_good {
+        // The snapshot does not keep the time of the copy, only that it is the event before.
+        insert_after(first.and_then(|first| first.checked_sub(1)), EventKind::LastGood(row));
+    }
+}
+
+/// The first index after `at` that is also after all events as new as `time`.
+fn index_after(events: &[UrlEvent<'_>], at: usize, time: Option<i64>) -> usize {
+    at + 1 + events[at + 1..].iter().take_while(|event| event.time >= time).count()
+}
+
+/// Whether a capture is newer than the answer of the previous snapshot.
+///
+/// In the same second, the more informative one counts as newer, as among captures. If both times
+/// are unknown, the capture counts as newer.
+fn is_newer(fetch: &Fetch, answer: &PreviousAnswer<'_>, previous_urls: &PreviousUrls<'_>) -> Result<bool> {
+    let outcome = answer.entry.outcome();
+    let order = match fetch.time.cmp(&outcome.fetched) {
+        Ordering::Equal if fetch.time.is_some() => content_order(fetch, answer, previous_urls)?,
+        Ordering::Equal => Ordering::Less,
+        order => order.reverse(),
+    };
+    Ok(order != Ordering::Greater)
+}
+
+/// `Less` if the capture is more informative.
+fn content_order(fetch: &Fetch, answer: &PreviousAnswer<'_>, previous_urls: &PreviousUrls<'_>) -> Result<Ordering> {
+    let outcome = answer.entry.outcome();
+    let rank = match outcome.class {
+        _ if answer.hops > 0 => AnswerRank::Redirect,
+        OutcomeClass::Rules => AnswerRank::Rules,
+        OutcomeClass::ClientError => AnswerRank::ClientError,
+        OutcomeClass::ServerError => AnswerRank::ServerError,
+        OutcomeClass::Unreachable => AnswerRank::Unreachable,
+        OutcomeClass::Unresolved => AnswerRank::Redirect,
+    };
+    let fetch_rank = fetch.rank();
+    if rank == AnswerRank::Redirect || fetch_rank.0 != rank {
+        // The previous snapshot does not keep the status of a redirect that was followed.
+        return Ok(fetch_rank.0.cmp(&rank));
+    }
+    let order = fetch_rank.cmp(&(rank, outcome.status, outcome.max_age));
+    Ok(match (&fetch.answer, answer.robots_row()) {
+        (FetchAnswer::Rules(file, _), Some(row)) if order.is_eq() => {
+            file.frame().cmp(previous_urls.previous.frame(row)?)
+        }
+        (FetchAnswer::Unreachable(cause), _) if order.is_eq() => {
+            cause.as_bytes().cmp(answer.entry.strings().1.unwrap_or_default())
+        }
+        _ => order,
+    })
+}

@@ -1,0 +1,9 @@
+//! Fetch histories to outcomes: each origin's newest answer, after redirects, failures and 304s.
+//!
+//! [`history`] sorts the captures of one URL, [`resolver`] follows redirects from URL to URL and
+//! decides the outcome of each origin.
+
+mod history;
+mod redirect_chain;
+pub(super) mod resolved_origin;
+pub(super) mod resolver;
