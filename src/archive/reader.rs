@@ -5,7 +5,7 @@ use super::entry::ArchiveEntry;
 use super::jsonl::JsonlReader;
 use super::meter::{ByteMeter, ReadStats};
 use super::warc::WarcReader;
-use crate::decode::{Decoder, Helpers, read_whole, refuse_by_name, standard_input};
+use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{FileFormat, WARC_MAGIC, without_mark};
 use std::fs::File;
@@ -52,18 +52,12 @@ enum FormatReader<'r> {
 }
 
 impl<'r> ArchiveReader<'r> {
-    /// Opens an input. With `skip_damaged`, damage is counted and skipped. `helpers` inflate
-    /// upcoming gzip members on other threads.
+    /// Opens an input. With `skip_damaged`, damage is counted and skipped.
     ///
     /// # Errors
     /// An input that cannot be opened, is of no known format, or is damaged at its start; all name
     /// the file.
-    pub(crate) fn open(
-        input: ArchiveInput<'r>,
-        skip_damaged: bool,
-        helpers: Box<dyn Helpers>,
-        meter: &'r ByteMeter,
-    ) -> Result<Self> {
+    pub(crate) fn open(input: ArchiveInput<'r>, skip_damaged: bool, meter: &'r ByteMeter) -> Result<Self> {
         let is_standard_input = |path: &Path| path.as_os_str() == "-";
         let name = match input {
             ArchiveInput::Path(path) if is_standard_input(path) => Path::new("standard input"),
@@ -74,14 +68,14 @@ impl<'r> ArchiveReader<'r> {
                 DirectoryReader::open(path, meter).map(|reader| (FormatReader::Directory(reader), 0))
             }
             ArchiveInput::Path(path) if is_standard_input(path) => {
-                open_stream(MeteredReader { inner: standard_input(), meter }, skip_damaged, helpers)
+                open_stream(MeteredReader { inner: standard_input(), meter }, skip_damaged)
             }
             ArchiveInput::Path(path) => match open_file(path) {
-                Ok(inner) => open_stream(MeteredReader { inner, meter }, skip_damaged, helpers),
+                Ok(inner) => open_stream(MeteredReader { inner, meter }, skip_damaged),
                 Err(err) if skip_damaged && err.is_skippable() => Ok((FormatReader::Empty(0), 1)),
                 Err(err) => Err(err),
             },
-            ArchiveInput::Reader(_, inner) => open_stream(MeteredReader { inner, meter }, skip_damaged, helpers),
+            ArchiveInput::Reader(_, inner) => open_stream(MeteredReader { inner, meter }, skip_damaged),
         };
         let (format, damaged) = opened.map_err(|err| err.at(name))?;
         Ok(Self { name, format, damaged })
@@ -126,13 +120,8 @@ fn open_file(path: &Path) -> Result<Box<dyn Read + Send>> {
 }
 
 /// Detects the format of a stream; returns its reader and the damaged places in front of it.
-fn open_stream(
-    input: MeteredReader<'_>,
-    skip_damaged: bool,
-    helpers: Box<dyn Helpers>,
-) -> Result<(FormatReader<'_>, u64)> {
+fn open_stream(input: MeteredReader<'_>, skip_damaged: bool) -> Result<(FormatReader<'_>, u64)> {
     let mut decoder = Decoder::new(input)?;
-    decoder.help(helpers);
     let mut damaged = 0;
     let format = loop {
         match detect_format(&mut decoder) {

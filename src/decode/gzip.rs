@@ -1,7 +1,6 @@
 //! A gzip file of many members, with the offset of each, that can go on behind a damaged one.
 
 use crate::decode::member::{MAGIC, MAX_MEMBER, WholeMembers, header_len};
-use crate::decode::read_ahead::{Ahead, Helpers};
 use crate::error::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::{self, Read};
@@ -10,9 +9,6 @@ use std::io::{self, Read};
 /// A damaged stream may decode garbage past its own end, so the search begins right behind the damaged header.
 const MAX_KEPT: usize = 16 << 20;
 const READ_SIZE: u64 = 1 << 17;
-
-/// After so many short members it is worth it to let others inflate those that follow.
-const SOME: u32 = 8;
 
 /// Reads the members one after the other, checking each one's length and CRC (RFC 1952): at once those that are short, and piece by piece
 /// those that are long or damaged.
@@ -26,10 +22,6 @@ pub(crate) struct GzipReader<R> {
     at: usize,
     member: usize,
     whole: WholeMembers,
-    /// How many members seemed to end soon, since the last that did not.
-    short: u32,
-    /// What others inflate meanwhile.
-    ahead: Option<Ahead>,
     inflate: Decompress,
     crc: Crc,
     state: State,
@@ -38,8 +30,6 @@ pub(crate) struct GzipReader<R> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Header,
-    /// Behind a member that was inflated ahead, of which not all was read.
-    Ahead,
     /// Behind a header.
     Start,
     /// Within a member that is read piece by piece.
@@ -56,17 +46,10 @@ impl<R: Read> GzipReader<R> {
             at: 0,
             member: 0,
             whole: WholeMembers::new(),
-            short: 0,
-            ahead: None,
             inflate: Decompress::new(false),
             crc: Crc::new(),
             state: State::Header,
         }
-    }
-
-    /// Lets others inflate members ahead.
-    pub(super) fn help(&mut self, helpers: Box<dyn Helpers>) {
-        self.ahead = Some(Ahead::new(helpers));
     }
 
     /// The file offset at which the current member begins.
@@ -136,70 +119,20 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
-    /// Goes to the next member, and behind its header if nobody has inflated it yet.
+    /// Goes to the next member and skips its header.
     fn next_member(&mut self) -> io::Result<()> {
-        self.state = if !self.begin()? {
-            State::Done
-        } else if self.skip_ahead()? {
-            State::Ahead
-        } else {
+        self.state = if self.begin()? {
             self.header()?;
             State::Start
+        } else {
+            State::Done
         };
         Ok(())
     }
 
-    /// Whether what comes next was inflated already, and is [at hand](Self::ahead).
-    pub(super) fn look_ahead(&mut self) -> io::Result<bool> {
-        loop {
-            match self.state {
-                State::Header => self.next_member()?,
-                State::Ahead if self.ahead().is_empty() => self.state = State::Header,
-                State::Ahead => return Ok(true),
-                State::Start | State::Body | State::Done => return Ok(false),
-            }
-        }
-    }
-
-    /// What others inflated of the current member, as far as it was not read.
-    pub(super) fn ahead(&self) -> &[u8] {
-        self.ahead.as_ref().map_or(&[], Ahead::text)
-    }
-
-    /// Passes over so much of what is at hand.
-    pub(super) fn consume(&mut self, n: usize) {
-        if let Some(ahead) = &mut self.ahead {
-            ahead.consume(n);
-        }
-    }
-
-    /// Hands over what lies ahead, and takes the member that begins here if it was inflated already: whether it was.
-    fn skip_ahead(&mut self) -> io::Result<bool> {
-        let Some(mut ahead) = self.ahead.take() else { return Ok(false) };
-        // Not before some members were short: ahead of others there is nothing to be found.
-        while self.short > SOME && ahead.wants_more() {
-            let behind = self.buf.len() - self.at;
-            if !ahead.cut(&self.buf, self.base, self.member_offset(), &self.whole)
-                && (behind > ahead.reach() || !self.fill()?)
-            {
-                break;
-            }
-        }
-        let end = ahead.take_member(self.member_offset());
-        self.ahead = Some(ahead);
-        if let Some(end) = end {
-            self.at = (end - self.base) as usize;
-        }
-        Ok(end.is_some())
-    }
-
     /// Inflates a member at once, if its end is near and `out` has room for all of it: the length.
     fn at_once(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
-        let Some(end) = self.near_end()? else {
-            self.short = 0;
-            return Ok(None);
-        };
-        self.short = self.short.saturating_add(1);
+        let Some(end) = self.near_end()? else { return Ok(None) };
         let len = self.whole.inflate(&self.buf[self.at..end], out);
         if len.is_some() {
             self.at = end;
@@ -287,16 +220,6 @@ impl<R: Read> Read for GzipReader<R> {
         loop {
             match self.state {
                 State::Header => self.next_member()?,
-                State::Ahead => {
-                    let text = self.ahead();
-                    let n = text.len().min(out.len());
-                    out[..n].copy_from_slice(&text[..n]);
-                    self.consume(n);
-                    if n > 0 {
-                        return Ok(n);
-                    }
-                    self.state = State::Header;
-                }
                 State::Start => match self.at_once(out)? {
                     Some(n) => {
                         self.state = State::Header;

@@ -44,7 +44,7 @@ fn fields_end(bytes: &[u8], flags: u8) -> Option<usize> {
 }
 
 /// How long a member says that its text is.
-pub(super) fn claimed_len(member: &[u8]) -> Option<usize> {
+fn claimed_len(member: &[u8]) -> Option<usize> {
     member.last_chunk().map(|len| u32::from_le_bytes(*len) as usize)
 }
 

@@ -2,13 +2,11 @@
 
 mod gzip;
 mod member;
-mod read_ahead;
 mod whole_file;
 
 use crate::error::{Error, Result};
 use crate::file_format::FileFormat;
 use gzip::GzipReader;
-pub(crate) use read_ahead::{Helpers, Span};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -79,13 +77,6 @@ impl<R: Read> Decoder<R> {
             _ => Form::Plain { inner, offset: 0 },
         };
         Ok(Self { form, buffer: Vec::new(), unread: 0..0 })
-    }
-
-    /// Lets others inflate what lies ahead, if it is gzip of many members. What is read is the same.
-    pub(crate) fn help(&mut self, helpers: Box<dyn Helpers>) {
-        if let Form::Gzip(reader) = &mut self.form {
-            reader.help(helpers);
-        }
     }
 
     /// The decoded bytes looked at so far, which will be read again.
@@ -174,31 +165,17 @@ impl<R: Read> Read for Decoder<R> {
     }
 }
 
-/// What others inflated is read where it lies.
 impl<R: Read> BufRead for Decoder<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.unread.is_empty() {
-            return Ok(self.peeked());
-        }
-        self.unread = 0..0;
-        let is_ahead = match &mut self.form {
-            Form::Gzip(reader) => reader.look_ahead()?,
-            Form::Plain { .. } | Form::Zstd { .. } => false,
-        };
-        if !is_ahead {
+        if self.unread.is_empty() {
+            self.unread = 0..0;
             self.read_more(AT_ONCE)?;
         }
-        match &self.form {
-            Form::Gzip(reader) if is_ahead => Ok(reader.ahead()),
-            _ => Ok(self.peeked()),
-        }
+        Ok(self.peeked())
     }
 
     fn consume(&mut self, n: usize) {
-        match &mut self.form {
-            Form::Gzip(reader) if self.unread.is_empty() => reader.consume(n),
-            _ => self.unread.start += n.min(self.unread.len()),
-        }
+        self.unread.start += n.min(self.unread.len());
     }
 }
 

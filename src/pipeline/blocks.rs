@@ -1,6 +1,6 @@
 //! Input of any size to blocks of whole lines, in bounded memory.
 
-use crate::decode::{Decoder, Helpers, refuse_by_name, standard_input};
+use crate::decode::{Decoder, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{self, FileFormat};
 use crate::judge::Verdict;
@@ -191,11 +191,6 @@ impl Blocks {
             in_long: false,
             ended: false,
         })
-    }
-
-    /// Lets others inflate what lies ahead.
-    pub(crate) fn help(&mut self, helpers: Box<dyn Helpers>) {
-        self.decoder.help(helpers);
     }
 
     /// Whether reading takes more than a copy.

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::FilterProgress;
 use crate::pipeline::blocks::{Block, Blocks, Input, Part};
 use crate::pipeline::reorder_buffer::Place;
-use crate::pipeline::work_queue::{WorkQueue, Workers};
+use crate::pipeline::work_queue::WorkQueue;
 use crate::records::RecordOptions;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -90,10 +90,6 @@ impl<'r> InputScheduler<'r> {
                 return self.read(job, block);
             }
             let Some(room_ahead) = room_ahead() else { return Next::Nothing };
-            if let Some(span) = self.board.span() {
-                span.inflate();
-                continue;
-            }
             let mut state = self.state();
             if let Some(job) = room_ahead.then(|| state.further(self.threads)).flatten() {
                 drop(state);
@@ -122,11 +118,7 @@ impl<'r> InputScheduler<'r> {
     }
 
     fn begin(&self, input: Input) -> Result<Box<Blocks>> {
-        let mut blocks = Blocks::new(input, self.options)?;
-        if self.threads > 1 {
-            blocks.help(Box::new(Workers { board: self.board.clone(), threads: self.threads }));
-        }
-        Ok(Box::new(blocks))
+        Ok(Box::new(Blocks::new(input, self.options)?))
     }
 
     /// Reads a block; of headers only the first. `false` at the end of the input.

@@ -1,8 +1,7 @@
 //! Reader threads and the parser pool: readers cut inputs into entries, the rayon pool parses them.
 //!
 //! Half as many readers as workers decompress, because an archive must be decompressed in order,
-//! and parsing takes about as long. A bounded channel between them limits memory. Workers also
-//! inflate upcoming gzip members, so that one large archive keeps all threads busy.
+//! and parsing takes about as long. A bounded channel between them limits memory.
 
 use super::batch::{CaptureBatch, IngestOptions};
 use super::file_store::FileStore;
@@ -10,7 +9,6 @@ use super::progress::CompileProgress;
 use crate::archive::entry::ArchiveEntry;
 use crate::archive::meter::{ByteMeter, ReadStats};
 use crate::archive::reader::{ArchiveInput, ArchiveReader};
-use crate::decode::{Helpers, Span};
 use crate::error::{Error, Result};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
@@ -19,7 +17,7 @@ use std::iter::Enumerate;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
 /// The ingestion of some inputs.
@@ -43,34 +41,11 @@ struct InputFailure {
     err: Error,
 }
 
-/// A task of the parser pool.
-enum IngestTask {
-    /// Entries of one input, by its number.
-    Parse(usize, Vec<ArchiveEntry>),
-    /// Gzip members in front of a reader, to be inflated.
-    Inflate(Arc<Span>),
-}
-
-/// The parser pool, as readers use it.
-#[derive(Clone)]
-struct ParserPool {
-    sender: Sender<IngestTask>,
-    /// The most spans that one reader has in the queue.
-    spans: usize,
-}
-
-impl Helpers for ParserPool {
-    fn have_time(&self) -> bool {
-        !self.sender.is_full()
-    }
-
-    fn post(&self, span: Arc<Span>) -> bool {
-        self.sender.try_send(IngestTask::Inflate(span)).is_ok()
-    }
-
-    fn most(&self) -> usize {
-        self.spans
-    }
+/// Entries of one input, which the parser pool opens.
+struct Parcel {
+    /// The number of the input.
+    input: usize,
+    entries: Vec<ArchiveEntry>,
 }
 
 /// A parcel of entries is sent when it reaches one of these.
@@ -106,9 +81,8 @@ impl<'c> ArchiveIngest<'c> {
         let threads = threads::workers();
         let wanted = (threads / 2).clamp(1, self.names.len().max(1));
         let (sender, receiver) = crossbeam_channel::bounded(threads * 4 + 2);
-        let pool = ParserPool { sender, spans: threads * 4 / wanted };
         let (batch, stats) = std::thread::scope(|scope| {
-            let readers = self.start_readers(scope, wanted, pool)?;
+            let readers = self.start_readers(scope, wanted, sender)?;
             let batch = self.parse_all(receiver);
             // The receiver is dropped, so every reader ends. A panic of a reader goes on here: its
             // input was not read to the end.
@@ -128,12 +102,12 @@ impl<'c> ArchiveIngest<'c> {
         &'s self,
         scope: &'s Scope<'s, '_>,
         readers: usize,
-        pool: ParserPool,
+        sender: Sender<Parcel>,
     ) -> Result<Vec<ScopedJoinHandle<'s, ReadStats>>> {
         let mut started = Vec::new();
         for _ in 0..readers {
-            let pool = pool.clone();
-            match threads::spawn(scope, move || self.read_inputs(&pool)) {
+            let sender = sender.clone();
+            match threads::spawn(scope, move || self.read_inputs(&sender)) {
                 Ok(reader) => started.push(reader),
                 Err(err) if started.is_empty() => return Err(err),
                 Err(_) => break,
@@ -143,11 +117,11 @@ impl<'c> ArchiveIngest<'c> {
     }
 
     /// Reads inputs until none is left. A failure drops the inputs that no reader has opened.
-    fn read_inputs(&self, pool: &ParserPool) -> ReadStats {
+    fn read_inputs(&self, sender: &Sender<Parcel>) -> ReadStats {
         let mut stats = ReadStats::default();
         loop {
             let Some((number, input)) = lock(&self.inputs).next() else { return stats };
-            match self.read_input(number, input, pool) {
+            match self.read_input(number, input, sender) {
                 Ok(read) => stats = stats.plus(read),
                 Err(err) => {
                     lock(&self.failures).push(InputFailure { input: number, err });
@@ -159,8 +133,8 @@ impl<'c> ArchiveIngest<'c> {
     }
 
     /// Sends the entries of one input to the pool, in parcels.
-    fn read_input(&self, number: usize, input: ArchiveInput<'_>, pool: &ParserPool) -> Result<ReadStats> {
-        let mut reader = ArchiveReader::open(input, self.options.skip_damaged, Box::new(pool.clone()), &self.meter)?;
+    fn read_input(&self, number: usize, input: ArchiveInput<'_>, sender: &Sender<Parcel>) -> Result<ReadStats> {
+        let mut reader = ArchiveReader::open(input, self.options.skip_damaged, &self.meter)?;
         let (mut parcel, mut weight) = (Vec::new(), 0);
         while let Some(entry) = reader.next_entry()? {
             weight += entry.weight();
@@ -170,31 +144,23 @@ impl<'c> ArchiveIngest<'c> {
             }
             weight = 0;
             // Sending fails after an error of the pool, which the pool reports.
-            if pool.sender.send(IngestTask::Parse(number, std::mem::take(&mut parcel))).is_err() {
+            if sender.send(Parcel { input: number, entries: std::mem::take(&mut parcel) }).is_err() {
                 return Ok(reader.stats());
             }
         }
-        let _ = pool.sender.send(IngestTask::Parse(number, parcel));
+        let _ = sender.send(Parcel { input: number, entries: parcel });
         Ok(reader.stats())
     }
 
-    /// Works off the tasks of the readers on all threads of the pool, with one batch per thread.
-    fn parse_all(&self, receiver: Receiver<IngestTask>) -> Result<CaptureBatch<'c>> {
+    /// Parses the parcels of the readers on all threads of the pool, with one batch per thread.
+    fn parse_all(&self, receiver: Receiver<Parcel>) -> Result<CaptureBatch<'c>> {
         let new = || CaptureBatch::new(self.options, self.store);
         let batch = receiver
             .into_iter()
             .par_bridge()
             .try_fold(
                 || None,
-                |batch: Option<CaptureBatch<'c>>, task| match task {
-                    IngestTask::Inflate(span) => {
-                        span.inflate();
-                        Ok(batch)
-                    }
-                    IngestTask::Parse(input, parcel) => {
-                        self.parse(batch.map_or_else(new, Ok)?, input, parcel).map(Some)
-                    }
-                },
+                |batch: Option<CaptureBatch<'c>>, parcel| self.parse(batch.map_or_else(new, Ok)?, parcel).map(Some),
             )
             .try_reduce(
                 || None,
@@ -207,10 +173,10 @@ impl<'c> ArchiveIngest<'c> {
     }
 
     /// Adds the entries of an input to a batch.
-    fn parse(&self, mut batch: CaptureBatch<'c>, input: usize, parcel: Vec<ArchiveEntry>) -> Result<CaptureBatch<'c>> {
-        let count = parcel.len() as u64;
-        for entry in parcel {
-            batch.add_entry(entry).map_err(|err| err.at(self.names[input]))?;
+    fn parse(&self, mut batch: CaptureBatch<'c>, parcel: Parcel) -> Result<CaptureBatch<'c>> {
+        let count = parcel.entries.len() as u64;
+        for entry in parcel.entries {
+            batch.add_entry(entry).map_err(|err| err.at(self.names[parcel.input]))?;
         }
         (self.progress)(CompileProgress {
             entries: self.entries.fetch_add(count, Ordering::Relaxed) + count,
