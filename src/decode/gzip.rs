@@ -1,39 +1,46 @@
-//! A gzip file of many members, with the offset of each, that can go on behind a damaged one.
+//! A reader of gzip files with many members. It reports the offset of each member and can continue
+//! after a damaged one.
 
 use crate::decode::member::{MAGIC, MAX_MEMBER, WholeMembers, header_len};
 use crate::error::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::{self, Read};
 
-/// How much of a member is kept so that [`GzipReader::resync`] can search it again for the next member's start.
-/// A damaged stream may decode garbage past its own end, so the search begins right behind the damaged header.
+/// The bytes of a member that are kept for [`GzipReader::resync`]. A damaged stream may decode
+/// garbage past its own end, so the search for the next member begins right after the damaged
+/// header.
 const MAX_KEPT: usize = 16 << 20;
 const READ_SIZE: u64 = 1 << 17;
 
-/// Reads the members one after the other, checking each one's length and CRC (RFC 1952): at once those that are short, and piece by piece
-/// those that are long or damaged.
+/// Reads the members one after the other and checks the length and the CRC of each (RFC 1952). A
+/// short member is inflated in one call; a long or damaged one is inflated as a stream.
 ///
-/// `flate2`'s own multi-member reader gives neither the offset of a damaged member nor a way to go on.
+/// The multi-member reader of `flate2` gives neither the offset of a damaged member nor a way to
+/// continue after it.
 pub(crate) struct GzipReader<R> {
     input: R,
-    /// Input bytes from file offset `base`; decoding is at `at`, the current member began at `member`.
+    /// Input bytes from file offset `base` on.
     buf: Vec<u8>,
     base: u64,
+    /// The next byte to decode, and the start of the current member, as indices into `buf`.
     at: usize,
     member: usize,
     whole: WholeMembers,
     inflate: Decompress,
     crc: Crc,
-    state: State,
+    state: MemberState,
 }
 
+/// The position of the next byte to decode.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum MemberState {
+    /// Between two members.
     Header,
-    /// Behind a header.
+    /// After a header.
     Start,
-    /// Within a member that is read piece by piece.
+    /// Within a member that is inflated as a stream.
     Body,
+    /// At the end of the file.
     Done,
 }
 
@@ -48,11 +55,11 @@ impl<R: Read> GzipReader<R> {
             whole: WholeMembers::new(),
             inflate: Decompress::new(false),
             crc: Crc::new(),
-            state: State::Header,
+            state: MemberState::Header,
         }
     }
 
-    /// The file offset at which the current member begins.
+    /// The file offset of the current member.
     pub(crate) fn member_offset(&self) -> u64 {
         self.base + self.member as u64
     }
@@ -61,14 +68,14 @@ impl<R: Read> GzipReader<R> {
         &self.input
     }
 
-    /// Reads more input; `false` at the end of the file. Forgets what lies before the current member.
+    /// Reads more input; `false` at the end of the file. Drops the bytes of earlier members.
     fn fill(&mut self) -> io::Result<bool> {
-        let forget = if self.at - self.member > MAX_KEPT { self.at } else { self.member };
-        if forget > 0 && self.buf.len() - forget < forget {
-            self.buf.drain(..forget);
-            self.base += forget as u64;
-            self.at -= forget;
-            self.member = self.member.saturating_sub(forget);
+        let dropped = if self.at - self.member > MAX_KEPT { self.at } else { self.member };
+        if dropped > 0 && self.buf.len() - dropped < dropped {
+            self.buf.drain(..dropped);
+            self.base += dropped as u64;
+            self.at -= dropped;
+            self.member = self.member.saturating_sub(dropped);
         }
         Ok(self.input.by_ref().take(READ_SIZE).read_to_end(&mut self.buf)? > 0)
     }
@@ -91,8 +98,9 @@ impl<R: Read> GzipReader<R> {
         Ok(u32::from_le_bytes([self.byte()?, self.byte()?, self.byte()?, self.byte()?]))
     }
 
-    /// Goes to where the next member begins; `false` at the end of the file. Zero bytes between members are padding.
-    fn begin(&mut self) -> io::Result<bool> {
+    /// Moves to the start of the next member; `false` at the end of the file. Zero bytes between
+    /// members are padding.
+    fn skip_padding(&mut self) -> io::Result<bool> {
         loop {
             self.member = self.at;
             if self.at == self.buf.len() && !self.fill()? {
@@ -119,19 +127,20 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
-    /// Goes to the next member and skips its header.
+    /// Moves to the next member and skips its header.
     fn next_member(&mut self) -> io::Result<()> {
-        self.state = if self.begin()? {
+        self.state = if self.skip_padding()? {
             self.header()?;
-            State::Start
+            MemberState::Start
         } else {
-            State::Done
+            MemberState::Done
         };
         Ok(())
     }
 
-    /// Inflates a member at once, if its end is near and `out` has room for all of it: the length.
-    fn at_once(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
+    /// Inflates a whole member in one call and gives its length, if its end is near and `out` has
+    /// room for all of it.
+    fn inflate_whole(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
         let Some(end) = self.near_end()? else { return Ok(None) };
         let len = self.whole.inflate(&self.buf[self.at..end], out);
         if len.is_some() {
@@ -140,7 +149,7 @@ impl<R: Read> GzipReader<R> {
         Ok(len)
     }
 
-    /// Where the member seems to end: where another seems to begin, or the file ends.
+    /// The probable end of the member: the next header, or the end of the file.
     fn near_end(&mut self) -> io::Result<Option<usize>> {
         let mut searched = 0;
         loop {
@@ -151,7 +160,7 @@ impl<R: Read> GzipReader<R> {
             if ahead.len() >= MAX_MEMBER {
                 return Ok(None);
             }
-            // The last two bytes may be the beginning of a header.
+            // The last two bytes may be the start of a header.
             searched = ahead.len().saturating_sub(MAGIC.len() - 1);
             if !self.fill()? {
                 return Ok(Some(self.buf.len()));
@@ -159,7 +168,8 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
-    fn body(&mut self, out: &mut [u8]) -> io::Result<usize> {
+    /// Inflates a piece of a member as a stream.
+    fn inflate_piece(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.at == self.buf.len() && !self.fill()? {
                 return Err(self.damaged("the file ends inside it"));
@@ -173,8 +183,8 @@ impl<R: Read> GzipReader<R> {
             let n = (self.inflate.total_out() - before_out) as usize;
             self.crc.update(&out[..n]);
             if status == Status::StreamEnd {
-                self.trailer()?;
-                self.state = State::Header;
+                self.check_trailer()?;
+                self.state = MemberState::Header;
             }
             if n > 0 || status == Status::StreamEnd {
                 return Ok(n);
@@ -182,7 +192,8 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
-    fn trailer(&mut self) -> io::Result<()> {
+    /// Checks the trailer of a member that was inflated as a stream.
+    fn check_trailer(&mut self) -> io::Result<()> {
         let (crc, len) = (self.u32()?, self.u32()?);
         if crc != self.crc.sum() || len != self.crc.amount() {
             return Err(self.damaged("its checksum does not fit its content"));
@@ -190,21 +201,22 @@ impl<R: Read> GzipReader<R> {
         Ok(())
     }
 
-    /// Goes to the next place behind the current member's first byte where a gzip header seems to begin.
+    /// Moves to the next probable gzip header after the first byte of the current member; `false`
+    /// if there is none.
     pub(crate) fn resync(&mut self) -> io::Result<bool> {
         let mut from = (self.member + 1).min(self.buf.len());
         loop {
             if let Some(at) = self.whole.next_start(&self.buf[from..]) {
                 self.at = from + at;
                 self.member = self.at;
-                self.state = State::Header;
+                self.state = MemberState::Header;
                 return Ok(true);
             }
-            // The last two bytes may be the beginning of a header.
+            // The last two bytes may be the start of a header.
             self.at = self.buf.len().saturating_sub(2).max(from.min(self.buf.len()));
             self.member = self.at;
             if !self.fill()? {
-                self.state = State::Done;
+                self.state = MemberState::Done;
                 return Ok(false);
             }
             from = self.member;
@@ -219,10 +231,10 @@ impl<R: Read> Read for GzipReader<R> {
         }
         loop {
             match self.state {
-                State::Header => self.next_member()?,
-                State::Start => match self.at_once(out)? {
+                MemberState::Header => self.next_member()?,
+                MemberState::Start => match self.inflate_whole(out)? {
                     Some(n) => {
-                        self.state = State::Header;
+                        self.state = MemberState::Header;
                         if n > 0 {
                             return Ok(n);
                         }
@@ -230,16 +242,16 @@ impl<R: Read> Read for GzipReader<R> {
                     None => {
                         self.inflate.reset(false);
                         self.crc.reset();
-                        self.state = State::Body;
+                        self.state = MemberState::Body;
                     }
                 },
-                State::Body => {
-                    let n = self.body(out)?;
+                MemberState::Body => {
+                    let n = self.inflate_piece(out)?;
                     if n > 0 {
                         return Ok(n);
                     }
                 }
-                State::Done => return Ok(0),
+                MemberState::Done => return Ok(0),
             }
         }
     }
@@ -259,7 +271,7 @@ mod tests {
         out.finish().unwrap()
     }
 
-    /// Reads to the end, skipping damage: the text and the number of damaged places.
+    /// Reads to the end and skips damage: the text and the number of damaged places.
     fn read_all(bytes: &[u8]) -> (String, u32) {
         let (mut reader, mut text, mut damaged) = (GzipReader::new(bytes), Vec::new(), 0);
         while reader.read_to_end(&mut text).is_err() {
@@ -272,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn members_follow_each_other_with_padding_between() {
+    fn padding_between_members_is_skipped() {
         let file = [member(b"one "), vec![0; 7], member(b""), member(b"two")].concat();
         assert_eq!(read_all(&file), ("one two".to_owned(), 0));
     }
@@ -288,8 +300,8 @@ mod tests {
         }
     }
 
-    /// The places where something is wrong with a file that is read so many bytes at a time. (What is wrong is told in other words
-    /// where the library is called more often.)
+    /// The damaged places of a file that is read `room` bytes at a time. The causes are left out:
+    /// their wording depends on the size of the reads.
     fn errors(bytes: &[u8], room: usize) -> Vec<String> {
         let (mut reader, mut out, mut errors) = (GzipReader::new(bytes), vec![0; room], Vec::new());
         loop {
@@ -305,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_the_same_at_once_and_piece_by_piece() {
+    fn reads_of_any_size_find_the_same_damage() {
         let file = [member(b"one one "), member(b"two"), vec![0; 3], member(b"three")].concat();
         for at in 0..file.len() {
             let mut flipped = file.clone();

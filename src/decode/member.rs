@@ -1,36 +1,37 @@
-//! A gzip member that is at hand from end to end, inflated at once.
+//! Inflates a gzip member that is completely in memory, in one call of `libdeflater`.
 
 use libdeflater::{Decompressor, crc32};
 use memchr::memmem::{self, Finder};
 
-/// How far behind its header the end of a member is looked for. Records of robots.txt files are far shorter, and what is longer
-/// gains little.
+/// The distance after its header in which the end of a member is searched. Records of robots.txt
+/// files are far shorter, and longer members gain little.
 pub(super) const MAX_MEMBER: usize = 1 << 17;
 
-/// What every member begins with.
+/// The first bytes of every member.
 pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
 
 const TRAILER_LEN: usize = 8;
 
-/// A longer header is none: names and comments are all that may make it long.
+/// The longest header. Only a name or a comment can make one long.
 const MAX_HEADER: usize = 1 << 20;
 
-/// The length of the header that `bytes` begin with (RFC 1952 §2.3.1); `None` if they end inside it.
+/// The length of the header at the start of `bytes` (RFC 1952 §2.3.1); `None` if they end inside
+/// it.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why it is no header.
 pub(super) fn header_len(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     let Some(fixed) = bytes.first_chunk::<10>() else { return Ok(None) };
     let flags = fixed[3];
     if fixed[..3] != *MAGIC || flags & 0xe0 != 0 {
         return Err("no gzip header here");
     }
-    let len = fields_end(bytes, flags).filter(|len| *len <= bytes.len());
+    let len = optional_fields_end(bytes, flags).filter(|len| *len <= bytes.len());
     if len.is_none() && bytes.len() > MAX_HEADER { Err("a gzip header without end") } else { Ok(len) }
 }
 
-/// Where the fields that the flags tell of end, behind the fixed part of a header.
-fn fields_end(bytes: &[u8], flags: u8) -> Option<usize> {
+/// The end of the optional header fields.
+fn optional_fields_end(bytes: &[u8], flags: u8) -> Option<usize> {
     let mut at = 10;
     if flags & 4 != 0 {
         at += 2 + usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
@@ -43,7 +44,7 @@ fn fields_end(bytes: &[u8], flags: u8) -> Option<usize> {
     Some(if flags & 2 != 0 { at + 2 } else { at })
 }
 
-/// How long a member says that its text is.
+/// The length of the text, from the trailer of the member.
 fn claimed_len(member: &[u8]) -> Option<usize> {
     member.last_chunk().map(|len| u32::from_le_bytes(*len) as usize)
 }
@@ -59,17 +60,19 @@ impl WholeMembers {
         Self { inflate: Decompressor::new(), magic: Finder::new(MAGIC) }
     }
 
-    /// The first place where another member seems to begin. Compressed bytes may look like that too.
+    /// The offset of the first probable header. Compressed bytes may look like one.
     pub(super) fn next_start(&self, bytes: &[u8]) -> Option<usize> {
         self.magic.find(bytes)
     }
 
-    /// Inflates what follows a member's header up to the end of its trailer, if that is what `member` is and `out` has room for all of
-    /// it: the length. `None` tells nothing but that it is to be read piece by piece; `out` may have been written to.
+    /// Inflates `member`, the bytes from the end of a header to the end of the trailer, and gives
+    /// the length of the text. `None` if `out` is too short or `member` is something else. Then the
+    /// caller inflates it as a stream; `out` has arbitrary content.
     ///
-    /// The library does not tell where the stream ended, so it is found by the trailer: length and checksum of what came out must
-    /// stand at the end of `member`, and nowhere before. So bytes behind the member are never taken for a part of it. (Bytes put between
-    /// stream and trailer go unnoticed. What came out is right all the same.)
+    /// The library does not report the end of the stream. So the length and the checksum of the
+    /// text must be the last bytes of `member` and occur nowhere before: bytes after the member
+    /// never count as part of it. (Bytes inserted between stream and trailer go unnoticed. The text
+    /// is right all the same.)
     pub(super) fn inflate(&mut self, member: &[u8], out: &mut [u8]) -> Option<usize> {
         let (stream, trailer) = member.split_last_chunk::<TRAILER_LEN>()?;
         let [a, b, c, d, ..] = *trailer;
@@ -112,19 +115,19 @@ mod tests {
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
-            // Only the bits that fill the last byte of the stream may be any.
-            let is_filling = at + TRAILER_LEN + 1 == whole.len();
-            assert!(inflate(&damaged, 4096).is_none_or(|out| is_filling && out == text), "byte {at}");
+            // Only the padding bits in the last byte of the stream may have any value.
+            let is_padding = at + TRAILER_LEN + 1 == whole.len();
+            assert!(inflate(&damaged, 4096).is_none_or(|out| is_padding && out == text), "byte {at}");
         }
     }
 
     #[test]
-    fn what_follows_a_member_is_no_part_of_it() {
+    fn bytes_after_a_member_are_no_part_of_it() {
         let whole = member(b"user-agent: *");
-        for behind in [&b"\0"[..], b"garbage", &whole[whole.len() - TRAILER_LEN..], &whole] {
-            assert_eq!(inflate(&[&whole, behind].concat(), 4096), None, "{behind:?}");
+        for after in [&b"\0"[..], b"garbage", &whole[whole.len() - TRAILER_LEN..], &whole] {
+            assert_eq!(inflate(&[&whole, after].concat(), 4096), None, "{after:?}");
         }
-        // The end of an empty member cannot be told from padding behind it.
+        // An empty member's end looks like the padding after it.
         assert_eq!(inflate(&member(b""), 0), None);
         assert_eq!(inflate(&[&member(b"")[..], &[0; 8]].concat(), 0), None);
     }

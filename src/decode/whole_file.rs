@@ -1,19 +1,19 @@
-//! Regular files that become shorter while they are read: an error, since what is missing would be
-//! missed by nobody.
+//! Detects regular files that become shorter while they are read. Otherwise the missing end would
+//! go unnoticed.
 
 use std::fs::File;
 use std::io::{self, Read};
 
-/// The bytes of a file, of which there must be as many as when it was opened; a file that grows is
-/// read to its new end.
+/// Reads a file, which must not end before its length at opening. A file that grows is read to its
+/// new end.
 pub(crate) struct WholeFile<R> {
     inner: R,
-    /// How many of the bytes that were there at opening are still to come.
+    /// The bytes that the file had at opening and that are still unread.
     left: u64,
 }
 
 impl<R: Read> WholeFile<R> {
-    /// `len`: how many bytes `inner` has to give.
+    /// `len` is the number of bytes that `inner` must give.
     fn new(inner: R, len: u64) -> Self {
         Self { inner, left: len }
     }
@@ -36,7 +36,7 @@ pub(crate) fn became_shorter() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, what)
 }
 
-/// Reads an open file, to its end at least if it is a regular one.
+/// A reader of an open file. A regular file must not become shorter.
 pub(crate) fn read_whole(file: File) -> Box<dyn Read + Send> {
     match file.metadata() {
         Ok(meta) if meta.is_file() => Box::new(WholeFile::new(file, meta.len())),
@@ -44,18 +44,18 @@ pub(crate) fn read_whole(file: File) -> Box<dyn Read + Send> {
     }
 }
 
-/// Standard input, to its end at least if it is a regular file.
+/// Standard input. A regular file must not become shorter.
 pub(crate) fn standard_input() -> Box<dyn Read + Send> {
     let left = redirected_len().unwrap_or(0);
     Box::new(WholeFile::new(io::stdin(), left))
 }
 
-/// How many bytes the regular file has from here on that standard input is.
+/// The remaining bytes of standard input if it is a regular file.
 #[cfg(unix)]
 fn redirected_len() -> Option<u64> {
     use std::io::Seek;
     use std::os::fd::AsFd;
-    // A copy of the descriptor shares the place in the file.
+    // A copy of the descriptor shares the file position.
     let mut file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
     let meta = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     Some(meta.len().saturating_sub(file.stream_position().ok()?))

@@ -1,4 +1,4 @@
-//! What a worker makes of a block to be annotated.
+//! Writes the verdicts of each line of a block, in one of the three forms.
 
 use crate::agent::Agent;
 use crate::error::Result;
@@ -8,38 +8,38 @@ use crate::filter::output::{Criterion, judge_records};
 use crate::filter::preference_text::PreferenceText;
 use crate::judge::LineVerdicts;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{PreferenceJudge, PreferenceScratch};
-use crate::judge::{Stage, Verdict};
+use crate::judge::{PreferenceJudge, PreferenceScratch, Stage, Verdict};
 use crate::pipeline::FilterStats;
-use crate::pipeline::blocks::{Block, Part};
+use crate::pipeline::blocks::{BlockKind, LineBlock};
 use crate::preferences::Preferences;
-use crate::records::{Records, without_end};
+use crate::records::{RecordFormat, without_end};
+use bstr::ByteSlice;
 use serde::de::IgnoredAny;
 use std::io::Write;
 
-/// The form, and what of it is the same for all lines.
-pub(super) struct Form {
+/// Writes annotations in one form. The texts that are the same for all lines are made once.
+pub(super) struct AnnotationWriter {
     form: AnnotateForm,
-    /// The agents' names with commas between them.
+    /// The agents' names, separated by commas.
     names: String,
-    /// What stands before each agent's verdict in JSON.
+    /// The JSON text in front of each agent's verdict.
     keys: Vec<String>,
     preferences: Option<PreferenceText>,
 }
 
-impl Form {
+impl AnnotationWriter {
     pub(super) fn new(form: AnnotateForm, agents: &[Agent], preferences: bool) -> Self {
         let names: Vec<String> = agents.iter().map(Agent::to_string).collect();
         let key = |(i, name): (usize, &String)| {
-            let before = if i == 0 { "" } else { "," };
-            format!("{before}{}:\"", serde_json::Value::from(name.as_str()))
+            let separator = if i == 0 { "" } else { "," };
+            format!("{separator}{}:\"", serde_json::Value::from(name.as_str()))
         };
         let preferences = preferences.then(|| PreferenceText::new(form, &names));
         Self { form, keys: names.iter().enumerate().map(key).collect(), names: names.join(","), preferences }
     }
 
-    /// What is written for the verdicts of a line: before it, or for JSON behind it.
-    fn put_verdicts(&self, verdicts: &LineVerdicts<'_>, out: &mut Vec<u8>) {
+    /// Writes the verdicts of a line. They precede the line; in JSON they follow it.
+    fn write_verdicts(&self, verdicts: &LineVerdicts<'_>, out: &mut Vec<u8>) {
         out.clear();
         match self.form {
             AnnotateForm::Letters => {
@@ -61,21 +61,21 @@ impl Form {
         }
     }
 
-    fn put_preferences(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
+    fn write_preferences(&self, preferences: &[Preferences], out: &mut Vec<u8>) {
         if let Some(text) = &self.preferences {
-            text.put(preferences, out);
+            text.write(preferences, out);
         }
     }
 
-    fn put_no_preferences(&self, out: &mut Vec<u8>) {
+    fn write_no_preferences(&self, out: &mut Vec<u8>) {
         if let Some(text) = &self.preferences {
-            text.put_nothing(out);
+            text.write_none(out);
         }
     }
 
-    /// What ends a line's verdicts and preferences.
+    /// Writes the text after the verdicts and preferences of a line.
     #[inline(always)]
-    fn put_end(&self, out: &mut Vec<u8>) {
+    fn write_end(&self, out: &mut Vec<u8>) {
         match self.form {
             AnnotateForm::Letters => {}
             AnnotateForm::Mask => out.push(b'\n'),
@@ -83,9 +83,17 @@ impl Form {
         }
     }
 
-    /// Writes a line, given what is written for its verdicts. It is called from two places, and as a call it would cost more than it does.
+    /// Writes a line with the text of its verdicts. It is inlined because the call would cost more
+    /// than the body.
     #[inline(always)]
-    fn put_line(&self, verdicts: &[u8], line: &[u8], is_invalid: bool, records: Option<&Records>, out: &mut Vec<u8>) {
+    fn write_line(
+        &self,
+        verdicts: &[u8],
+        line: &[u8],
+        is_invalid: bool,
+        format: Option<&RecordFormat>,
+        out: &mut Vec<u8>,
+    ) {
         match self.form {
             AnnotateForm::Letters => {
                 out.extend_from_slice(verdicts);
@@ -94,9 +102,9 @@ impl Form {
             AnnotateForm::Mask => out.extend_from_slice(verdicts),
             AnnotateForm::Jsonl => {
                 let text = line.trim_ascii();
-                // What has no URL may be no object either; of the others it is known.
+                // A line with a URL is known to be an object. A line without one may be anything.
                 let has_key =
-                    records.is_some_and(Records::are_objects) && (!is_invalid || is_object(without_mark(text)));
+                    format.is_some_and(RecordFormat::are_objects) && (!is_invalid || is_object(without_mark(text)));
                 match text.strip_suffix(b"}").filter(|_| has_key) {
                     Some(open) => {
                         out.extend_from_slice(open);
@@ -105,10 +113,10 @@ impl Form {
                         }
                     }
                     None => {
-                        let key = if records.is_none_or(Records::are_urls) { "url" } else { "line" };
-                        // The byte order mark before a first URL is no part of it.
+                        let key = if format.is_none_or(RecordFormat::are_urls) { "url" } else { "line" };
+                        // A byte order mark in front of the first URL is not part of it.
                         let line = if is_invalid { line } else { without_mark(line) };
-                        let line = String::from_utf8_lossy(without_end(line));
+                        let line = without_end(line).to_str_lossy();
                         let _ = write!(out, "{{\"{key}\":{},", serde_json::Value::from(line));
                     }
                 }
@@ -117,7 +125,7 @@ impl Form {
         }
     }
 
-    fn put_header(&self, header: &[u8], out: &mut Vec<u8>) {
+    fn write_header(&self, header: &[u8], out: &mut Vec<u8>) {
         if self.form == AnnotateForm::Letters {
             out.extend_from_slice(self.names.as_bytes());
             out.push(b'\t');
@@ -131,50 +139,57 @@ fn is_object(text: &[u8]) -> bool {
     text.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// Judges blocks, and writes what is asked for of their lines.
+/// A worker's scratch for judging and for preferences.
+pub(super) struct AnnotateScratch<'s> {
+    judge: Scratch<'s>,
+    preferences: PreferenceScratch,
+}
+
+impl<'s> AnnotateScratch<'s> {
+    pub(super) fn new(judge: &Engine<'s>) -> Self {
+        Self { judge: judge.scratch(), preferences: PreferenceScratch::default() }
+    }
+}
+
+/// Judges blocks and annotates their lines.
 pub(super) struct Annotator<'a, 's> {
     pub judge: &'a Engine<'s>,
     pub criterion: Criterion,
-    pub form: Form,
-    /// Where preferences are asked for.
+    pub writer: AnnotationWriter,
+    /// Set if preferences are written too.
     pub preferences: Option<PreferenceJudge<'a>>,
 }
 
 impl<'s> Annotator<'_, 's> {
-    pub(super) fn annotate(
-        &self,
-        block: &mut Block,
-        (scratch, memory): &mut (Scratch<'s>, PreferenceScratch),
-        stats: &mut FilterStats,
-    ) -> Result<()> {
+    pub(super) fn annotate(&self, block: &mut LineBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
         let mut out = std::mem::take(&mut block.annotated);
         out.clear();
         let agents = self.judge.agents().len();
         let data = block.data();
-        stats.bytes += data.len() as u64;
+        let mut stats = FilterStats { bytes: data.len() as u64, ..FilterStats::default() };
         stats.agent_allowed.resize(agents, 0);
-        match block.part {
-            Part::Lines => self.put_lines(block, scratch, memory, stats, &mut out)?,
-            Part::Header => self.form.put_header(data, &mut out),
-            Part::LongStart | Part::LongRest => put_long(&self.form, block.part, data, agents, stats, &mut out),
+        match block.kind {
+            BlockKind::Lines => self.write_lines(block, scratch, &mut stats, &mut out)?,
+            BlockKind::Header => self.writer.write_header(data, &mut out),
+            BlockKind::LongLineStart | BlockKind::LongLineRest => self.write_long(block, &mut stats, &mut out),
         }
-        block.annotated = out;
+        (block.annotated, block.stats) = (out, stats);
         Ok(())
     }
 
-    fn put_lines(
+    fn write_lines(
         &self,
-        block: &Block,
-        scratch: &mut Scratch<'s>,
-        memory: &mut PreferenceScratch,
+        block: &LineBlock,
+        scratch: &mut AnnotateScratch<'s>,
         stats: &mut FilterStats,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let (form, data, records) = (&self.form, block.data(), block.records.as_deref());
-        let (mut before, mut failed) = (Vec::new(), Ok(()));
+        let AnnotateScratch { judge: scratch, preferences: memory } = scratch;
+        let (writer, data, format) = (&self.writer, block.data(), block.format.as_deref());
+        let (mut text, mut failed) = (Vec::new(), Ok(()));
         judge_records(self.judge, block, Stage::Match, scratch, |lines, urls, verdicts| {
             self.criterion.count(&verdicts, lines.ends.len() as u64, stats);
-            form.put_verdicts(&verdicts, &mut before);
+            writer.write_verdicts(&verdicts, &mut text);
             let is_invalid = verdicts.unjudged() == Some(Verdict::Invalid);
             if is_invalid {
                 stats.count_blank(data, lines);
@@ -182,40 +197,42 @@ impl<'s> Annotator<'_, 's> {
             if let Some(preferences) = &self.preferences {
                 match preferences.has_any(verdicts.file(), memory) {
                     Ok(true) => {
-                        let verdicts_len = before.len();
+                        let verdicts_len = text.len();
                         for (line, url) in lines.ranges().zip(urls.iter()) {
-                            before.truncate(verdicts_len);
-                            form.put_preferences(preferences.at(verdicts.file(), url, memory), &mut before);
-                            form.put_end(&mut before);
-                            form.put_line(&before, &data[line], is_invalid, records, out);
+                            text.truncate(verdicts_len);
+                            writer.write_preferences(preferences.at(verdicts.file(), url, memory), &mut text);
+                            writer.write_end(&mut text);
+                            writer.write_line(&text, &data[line], is_invalid, format, out);
                         }
                         return;
                     }
-                    Ok(false) => form.put_no_preferences(&mut before),
+                    Ok(false) => writer.write_no_preferences(&mut text),
                     Err(err) => failed = Err(err),
                 }
             }
-            form.put_end(&mut before);
-            lines.ranges().for_each(|line| form.put_line(&before, &data[line], is_invalid, records, out));
+            writer.write_end(&mut text);
+            lines.ranges().for_each(|line| writer.write_line(&text, &data[line], is_invalid, format, out));
         })?;
         failed
     }
-}
 
-/// A line too long to be held, in parts: its text is passed on where lines are, and left out of JSON.
-fn put_long(form: &Form, part: Part, data: &[u8], agents: usize, stats: &mut FilterStats, out: &mut Vec<u8>) {
-    let mut verdicts = Vec::new();
-    form.put_verdicts(&LineVerdicts::invalid(agents), &mut verdicts);
-    form.put_no_preferences(&mut verdicts);
-    form.put_end(&mut verdicts);
-    if part == Part::LongStart {
-        stats.count(Verdict::Invalid, 1);
-        if form.form == AnnotateForm::Jsonl {
-            out.push(b'{');
+    /// Writes a part of a line that is too long to judge. The text of the line is passed on with
+    /// the letters, and left out of JSON.
+    fn write_long(&self, block: &LineBlock, stats: &mut FilterStats, out: &mut Vec<u8>) {
+        let form = self.writer.form;
+        if block.kind == BlockKind::LongLineStart {
+            stats.count(Verdict::Invalid, 1);
+            let mut text = Vec::new();
+            self.writer.write_verdicts(&LineVerdicts::invalid(self.judge.agents().len()), &mut text);
+            self.writer.write_no_preferences(&mut text);
+            self.writer.write_end(&mut text);
+            if form == AnnotateForm::Jsonl {
+                out.push(b'{');
+            }
+            out.extend_from_slice(&text);
         }
-        out.extend_from_slice(&verdicts);
-    }
-    if form.form == AnnotateForm::Letters {
-        out.extend_from_slice(data);
+        if form == AnnotateForm::Letters {
+            out.extend_from_slice(block.data());
+        }
     }
 }

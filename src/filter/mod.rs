@@ -1,4 +1,5 @@
-//! Lists of URLs through a judge: blocks of lines on all cores, results in the order of the input.
+//! Filters, annotates and counts lists of URLs: blocks of lines on all cores, results in input
+//! order.
 
 mod annotate;
 pub(crate) mod output;
@@ -10,50 +11,55 @@ pub(crate) use sample::Sample;
 pub(crate) use tally::Tally;
 
 use crate::error::Result;
-use crate::judge::{Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict};
-use crate::pipeline::{FilterProgress, FilterStats, Input, Part, workers};
+use crate::judge::{Judge, PreferenceJudge, Stage, Verdict};
+use crate::pipeline::blocks::{BlockKind, LineBlock};
+use crate::pipeline::lists::ListSource;
+use crate::pipeline::ordered::{self, OrderedItem};
+use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
+use annotate::{AnnotateScratch, AnnotationWriter, Annotator};
 use output::{Criterion, LineSink};
 use std::io::Write;
 
 /// Which lines a filter keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// Those that may be fetched.
+    /// Lines that may be fetched.
     #[default]
     Allowed,
-    /// Those that may not.
+    /// Lines that may not be fetched.
     Disallowed,
 }
 
-/// Of how many agents the kept verdict is required.
+/// The number of agents that must have the kept verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Require {
-    /// Of all.
+    /// All agents.
     #[default]
     All,
-    /// Of one or more.
+    /// One agent or more.
     Any,
 }
 
-/// What [`Filter::annotate`] writes for each line.
+/// The output of [`Filter::annotate`] for each line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnnotateForm {
-    /// One letter an agent ([`Verdict::letter`]), TAB, the line unchanged. For a header it is the names of the agents with commas between
-    /// them, TAB, the header.
+    /// One letter per agent ([`Verdict::letter`]), TAB, the line unchanged. A header becomes the
+    /// names of the agents, separated by commas, TAB, the header.
     #[default]
     Letters,
-    /// A JSON object. One of the input is left as it is but for a new last key `robots`: an object with the verdict
-    /// ([`Verdict::name`]) of each agent by its name. Any other line is the text at the key `url`, or `line` where it has more than a URL, of
-    /// a new object, in which bytes that are not UTF-8 are replaced. A header is left out.
+    /// A JSON object. An object of the input gets a new last key `robots`: an object with the
+    /// verdict ([`Verdict::name`]) of each agent by its name. Any other line becomes the string at
+    /// the key `url` of a new object, or at `line` if it is more than a URL. Bytes that are not
+    /// UTF-8 are replaced. A header is left out.
     Jsonl,
-    /// One digit an agent and nothing else: 1 for one that may fetch the URL, 0 for all others. A line for each record of
-    /// the input; a header has none.
+    /// One digit per agent and nothing else: 1 if the agent may fetch the URL, else 0. One line per
+    /// record; a header has none.
     Mask,
 }
 
-/// Where the lines of a filter go; `None` throws away. Every line goes to exactly one of them, with its bytes unchanged
-/// and in the order of the input.
+/// The outputs of a filter; `None` discards. Every line goes to exactly one output, with its bytes
+/// unchanged and in input order.
 #[derive(Default)]
 pub struct Outputs<'w> {
     /// The lines with the verdict that is kept.
@@ -75,8 +81,9 @@ impl std::fmt::Debug for Outputs<'_> {
 /// Runs lists of URLs through a [`Judge`], on all threads of the current rayon pool, at most
 /// [`max_threads`](crate::max_threads).
 ///
-/// Input is read and output written by a thread each; memory is a few blocks of 256 KiB for each thread (more only for lines
-/// that are longer). Lines may hold any bytes and be of any length: one of over 64 MiB is passed on unjudged, as no URL.
+/// Every worker reads, judges and writes blocks of 256 KiB. Memory is a few blocks per thread;
+/// compressed lists and longer lines take more. Lines may have any bytes and any length. A line
+/// over 64 MiB is no URL.
 ///
 /// ```
 /// use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Outputs, Snapshot};
@@ -117,114 +124,150 @@ impl<'f> Filter<'f> {
         Self { judge, criterion, until, records, form, preferences, progress: &|_| {} }
     }
 
-    /// Which lines to keep.
+    /// Sets which lines to keep.
     pub fn keep(mut self, keep: Keep, require: Require) -> Self {
         self.criterion = Criterion { keep, require };
         self
     }
 
-    /// Where the URLs of the inputs stand.
+    /// Sets the position of the URLs in the records of the inputs.
     pub fn records(mut self, records: RecordOptions) -> Self {
         self.records = records;
         self
     }
 
-    /// What [`annotate`](Self::annotate) writes.
+    /// Sets what [`annotate`](Self::annotate) writes.
     pub fn form(mut self, form: AnnotateForm) -> Self {
         self.form = form;
         self
     }
 
-    /// Whether [`annotate`](Self::annotate) also tells what the site prefers about the use of the URL's content ([`Preferences`](crate::Preferences)).
+    /// Sets whether [`annotate`](Self::annotate) also writes the site's preferences on the use of
+    /// its content ([`Preferences`](crate::Preferences)).
     ///
-    /// With [`AnnotateForm::Letters`] these are two columns more between the verdicts and the line: for each agent two letters, `train-ai`
-    /// and `search` ([`Preference::letter`](crate::Preference::letter)), and for each its content signals, `-` where there are none; in both a
-    /// semicolon between agents. In a header they are called `content-usage` and `content-signal`. With [`AnnotateForm::Jsonl`] it is a new last
-    /// key `robots_preferences`: an object with an object for each agent, `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
-    /// [`AnnotateForm::Mask`] has no place for them.
+    /// With [`AnnotateForm::Letters`] two columns follow the verdicts. The first has two letters
+    /// per agent, `train-ai` and `search` ([`Preference::letter`](crate::Preference::letter)). The
+    /// second has the content signals of each agent, or `-`. Semicolons separate agents. The header
+    /// names them `content-usage` and `content-signal`.
+    ///
+    /// With [`AnnotateForm::Jsonl`] a new last key `robots_preferences` has an object for each
+    /// agent: `{"train-ai":"n","search":"unknown","content-signal":{"search":"yes"}}`.
+    /// [`AnnotateForm::Mask`] leaves preferences out.
     pub fn preferences(mut self, preferences: bool) -> Self {
         self.preferences = preferences;
         self
     }
 
-    /// Ends the work on every line behind this stage, for a benchmark that takes the time apart: with an earlier stage than
-    /// [`Stage::Match`], [`run`](Self::run) writes no line and counts nothing but bytes.
+    /// Stops the work on every line after this stage, for a benchmark that times the stages. With
+    /// an earlier stage than [`Stage::Match`], [`run`](Self::run) writes no line and counts only
+    /// bytes.
     pub fn until(mut self, stage: Stage) -> Self {
         self.until = stage;
         self
     }
 
-    /// Is called after every block that was read.
+    /// Sets a function to call after every block that is read.
     pub fn progress(mut self, progress: &'f (dyn Fn(FilterProgress) + Sync)) -> Self {
         self.progress = progress;
         self
     }
 
-    /// Routes every line of the inputs, one after the other, to one of the outputs.
+    /// Writes every line of the inputs, in order, to one of the outputs.
     ///
     /// # Errors
-    /// What cannot be read or written, naming the file; [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of the snapshot. Outputs
-    /// may have been written in part by then.
+    /// I/O errors, which name the file, and [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) of
+    /// the snapshot. Outputs may be incomplete then.
     pub fn run(&self, inputs: Vec<Input>, outputs: Outputs<'_>) -> Result<FilterStats> {
-        let (allowed, disallowed) = self.criterion.by_verdict(outputs.kept, outputs.other);
-        let mut allowed = LineSink::new(allowed);
-        let mut disallowed = LineSink::new(disallowed);
-        let mut unknown = LineSink::new(outputs.unknown);
-        let mut invalid = LineSink::new(outputs.invalid);
-        let stats = workers::run(
+        let mut sinks = VerdictSinks::new(self.criterion, outputs);
+        let mut total = FilterStats::default();
+        ordered::run(
+            &ListSource::new(&self.records, self.progress),
             inputs,
-            &self.records,
-            self.progress,
             || self.judge.engine().scratch(),
-            |block, scratch, stats| {
-                output::runs(self.judge.engine(), self.criterion, self.until, block, scratch, stats)
-            },
-            |block| {
-                if block.part == Part::Header {
-                    let mut sinks = [&mut allowed, &mut disallowed, &mut unknown, &mut invalid].into_iter();
-                    return sinks.try_for_each(|sink| sink.put(block.data(), false));
-                }
-                let mut start = 0;
-                for &(verdict, end) in &block.runs {
-                    let sink = match verdict {
-                        Verdict::Allowed => &mut allowed,
-                        Verdict::Disallowed => &mut disallowed,
-                        Verdict::Unknown => &mut unknown,
-                        Verdict::Invalid => &mut invalid,
-                    };
-                    sink.put(&block.data()[start..end], block.part == Part::LongRest)?;
-                    start = end;
-                }
-                Ok(())
+            |block, scratch| output::find_runs(self.judge.engine(), self.criterion, self.until, block, scratch),
+            |item| {
+                let OrderedItem::Block(block) = item else { return Ok(()) };
+                total.add(&block.stats);
+                sinks.write(block)
             },
         )?;
-        for sink in [&mut allowed, &mut disallowed, &mut unknown, &mut invalid] {
-            sink.flush()?;
-        }
-        Ok(stats)
+        sinks.flush()?;
+        Ok(total)
     }
 
-    /// Writes something for every line of the inputs to `out`, in order, in the form that was asked for.
+    /// Writes every line of the inputs with its verdicts to `out`, in order, in the chosen
+    /// [form](Self::form).
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn annotate(&self, inputs: Vec<Input>, out: &mut (dyn Write + Send)) -> Result<FilterStats> {
-        let annotator = annotate::Annotator {
+        let annotator = Annotator {
             judge: self.judge.engine(),
             criterion: self.criterion,
-            form: annotate::Form::new(self.form, self.judge.agents(), self.preferences),
+            writer: AnnotationWriter::new(self.form, self.judge.agents(), self.preferences),
             preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
         };
         let mut sink = LineSink::new(Some(out));
-        let stats = workers::run(
+        let mut total = FilterStats::default();
+        ordered::run(
+            &ListSource::new(&self.records, self.progress),
             inputs,
-            &self.records,
-            self.progress,
-            || (self.judge.engine().scratch(), PreferenceScratch::default()),
-            |block, scratch, stats| annotator.annotate(block, scratch, stats),
-            |block| sink.put(&block.annotated, block.part == Part::LongRest),
+            || AnnotateScratch::new(self.judge.engine()),
+            |block, scratch| annotator.annotate(block, scratch),
+            |item| {
+                let OrderedItem::Block(block) = item else { return Ok(()) };
+                total.add(&block.stats);
+                Ok(sink.write(&block.annotated, block.kind == BlockKind::LongLineRest)?)
+            },
         )?;
         sink.flush()?;
-        Ok(stats)
+        Ok(total)
+    }
+}
+
+/// The output of each verdict.
+struct VerdictSinks<'w> {
+    allowed: LineSink<'w>,
+    disallowed: LineSink<'w>,
+    unknown: LineSink<'w>,
+    invalid: LineSink<'w>,
+}
+
+impl<'w> VerdictSinks<'w> {
+    fn new(criterion: Criterion, outputs: Outputs<'w>) -> Self {
+        let (allowed, disallowed) = criterion.by_verdict(outputs.kept, outputs.other);
+        Self {
+            allowed: LineSink::new(allowed),
+            disallowed: LineSink::new(disallowed),
+            unknown: LineSink::new(outputs.unknown),
+            invalid: LineSink::new(outputs.invalid),
+        }
+    }
+
+    fn all(&mut self) -> [&mut LineSink<'w>; 4] {
+        [&mut self.allowed, &mut self.disallowed, &mut self.unknown, &mut self.invalid]
+    }
+
+    /// Writes each run of lines to the output of its verdict, and a header to all outputs.
+    fn write(&mut self, block: &LineBlock) -> Result<()> {
+        if block.kind == BlockKind::Header {
+            return Ok(self.all().into_iter().try_for_each(|sink| sink.write(block.data(), false))?);
+        }
+        let mut start = 0;
+        for run in &block.runs {
+            let sink = match run.verdict {
+                Verdict::Allowed => &mut self.allowed,
+                Verdict::Disallowed => &mut self.disallowed,
+                Verdict::Unknown => &mut self.unknown,
+                Verdict::Invalid => &mut self.invalid,
+            };
+            sink.write(&block.data()[start..run.end], block.kind == BlockKind::LongLineRest)?;
+            start = run.end;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(self.all().into_iter().try_for_each(LineSink::flush)?)
     }
 }

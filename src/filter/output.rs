@@ -1,4 +1,5 @@
-//! What a worker makes of a block to be filtered, and how it is written: runs of lines, routed whole.
+//! Judges the lines of a block. A judged block becomes runs of lines with the same verdict; each
+//! run is one write.
 
 use crate::error::Result;
 use crate::filter::{Keep, Require};
@@ -7,10 +8,10 @@ use crate::judge::batch::LineRun;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
-use crate::pipeline::blocks::{Block, Part, Run};
+use crate::pipeline::blocks::{BlockKind, LineBlock, VerdictRun};
 use std::io::{self, Write};
 
-/// Which lines count as allowed, where there are several agents.
+/// Decides whether a line counts as allowed when several agents are judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Criterion {
     pub keep: Keep,
@@ -18,10 +19,10 @@ pub(crate) struct Criterion {
 }
 
 impl Criterion {
-    /// A line counts as disallowed if it is refused to one agent or more.
-    pub(crate) const REFUSED_TO_ANY: Self = Self { keep: Keep::Disallowed, require: Require::Any };
+    /// A line counts as disallowed if one agent or more may not fetch it.
+    pub(crate) const DISALLOWED_FOR_ANY: Self = Self { keep: Keep::Disallowed, require: Require::Any };
 
-    /// One verdict for the line: the kept one if the required agents have it, else the other.
+    /// The verdict of a line: the kept one if the required agents have it, else the other.
     #[inline]
     pub(crate) fn line_verdict(self, verdicts: &LineVerdicts<'_>, agents: usize) -> Verdict {
         if let Some(verdict) = verdicts.unjudged() {
@@ -35,7 +36,7 @@ impl Criterion {
         if is_allowed { Verdict::Allowed } else { Verdict::Disallowed }
     }
 
-    /// Counts so many lines with these verdicts, for each agent too.
+    /// Counts lines with these verdicts, in total and for each agent.
     #[inline]
     pub(crate) fn count(self, verdicts: &LineVerdicts<'_>, lines: u64, stats: &mut FilterStats) {
         stats.count(self.line_verdict(verdicts, verdicts.agents), lines);
@@ -46,7 +47,7 @@ impl Criterion {
         verdicts.count_allowed(lines, &mut stats.agent_allowed);
     }
 
-    /// Of the places for kept and for other lines, that for allowed and that for disallowed ones.
+    /// Maps the outputs for kept and other lines to those for allowed and disallowed lines.
     pub(crate) fn by_verdict<T>(self, kept: T, other: T) -> (T, T) {
         match self.keep {
             Keep::Allowed => (kept, other),
@@ -55,7 +56,7 @@ impl Criterion {
     }
 }
 
-/// The run that the line before belongs to.
+/// The run that the last line belongs to.
 #[derive(Default)]
 struct OpenRun {
     verdict: Option<Verdict>,
@@ -64,114 +65,119 @@ struct OpenRun {
 }
 
 impl OpenRun {
-    /// Takes lines, given by where they end: to this run, or to a new one.
+    /// Adds lines, given by their ends, to this run, or starts a new one.
     #[inline]
-    fn take(&mut self, verdict: Verdict, lines: &[usize], stats: &mut FilterStats, runs: &mut Vec<Run>) {
+    fn add(&mut self, verdict: Verdict, ends: &[usize], stats: &mut FilterStats, runs: &mut Vec<VerdictRun>) {
         if self.verdict != Some(verdict) {
-            self.end_it(stats, runs);
+            self.finish(stats, runs);
             *self = Self { verdict: Some(verdict), lines: 0, end: self.end };
         }
-        self.lines += lines.len() as u64;
-        self.end = lines.last().copied().unwrap_or(self.end);
+        self.lines += ends.len() as u64;
+        self.end = ends.last().copied().unwrap_or(self.end);
     }
 
-    /// Counts the run's lines and adds it to those that have ended.
-    fn end_it(&self, stats: &mut FilterStats, runs: &mut Vec<Run>) {
+    /// Counts the lines of the run and appends it to `runs`.
+    fn finish(&self, stats: &mut FilterStats, runs: &mut Vec<VerdictRun>) {
         if let Some(verdict) = self.verdict {
             stats.count(verdict, self.lines);
-            runs.push((verdict, self.end));
+            runs.push(VerdictRun { verdict, end: self.end });
         }
     }
 }
 
-/// Judges a block's lines and gathers them into runs.
-pub(crate) fn runs<'s>(
+/// Judges the lines of a block and groups them into runs.
+pub(crate) fn find_runs<'s>(
     judge: &Engine<'s>,
     criterion: Criterion,
     until: Stage,
-    block: &mut Block,
+    block: &mut LineBlock,
     scratch: &mut Scratch<'s>,
-    stats: &mut FilterStats,
 ) -> Result<()> {
     let mut runs = std::mem::take(&mut block.runs);
     runs.clear();
     let data = block.data();
-    stats.bytes += data.len() as u64;
-    if block.part == Part::Lines {
-        let agents = judge.agents().len();
-        let mut run = OpenRun::default();
-        judge_records(judge, block, until, scratch, |lines, _, verdicts| {
-            stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
-            let verdict = criterion.line_verdict(&verdicts, agents);
-            if verdict == Verdict::Invalid {
-                stats.count_blank(data, lines);
-            }
-            run.take(verdict, lines.ends, stats, &mut runs);
-        })?;
-        run.end_it(stats, &mut runs);
-    } else if block.part != Part::Header {
-        if block.part == Part::LongStart {
-            stats.count(Verdict::Invalid, 1);
+    let mut stats = FilterStats { bytes: data.len() as u64, ..FilterStats::default() };
+    match block.kind {
+        BlockKind::Lines => {
+            let agents = judge.agents().len();
+            let mut run = OpenRun::default();
+            judge_records(judge, block, until, scratch, |lines, _, verdicts| {
+                stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines.ends.len() as u64;
+                let verdict = criterion.line_verdict(&verdicts, agents);
+                if verdict == Verdict::Invalid {
+                    stats.count_blank(data, lines);
+                }
+                run.add(verdict, lines.ends, &mut stats, &mut runs);
+            })?;
+            run.finish(&mut stats, &mut runs);
         }
-        runs.push((Verdict::Invalid, data.len()));
+        BlockKind::Header => {}
+        BlockKind::LongLineStart | BlockKind::LongLineRest => {
+            // The parts of a long line count once.
+            stats.count(Verdict::Invalid, u64::from(block.kind == BlockKind::LongLineStart));
+            runs.push(VerdictRun { verdict: Verdict::Invalid, end: data.len() });
+        }
     }
-    block.runs = runs;
+    (block.runs, block.stats) = (runs, stats);
     Ok(())
 }
 
-/// The URLs of some records.
+/// The URLs of neighbouring records, as lines of a text.
 #[derive(Clone, Copy)]
-pub(crate) struct Urls<'u> {
+pub(crate) struct RecordUrls<'u> {
     text: &'u [u8],
     lines: LineRun<'u>,
 }
 
-impl<'u> Urls<'u> {
-    /// Each of them, with its line end.
+impl<'u> RecordUrls<'u> {
+    /// Each URL, with its line end.
     pub(crate) fn iter(self) -> impl Iterator<Item = &'u [u8]> {
         self.lines.ranges().map(move |range| &self.text[range])
     }
 }
 
-/// Calls `each` with the records of a block, their URLs and their verdicts, in order.
+/// Calls `each` in order with neighbouring records of a block that have the same verdicts, their
+/// URLs, and those verdicts.
 pub(crate) fn judge_records<'s>(
     judge: &Engine<'s>,
-    block: &Block,
+    block: &LineBlock,
     until: Stage,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(LineRun<'_>, Urls<'_>, LineVerdicts<'_>),
+    mut each: impl FnMut(LineRun<'_>, RecordUrls<'_>, LineVerdicts<'_>),
 ) -> Result<()> {
     let Some(extracted) = block.extracted() else {
         let text = block.data();
-        return judge.judge_lines(text, until, scratch, |lines, verdicts| each(lines, Urls { text, lines }, verdicts));
+        return judge
+            .judge_lines(text, until, scratch, |lines, verdicts| each(lines, RecordUrls { text, lines }, verdicts));
     };
     let (mut start, mut ends) = (0, extracted.ends.as_slice());
     judge.judge_lines(&extracted.urls, until, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
-        each(LineRun { start, ends: own }, Urls { text: &extracted.urls, lines: urls }, verdicts);
+        each(LineRun { start, ends: own }, RecordUrls { text: &extracted.urls, lines: urls }, verdicts);
         (start, ends) = (own.last().copied().unwrap_or(start), rest);
     })
 }
 
-/// An output that lines go to. A last line without a line end is given one if anything follows it.
+/// An output of lines. A last line without a line end gets one if anything follows.
 pub(crate) struct LineSink<'w> {
     out: Option<&'w mut (dyn Write + Send)>,
-    open: bool,
+    /// Whether the last line has no line end yet.
+    is_open: bool,
 }
 
 impl<'w> LineSink<'w> {
-    /// A sink; `None` throws away.
+    /// A sink; `None` discards.
     pub(crate) fn new(out: Option<&'w mut (dyn Write + Send)>) -> Self {
-        Self { out, open: false }
+        Self { out, is_open: false }
     }
 
-    /// Writes lines; `continues` says that they go on a line written before.
-    pub(crate) fn put(&mut self, lines: &[u8], continues: bool) -> io::Result<()> {
+    /// Writes lines. If it `continues`, the text continues the last line written.
+    pub(crate) fn write(&mut self, lines: &[u8], continues: bool) -> io::Result<()> {
         let (Some(out), Some(last)) = (&mut self.out, lines.last()) else { return Ok(()) };
-        if self.open && !continues {
+        if self.is_open && !continues {
             out.write_all(b"\n")?;
         }
-        self.open = *last != b'\n';
+        self.is_open = *last != b'\n';
         out.write_all(lines)
     }
 

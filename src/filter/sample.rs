@@ -1,7 +1,8 @@
-//! A sample of the refused URLs of lists of any length: every so-manieth, in the order of the input.
+//! A systematic sample of a stream of unknown length: every n-th item, in order. The interval
+//! doubles when the sample is full.
 
-/// Every [`every`](Self::every)-th of the items that were put, beginning with the first. It holds from half of its limit up to that
-/// limit, and what it holds depends on the items and their order alone.
+/// Every [`every`](Self::every)-th item, from the first on. It holds between half of its limit and
+/// the limit, and depends on nothing but the items and their order.
 #[derive(Debug)]
 pub(crate) struct Sample {
     limit: usize,
@@ -10,7 +11,7 @@ pub(crate) struct Sample {
     urls: Vec<Vec<u8>>,
 }
 
-/// A longer URL is not held; it stands in the sample as an empty one.
+/// A longer URL is held as an empty one.
 const MAX_URL: usize = 8 << 10;
 
 impl Sample {
@@ -19,12 +20,12 @@ impl Sample {
         Self { limit: limit.max(1), every: 1, seen: 0, urls: Vec::new() }
     }
 
-    /// Puts so many items, of which `url` gives the one of a number.
-    pub(crate) fn put(&mut self, count: usize, url: impl Fn(usize) -> Vec<u8>) {
+    /// Adds `count` items; `url` gives an item by its number among them.
+    pub(crate) fn add(&mut self, count: usize, url: impl Fn(usize) -> Vec<u8>) {
         let (before, count) = (self.seen, count as u64);
         self.seen += count;
         loop {
-            // The first item of these whose number is a multiple.
+            // The number of the next sampled item is the next multiple of the interval.
             let next = self.urls.len() as u64 * self.every;
             if next >= before + count {
                 return;
@@ -38,7 +39,7 @@ impl Sample {
         }
     }
 
-    /// Keeps every other one.
+    /// Drops every second item and doubles the interval.
     fn thin(&mut self) {
         let mut number = 0;
         self.urls.retain(|_| {
@@ -48,7 +49,7 @@ impl Sample {
         self.every *= 2;
     }
 
-    /// How many items there are to one of the sample.
+    /// The sampling interval.
     pub(crate) fn every(&self) -> u64 {
         self.every
     }
@@ -64,24 +65,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_holds_every_so_manieth_whatever_the_parcels() {
-        for (total, parcel) in [(0, 1), (5, 5), (8, 3), (9, 1), (1000, 7), (1000, 1000), (1023, 64)] {
+    fn batches_do_not_change_the_sample() {
+        for (total, batch) in [(0, 1), (5, 5), (8, 3), (9, 1), (1000, 7), (1000, 1000), (1023, 64)] {
             let mut sample = Sample::new(8);
             let items: Vec<usize> = (0..total).collect();
-            for parcel in items.chunks(parcel) {
-                sample.put(parcel.len(), |number| parcel[number].to_string().into_bytes());
+            for batch in items.chunks(batch) {
+                sample.add(batch.len(), |number| batch[number].to_string().into_bytes());
             }
             let every = sample.every() as usize;
             let expected: Vec<Vec<u8>> = (0..total).step_by(every).map(|n| n.to_string().into_bytes()).collect();
-            assert_eq!(sample.urls(), expected, "{total} in parcels of {parcel}");
+            assert_eq!(sample.urls(), expected, "{total} in batches of {batch}");
             assert!(sample.urls().len() <= 8 && (every == 1 || sample.urls().len() >= 4), "{total}: {every}");
         }
     }
 
     #[test]
-    fn a_long_one_is_not_held() {
+    fn long_urls_are_held_as_empty() {
         let mut sample = Sample::new(2);
-        sample.put(1, |_| vec![b'x'; MAX_URL + 1]);
+        sample.add(1, |_| vec![b'x'; MAX_URL + 1]);
         assert_eq!(sample.urls(), [b""]);
     }
 }

@@ -1,4 +1,5 @@
-//! Lists of URLs counted instead of written: by agent, by what verdicts rest on, by origin, and a sample of the refused.
+//! Counts lists of URLs for a report: by agent, by reason and by origin, with a sample of the
+//! disallowed URLs.
 
 use crate::error::Result;
 use crate::filter::Filter;
@@ -8,206 +9,233 @@ use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{LineVerdicts, Reason};
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
-use crate::pipeline::blocks::{Block, Input, Part};
-use crate::pipeline::workers;
+use crate::pipeline::blocks::{BlockKind, Input, LineBlock};
+use crate::pipeline::lists::ListSource;
+use crate::pipeline::ordered::{self, OrderedItem};
+use crate::records::ExtractedUrls;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What all workers count together. Takes 16 bytes for each origin of the snapshot, however many URLs there are.
+/// The counts of all workers. They take 16 bytes per origin of the snapshot, however many URLs
+/// there are.
 pub(crate) struct Tally {
-    /// For each row of the section `origin metadata`.
+    /// One count per row of the snapshot's table of origins.
     origins: Vec<OriginCount>,
-    /// For each basis.
-    bases: [AtomicU64; BASES],
-    /// For each basis and agent.
-    refused: Vec<AtomicU64>,
+    /// URLs by reason.
+    reasons: [AtomicU64; REASONS],
+    /// Disallowed URLs by reason and agent.
+    disallowed: Vec<AtomicU64>,
     agents: usize,
 }
 
-const BASES: usize = Reason::ALL.len();
+const REASONS: usize = Reason::ALL.len();
 
 #[derive(Default)]
 struct OriginCount {
     urls: AtomicU64,
-    refused: AtomicU64,
+    disallowed: AtomicU64,
 }
 
 impl Tally {
     pub(crate) fn new(origins: u32, agents: usize) -> Self {
         Self {
             origins: (0..origins).map(|_| OriginCount::default()).collect(),
-            bases: Default::default(),
-            refused: (0..BASES * agents).map(|_| AtomicU64::new(0)).collect(),
+            reasons: Default::default(),
+            disallowed: (0..REASONS * agents).map(|_| AtomicU64::new(0)).collect(),
             agents,
         }
     }
 
-    /// How many URLs of the origin in this row there were, and how many of them are refused to one agent or more.
+    /// The URLs of the origin in this row, and the URLs among them that are disallowed for one
+    /// agent or more.
     pub(crate) fn of_origin(&self, row: u32) -> [u64; 2] {
-        self.origins.get(row as usize).map_or([0; 2], |count| [count.urls.load(LOOSE), count.refused.load(LOOSE)])
+        self.origins
+            .get(row as usize)
+            .map_or([0; 2], |count| [count.urls.load(Ordering::Relaxed), count.disallowed.load(Ordering::Relaxed)])
     }
 
-    /// How many URLs have this basis, and how many of them each agent is refused.
-    pub(crate) fn of_basis(&self, basis: Reason) -> (u64, Vec<u64>) {
-        let refused = self.refused.iter().skip(basis as usize * self.agents).take(self.agents);
-        (self.bases[basis as usize].load(LOOSE), refused.map(|count| count.load(LOOSE)).collect())
+    /// The URLs with this reason, and for each agent the disallowed ones among them.
+    pub(crate) fn of_basis(&self, reason: Reason) -> (u64, Vec<u64>) {
+        let disallowed = self.disallowed.iter().skip(reason as usize * self.agents).take(self.agents);
+        (
+            self.reasons[reason as usize].load(Ordering::Relaxed),
+            disallowed.map(|count| count.load(Ordering::Relaxed)).collect(),
+        )
     }
 }
 
-/// The counts are read when all workers have ended.
-const LOOSE: Ordering = Ordering::Relaxed;
-
-/// Origins whose counts a worker holds back: a line of every list of mixed hosts would else be two writes to memory that is shared.
+/// The origins whose counts a worker buffers. Otherwise every line of a list of mixed hosts would
+/// write to shared memory twice.
 const PENDING: usize = 1024;
 
-/// One worker's counts, from time to time added to those of all.
-pub(crate) struct Local {
-    bases: [u64; BASES],
-    refused: Vec<u64>,
-    /// Row, URLs and refused URLs of some origins, each at the place that its row gives.
-    pending: Vec<(u32, u64, u64)>,
+/// The counts of one worker, which it adds to those of all workers after each block.
+pub(crate) struct WorkerTally {
+    reasons: [u64; REASONS],
+    disallowed: Vec<u64>,
+    /// A direct-mapped cache of origins by row.
+    pending: Vec<PendingOrigin>,
 }
 
-impl Local {
+/// The buffered counts of one origin.
+#[derive(Clone, Copy, Default)]
+struct PendingOrigin {
+    row: u32,
+    urls: u64,
+    disallowed: u64,
+}
+
+impl WorkerTally {
     pub(crate) fn new(agents: usize) -> Self {
-        Self { bases: [0; BASES], refused: vec![0; BASES * agents], pending: vec![(0, 0, 0); PENDING] }
+        Self {
+            reasons: [0; REASONS],
+            disallowed: vec![0; REASONS * agents],
+            pending: vec![PendingOrigin::default(); PENDING],
+        }
     }
 
-    /// Counts so many URLs with these verdicts; whether they are refused to one agent or more.
+    /// Counts URLs with these verdicts. Returns whether they are disallowed for one agent or more.
     #[inline]
     pub(crate) fn count(&mut self, verdicts: &LineVerdicts<'_>, urls: u64, tally: &Tally) -> bool {
         let reason = verdicts.reason() as usize;
-        self.bases[reason] += urls;
-        let refused = &mut self.refused[reason * tally.agents..][..tally.agents];
-        let is_refused = match verdicts.bits() {
+        self.reasons[reason] += urls;
+        let disallowed = &mut self.disallowed[reason * tally.agents..][..tally.agents];
+        let is_disallowed = match verdicts.bits() {
             Err(Verdict::Disallowed) => {
-                refused.iter_mut().for_each(|count| *count += urls);
+                disallowed.iter_mut().for_each(|count| *count += urls);
                 true
             }
             Err(_) => false,
-            Ok(allowed) => count_refused(allowed, urls, refused),
+            Ok(allowed) => count_disallowed(allowed, urls, disallowed),
         };
         if let Some(row) = verdicts.row() {
             let pending = &mut self.pending[row as usize % PENDING];
-            if pending.0 != row {
-                if let Some(before) = tally.origins.get(pending.0 as usize) {
-                    before.add(pending.1, pending.2);
+            if pending.row != row {
+                // Another origin has this slot: its counts are added to the shared ones.
+                if let Some(origin) = tally.origins.get(pending.row as usize) {
+                    origin.add(pending.urls, pending.disallowed);
                 }
-                *pending = (row, 0, 0);
+                *pending = PendingOrigin { row, ..PendingOrigin::default() };
             }
-            pending.1 += urls;
-            pending.2 += u64::from(is_refused) * urls;
+            pending.urls += urls;
+            pending.disallowed += u64::from(is_disallowed) * urls;
         }
-        is_refused
+        is_disallowed
     }
 
-    /// Adds all to the counts of all workers.
-    pub(crate) fn hand_over(&mut self, tally: &Tally) {
-        let sums = tally.bases.iter().chain(&tally.refused);
-        for (sum, count) in sums.zip(self.bases.iter_mut().chain(&mut self.refused)).filter(|(_, count)| **count > 0) {
-            sum.fetch_add(std::mem::take(count), LOOSE);
+    /// Adds all counts to the shared ones and resets them.
+    pub(crate) fn flush(&mut self, tally: &Tally) {
+        let sums = tally.reasons.iter().chain(&tally.disallowed);
+        for (sum, count) in
+            sums.zip(self.reasons.iter_mut().chain(&mut self.disallowed)).filter(|(_, count)| **count > 0)
+        {
+            sum.fetch_add(std::mem::take(count), Ordering::Relaxed);
         }
-        for (row, urls, refused) in self.pending.iter_mut().filter(|(_, urls, _)| *urls > 0) {
-            if let Some(origin) = tally.origins.get(*row as usize) {
-                origin.add(std::mem::take(urls), std::mem::take(refused));
+        for pending in self.pending.iter_mut().filter(|pending| pending.urls > 0) {
+            if let Some(origin) = tally.origins.get(pending.row as usize) {
+                origin.add(std::mem::take(&mut pending.urls), std::mem::take(&mut pending.disallowed));
             }
         }
     }
 }
 
 impl OriginCount {
-    fn add(&self, urls: u64, refused: u64) {
+    fn add(&self, urls: u64, disallowed: u64) {
         if urls > 0 {
-            self.urls.fetch_add(urls, LOOSE);
+            self.urls.fetch_add(urls, Ordering::Relaxed);
         }
-        if refused > 0 {
-            self.refused.fetch_add(refused, LOOSE);
+        if disallowed > 0 {
+            self.disallowed.fetch_add(disallowed, Ordering::Relaxed);
         }
     }
 }
 
-/// Counts the agents whose bits are not set; whether there are any.
+/// Adds `urls` to the count of every agent whose bit is not set. Returns whether there are such
+/// agents.
 #[inline]
-fn count_refused(allowed: &[u64], urls: u64, counts: &mut [u64]) -> bool {
+fn count_disallowed(allowed: &[u64], urls: u64, counts: &mut [u64]) -> bool {
     let mut any = false;
     for (word, counts) in allowed.iter().zip(counts.chunks_mut(64)) {
-        let mut refused = !word & (u64::MAX >> (64 - counts.len()));
-        any |= refused != 0;
-        while refused != 0 {
-            counts[refused.trailing_zeros() as usize] += urls;
-            refused &= refused - 1;
+        let mut disallowed = !word & (u64::MAX >> (64 - counts.len()));
+        any |= disallowed != 0;
+        while disallowed != 0 {
+            counts[disallowed.trailing_zeros() as usize] += urls;
+            disallowed &= disallowed - 1;
         }
     }
     any
 }
 
 impl Filter<'_> {
-    /// Counts every line of the inputs, and takes the sample; a line counts as disallowed if an agent or more may not fetch it.
+    /// Counts every line of the inputs and takes the sample. A line counts as disallowed if one
+    /// agent or more may not fetch it.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub(crate) fn tally(&self, inputs: Vec<Input>, tally: &Tally, sample: &mut Sample) -> Result<FilterStats> {
-        let criterion = Criterion::REFUSED_TO_ANY;
-        workers::run(
+        let engine = self.judge.engine();
+        let mut total = FilterStats::default();
+        ordered::run(
+            &ListSource::new(&self.records, self.progress),
             inputs,
-            &self.records,
-            self.progress,
-            || (self.judge.engine().scratch(), Local::new(tally.agents)),
-            |block, (scratch, local), stats| {
-                let counted = count_block(self.judge.engine(), criterion, block, scratch, stats, |verdicts, lines| {
-                    local.count(verdicts, lines, tally)
-                });
-                local.hand_over(tally);
+            || (engine.scratch(), WorkerTally::new(tally.agents)),
+            |block, (scratch, local)| {
+                let counted =
+                    count_block(engine, block, scratch, |verdicts, lines| local.count(verdicts, lines, tally));
+                local.flush(tally);
                 counted
             },
-            |block| {
-                sample.put(block.refused.len(), |number| url_of(block, block.refused[number].clone()));
+            |item| {
+                if let OrderedItem::Block(block) = item {
+                    total.add(&block.stats);
+                    sample.add(block.disallowed.len(), |number| url_of(block, block.disallowed[number].clone()));
+                }
                 Ok(())
             },
-        )
+        )?;
+        Ok(total)
     }
 }
 
-/// Judges a block's lines, counts them, and notes in the block which of them `count` says are refused.
+/// Judges and counts the lines of a block. Lines for which `count` returns true are disallowed, and
+/// the block keeps them.
 fn count_block<'s>(
     judge: &Engine<'s>,
-    criterion: Criterion,
-    block: &mut Block,
+    block: &mut LineBlock,
     scratch: &mut Scratch<'s>,
-    stats: &mut FilterStats,
     mut count: impl FnMut(&LineVerdicts<'_>, u64) -> bool,
 ) -> Result<()> {
-    let mut refused = std::mem::take(&mut block.refused);
-    refused.clear();
+    let criterion = Criterion::DISALLOWED_FOR_ANY;
+    let mut disallowed = std::mem::take(&mut block.disallowed);
+    disallowed.clear();
     let data = block.data();
-    stats.bytes += data.len() as u64;
-    match block.part {
-        Part::Lines => judge_records(judge, block, Stage::Match, scratch, |lines, _, verdicts| {
+    let mut stats = FilterStats { bytes: data.len() as u64, ..FilterStats::default() };
+    match block.kind {
+        BlockKind::Lines => judge_records(judge, block, Stage::Match, scratch, |lines, _, verdicts| {
             let number = lines.ends.len() as u64;
-            criterion.count(&verdicts, number, stats);
+            criterion.count(&verdicts, number, &mut stats);
             if verdicts.unjudged() == Some(Verdict::Invalid) {
                 stats.count_blank(data, lines);
             }
             if count(&verdicts, number) {
-                refused.extend(lines.ranges());
+                disallowed.extend(lines.ranges());
             }
         })?,
-        Part::LongStart => {
+        BlockKind::LongLineStart => {
             let verdicts = LineVerdicts::invalid(judge.agents().len());
-            criterion.count(&verdicts, 1, stats);
+            criterion.count(&verdicts, 1, &mut stats);
             count(&verdicts, 1);
         }
-        Part::Header | Part::LongRest => {}
+        BlockKind::Header | BlockKind::LongLineRest => {}
     }
-    block.refused = refused;
+    (block.disallowed, block.stats) = (disallowed, stats);
     Ok(())
 }
 
 /// The URL of a record of a block.
-fn url_of(block: &Block, record: Range<usize>) -> Vec<u8> {
+fn url_of(block: &LineBlock, record: Range<usize>) -> Vec<u8> {
     let text = block.data().get(record).unwrap_or_default();
-    let Some(records) = &block.records else { return text.trim_ascii().to_vec() };
-    let mut extracted = crate::records::Extracted::default();
-    records.extract(text, &mut extracted);
+    let Some(format) = &block.format else { return text.trim_ascii().to_vec() };
+    let mut extracted = ExtractedUrls::default();
+    format.extract(text, &mut extracted);
     extracted.urls.trim_ascii().to_vec()
 }

@@ -1,21 +1,23 @@
-//! Every row group as it is, with columns of verdicts behind its own.
+//! Copies every row group and appends columns of verdicts.
 //!
-//! All workers judge, while one thread more copies the columns that are there.
+//! All workers judge, and one more thread copies the existing columns meanwhile.
 
 use crate::error::{Error, Result};
-use crate::parquet::columns::{Columns, Encoders};
+use crate::parquet::columns::ColumnEncoders;
 use crate::parquet::input::{ParquetInput, bad, guard};
-use crate::parquet::pipeline::{self, Place, Step};
-use crate::parquet::spool::Encoded;
-use crate::parquet::table::Table;
-use crate::parquet::{ParquetFilter, places, same_schema, verdicts};
+use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups};
+use crate::parquet::spool::EncodedChunk;
+use crate::parquet::table::TableWriter;
+use crate::parquet::verdicts::judge_batch;
+use crate::parquet::{ParquetFilter, same_schema};
 use crate::pipeline::FilterStats;
+use crate::pipeline::ordered::{self, OrderedItem};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use parquet::file::metadata::KeyValue;
 use std::path::Path;
 
-/// Row groups whose verdicts may wait for their other columns to be copied.
+/// The row groups whose verdicts may wait until their other columns are copied.
 const AHEAD: usize = 2;
 
 pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], out: &Path) -> Result<FilterStats> {
@@ -25,20 +27,21 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], out: &Pat
     let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
     let entries = vec![KeyValue::new("robosieve.agents".to_owned(), names.join(","))];
     let fields = filter.columns.fields(agents, name)?;
-    let mut table = Table::create(out, first, &fields, entries).map_err(|err| err.at(&first.path))?;
+    let mut table = TableWriter::create(out, first, &fields, entries).map_err(|err| err.at(&first.path))?;
     let new_columns = table.columns_from(first.schema().num_columns());
     let properties = table.properties();
-    let encoders = || Encoders::new(&new_columns, &properties, out);
-    let places = places(inputs);
+    let encoders = || ColumnEncoders::new(&new_columns, &properties, out);
+    let row_groups = all_row_groups(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);
-    let (to, from) = (&mut table, &places);
+    let (to, from) = (&mut table, &row_groups);
     let judged = std::thread::scope(|scope| {
-        // The thread owns the receiver and drops it when copying ends, so that `send` fails instead
-        // of waiting for ever.
+        // The thread owns the receiver and drops it when copying ends. Then `send` fails instead of
+        // waiting for ever.
         let copying = threads::spawn(scope, move || guard(|| copy(to, inputs, from, receiver)))?;
         let judged = judge(filter, inputs, from, encoders, sender);
         let copied = copying.join().unwrap_or_else(|_| bad("the thread that copies columns panicked"));
-        // Where one half fails the other is cut off; the cause is that of the half that was not.
+        // If one half fails, the other is cut off. The error to report is that of the half that was
+        // not cut off.
         match (judged, copied) {
             (Err(err), _) if !is_cut_off(&err) => Err(err),
             (_, Err(err)) => Err(err),
@@ -50,35 +53,35 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], out: &Pat
     Ok(judged)
 }
 
-/// Judges all row groups and sends their new columns on.
+/// Judges all row groups and sends their new columns to the copying thread.
 fn judge(
     filter: &ParquetFilter<'_>,
     inputs: &[ParquetInput],
-    places: &[Place],
-    encoders: impl Fn() -> Encoders + Send + Sync,
-    sender: Sender<Vec<Encoded>>,
+    row_groups: &[RowGroupId],
+    encoders: impl Fn() -> ColumnEncoders + Send + Sync,
+    sender: Sender<Vec<EncodedChunk>>,
 ) -> Result<FilterStats> {
-    let agents = filter.judge.agents().len();
+    let engine = filter.judge.engine();
     let mut total = FilterStats::default();
     let mut progress = filter.progress_of(inputs);
     let mut open = encoders();
-    pipeline::run(
-        inputs,
-        places,
-        || filter.judge.engine().scratch(),
-        |batch, scratch| {
-            let mut columns = filter.columns.batch(agents, batch.rows);
-            let stats = verdicts::judge(filter.judge.engine(), filter.criterion, batch, scratch, &mut columns)?;
-            columns.squeeze();
-            Ok((columns, stats))
+    ordered::run(
+        &RowGroupSource { inputs },
+        row_groups.to_vec(),
+        || engine.scratch(),
+        |block, scratch| {
+            block.columns = filter.columns.batch(engine.agents().len(), block.urls.rows);
+            block.stats = judge_batch(engine, filter.criterion, &block.urls, scratch, &mut block.columns)?;
+            block.columns.drop_nulls();
+            Ok(())
         },
-        |step: Step<(Columns, FilterStats)>| match step {
-            Step::Rows((columns, stats)) => {
-                total.add(&stats);
+        |item| match item {
+            OrderedItem::Block(block) => {
+                total.add(&block.stats);
                 progress(total.lines);
-                guard(|| open.write(&columns))
+                guard(|| open.write(&block.columns))
             }
-            Step::End => {
+            OrderedItem::EndOfInput => {
                 let done = std::mem::replace(&mut open, encoders());
                 sender.send(guard(|| done.close())?).map_err(|_| cut_off())
             }
@@ -87,14 +90,20 @@ fn judge(
     Ok(total)
 }
 
-fn copy(table: &mut Table, inputs: &[ParquetInput], places: &[Place], judged: Receiver<Vec<Encoded>>) -> Result<()> {
-    for &(file, row_group) in places {
-        table.copy(&inputs[file], row_group, || judged.recv().map_err(|_| cut_off()))?;
+/// Copies the columns of all row groups, and appends the new columns as they arrive.
+fn copy(
+    table: &mut TableWriter,
+    inputs: &[ParquetInput],
+    row_groups: &[RowGroupId],
+    judged: Receiver<Vec<EncodedChunk>>,
+) -> Result<()> {
+    for id in row_groups {
+        table.copy(&inputs[id.file], id.row_group, || judged.recv().map_err(|_| cut_off()))?;
     }
     Ok(())
 }
 
-/// The other half has ended with an error.
+/// The error that the other half has failed.
 fn cut_off() -> Error {
     std::io::Error::from(std::io::ErrorKind::ConnectionAborted).into()
 }

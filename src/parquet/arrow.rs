@@ -1,9 +1,10 @@
-//! `ARROW:schema`, where writers note the Arrow types of all columns: new columns noted behind the others.
+//! Adds columns to `ARROW:schema`, the metadata entry with the Arrow types of all columns.
 //!
-//! The entry is an encapsulated message of Arrow's IPC format (Columnar.rst; Message.fbs and Schema.fbs for the tables) in base64. Of it
-//! only the root has to be understood: the notes of the columns that are there stay the bytes they were.
+//! The entry is an encapsulated message of Arrow's IPC format in base64 (Columnar.rst; Message.fbs
+//! and Schema.fbs for the tables). Only its root is parsed. The fields of existing columns keep
+//! their bytes, and the new root refers to them.
 
-use crate::parquet::flatbuffer::{Member, Reader, Writer, member_of};
+use crate::parquet::flatbuffer::{FlatbufferReader, FlatbufferWriter, Member, member_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use parquet::basic::LogicalType;
@@ -12,30 +13,31 @@ use parquet::schema::types::{Type, TypePtr};
 /// The entry's key in the metadata of a file.
 pub(super) const KEY: &str = "ARROW:schema";
 
-/// What an encapsulated message begins with; its length follows.
+/// The first bytes of an encapsulated message. Its length follows.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// `Message`: the kind of header, and the header.
+/// Members of `Message`: the type of the header, and the header.
 const HEADER_TYPE: usize = 1;
 const HEADER: usize = 2;
 const IS_SCHEMA: u8 = 1;
 const VERSION_5: u16 = 4;
 
-/// `Schema`: byte order, columns, and what is only referred to: its metadata and the features it needs.
+/// Members of `Schema`: byte order and columns; its metadata and its features, which are only
+/// referred to.
 const BYTE_ORDER: usize = 0;
 const FIELDS: usize = 1;
 const OTHERS: [usize; 2] = [2, 3];
 
-/// `Field`: its name, its type, its children (none, but readers expect the list).
+/// Members of `Field`: its name, its type, its children (none, but readers expect the list).
 const NAME: usize = 0;
 const TYPE: usize = 3;
 const CHILDREN: usize = 5;
 const IS_INT: u8 = 2;
 
-/// The entry with these columns, which hold integers, behind the others; `None` for one that is not understood.
+/// The entry with these integer columns at the end; `None` if the entry cannot be parsed.
 pub(super) fn with_columns(entry: &str, columns: &[TypePtr]) -> Option<String> {
     let message = STANDARD.decode(entry).ok()?;
-    let bytes = extended(Reader(flatbuffer(&message)?), columns)?;
+    let bytes = extend(FlatbufferReader(flatbuffer(&message)?), columns)?;
     let len = u32::try_from(bytes.len()).ok()?.to_le_bytes();
     Some(STANDARD.encode([&CONTINUATION, &len, &bytes[..]].concat()))
 }
@@ -46,7 +48,8 @@ fn flatbuffer(message: &[u8]) -> Option<&[u8]> {
     rest.get(..u32::from_le_bytes(*len) as usize)
 }
 
-fn extended(old: Reader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
+/// A new root in front of the old flatbuffer, with these columns at the end.
+fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
     let root = old.follow(0)?;
     if old.byte(old.member(root, HEADER_TYPE)?)? != IS_SCHEMA {
         return None;
@@ -60,7 +63,7 @@ fn extended(old: Reader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
     let [metadata, features] = OTHERS.map(|member| old.optional(schema, member));
     let others = [metadata?, features?];
 
-    let mut new = Writer::default();
+    let mut new = FlatbufferWriter::default();
     let root = new.reference();
     let message = new.table(root, &[Member::Short(VERSION_5), Member::Byte(IS_SCHEMA), Member::Reference]);
     let kept = others.map(|place| if place.is_some() { Member::Reference } else { Member::Absent });
@@ -68,18 +71,18 @@ fn extended(old: Reader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
     let schema = new.table(member_of(message, HEADER), &members);
     for (member, place) in OTHERS.into_iter().zip(others) {
         if let Some(place) = place {
-            new.point_behind(member_of(schema, member), old.follow(place)?);
+            new.point_into_old(member_of(schema, member), old.follow(place)?);
         }
     }
     let list = new.vector(member_of(schema, FIELDS), fields.len() + columns.len());
     let (known, added) = list.split_at(fields.len());
-    known.iter().zip(fields).for_each(|(reference, field)| new.point_behind(*reference, field));
-    added.iter().zip(columns).for_each(|(reference, column)| put_field(&mut new, *reference, column));
-    new.before(old)
+    known.iter().zip(fields).for_each(|(reference, field)| new.point_into_old(*reference, field));
+    added.iter().zip(columns).for_each(|(reference, column)| write_field(&mut new, *reference, column));
+    new.finish(old)
 }
 
-/// An integer column that may have nulls.
-fn put_field(new: &mut Writer, reference: usize, column: &Type) {
+/// Writes an integer column that may have nulls.
+fn write_field(new: &mut FlatbufferWriter, reference: usize, column: &Type) {
     let bits = match column.get_basic_info().logical_type_ref() {
         Some(LogicalType::Integer(integer)) => integer.bit_width.unsigned_abs().into(),
         _ => 64,
@@ -99,7 +102,8 @@ mod tests {
     use parquet::basic::{Repetition, Type as PhysicalType};
     use std::sync::Arc;
 
-    /// Columns `u` (large_string) and `l` (a dictionary of strings, whose note is that of its values), metadata `a`: `b`.
+    /// Columns `u` (large_string) and `l` (a dictionary of strings, described by the type of its
+    /// values), metadata `a`: `b`.
     const ENTRY: &str = "/////wABAAAQAAAAAAAKAA4ABgAFAAgACgAAAAABBAAQAAAAAAAKAAwAAAAEAAgACgAAADQAAAAEAAAAAQAAAAwAAAAIAAwABAAI\
         AAgAAAAQAAAABAAAAAEAAABiAAAAAQAAAGEAAAACAAAAdAAAABQAAAAQABgACAAGAAcADAAQABQAEAAAAAAAAQUUAAAAPAAAABwAAAAEAAAAAAAAAAEAAABs\
         AAAACAAIAAAABAAIAAAADAAAAAgADAAIAAcACAAAAAAAAAEgAAAAzP///xAAFAAIAAYABwAMAAAAEAAQAAAAAAABFBAAAAAYAAAABAAAAAAAAAABAAAAdQAA\
@@ -110,10 +114,10 @@ mod tests {
         Arc::new(builder.with_logical_type(Some(LogicalType::integer(bits, true))).build().unwrap())
     }
 
-    /// Name, type and, of an integer, the bits.
-    fn told(entry: &str) -> Option<Vec<(String, u8, Option<u32>)>> {
+    /// The name and the type of each column, and the bits of an integer.
+    fn columns_of(entry: &str) -> Option<Vec<(String, u8, Option<u32>)>> {
         let message = STANDARD.decode(entry).unwrap();
-        let read = Reader(flatbuffer(&message)?);
+        let read = FlatbufferReader(flatbuffer(&message)?);
         let schema = read.follow(read.member(read.follow(0)?, HEADER)?)?;
         let field = |field| {
             let name = read.follow(read.member(field, NAME)?)?;
@@ -127,21 +131,21 @@ mod tests {
     }
 
     #[test]
-    fn new_columns_are_noted_behind_the_others() {
+    fn new_columns_follow_the_others() {
         let (u, l) = (("u".to_owned(), 20, None), ("l".to_owned(), 5, None));
-        assert_eq!(told(ENTRY).unwrap(), [u.clone(), l.clone()]);
+        assert_eq!(columns_of(ENTRY).unwrap(), [u.clone(), l.clone()]);
         let mask = column("robots_allowed", PhysicalType::INT64, 64);
         let entry = with_columns(ENTRY, &[mask]).unwrap();
-        let noted = |name: &str, bits| (name.to_owned(), IS_INT, Some(bits));
-        assert_eq!(told(&entry).unwrap(), [u.clone(), l.clone(), noted("robots_allowed", 64)]);
-        // What was annotated can be annotated again.
+        let integer = |name: &str, bits| (name.to_owned(), IS_INT, Some(bits));
+        assert_eq!(columns_of(&entry).unwrap(), [u.clone(), l.clone(), integer("robots_allowed", 64)]);
+        // The result can be extended again.
         let flag = column("robots_FooBot", PhysicalType::INT32, 8);
         let entry = with_columns(&entry, &[flag]).unwrap();
-        assert_eq!(told(&entry).unwrap(), [u, l, noted("robots_allowed", 64), noted("robots_FooBot", 8)]);
+        assert_eq!(columns_of(&entry).unwrap(), [u, l, integer("robots_allowed", 64), integer("robots_FooBot", 8)]);
     }
 
     #[test]
-    fn what_is_damaged_is_survived() {
+    fn damage_causes_no_panic() {
         let columns = [column("robots_allowed", PhysicalType::INT64, 64)];
         let message = STANDARD.decode(ENTRY).unwrap();
         for len in 0..message.len() {

@@ -1,7 +1,7 @@
-//! Ranges of a file, read side by side.
+//! Positioned reads of a Parquet file by several threads.
 //!
-//! The `parquet` crate reads a `File` through one shared position, which threads would move under each other's feet; here each
-//! read names its place.
+//! The `parquet` crate reads a `File` through its one position, which threads would have to share.
+//! Here each read has its own offset.
 
 use crate::pipeline::ranged_file::ReadAt;
 use bytes::Bytes;
@@ -11,51 +11,51 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Longer pages are rare, and their buffers not kept.
+/// The largest buffer that is kept. Longer pages are rare.
 const MAX_KEPT: usize = 4 << 20;
 
-/// A file of a length that was found when it was opened. Clones share it.
+/// An open file, and its length at opening. Clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct Chunks {
+pub(super) struct ParquetFile {
     file: Arc<File>,
     len: u64,
-    /// Bytes read ahead by a [`get_read`](ChunkReader::get_read).
-    ahead: usize,
-    /// Buffers that were read into and let go, to be read into again: new memory would have to be cleared, which cost a
-    /// twentieth of annotating.
+    /// The size of the buffer of a [`get_read`](ChunkReader::get_read).
+    buffer_size: usize,
+    /// Buffers for reading pages. New buffers would have to be cleared, which cost a twentieth of
+    /// annotating.
     spare: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-impl Chunks {
+impl ParquetFile {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
-        // What is read bit by bit is the headers of pages, which are short.
-        Ok(Self { file: Arc::new(file), len, ahead: 1 << 10, spare: Arc::default() })
+        // Only page headers are read through the buffer, and they are short.
+        Ok(Self { file: Arc::new(file), len, buffer_size: 1 << 10, spare: Arc::default() })
     }
 
-    /// The same file for copying long ranges.
-    pub(super) fn in_long_reads(&self) -> Self {
-        Self { ahead: 1 << 18, ..self.clone() }
+    /// The same file with a large buffer, for copying long ranges.
+    pub(super) fn with_large_buffer(&self) -> Self {
+        Self { buffer_size: 1 << 18, ..self.clone() }
     }
 }
 
-impl Length for Chunks {
+impl Length for ParquetFile {
     fn len(&self) -> u64 {
         self.len
     }
 }
 
-impl ChunkReader for Chunks {
+impl ChunkReader for ParquetFile {
     type T = BufReader<ReadAt>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::with_capacity(self.ahead, ReadAt::new(&self.file, start)))
+        Ok(BufReader::with_capacity(self.buffer_size, ReadAt::new(&self.file, start)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // Looked at before the memory is taken: a damaged file may ask for any length.
+        // Checked before the allocation: a damaged file may ask for any length.
         if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
-            return Err(ParquetError::EOF(format!("{length} bytes at byte {start} reach behind the end of the file")));
+            return Err(ParquetError::EOF(format!("{length} bytes at byte {start} reach past the end of the file")));
         }
         let mut buffer = self.buffer(length);
         let read = ReadAt::new(&self.file, start).read_exact(&mut buffer.bytes[..length]);
@@ -69,31 +69,31 @@ impl ChunkReader for Chunks {
     }
 }
 
-impl Chunks {
-    /// A buffer of at least this length, whatever it holds.
-    fn buffer(&self, length: usize) -> Buffer {
+impl ParquetFile {
+    /// A buffer of at least this length, with arbitrary content.
+    fn buffer(&self, length: usize) -> PageBuffer {
         let mut bytes = lock(&self.spare).pop().unwrap_or_default();
         if bytes.len() < length {
             bytes = vec![0; length.next_power_of_two()];
         }
-        Buffer { bytes, length, spare: Arc::clone(&self.spare) }
+        PageBuffer { bytes, length, spare: Arc::clone(&self.spare) }
     }
 }
 
-/// A buffer that goes back to the spare ones when nobody needs what it holds any more.
-struct Buffer {
+/// A buffer that returns to the spare ones when it is dropped.
+struct PageBuffer {
     bytes: Vec<u8>,
     length: usize,
     spare: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-impl AsRef<[u8]> for Buffer {
+impl AsRef<[u8]> for PageBuffer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
 
-impl Drop for Buffer {
+impl Drop for PageBuffer {
     fn drop(&mut self) {
         if self.bytes.len() <= MAX_KEPT {
             lock(&self.spare).push(std::mem::take(&mut self.bytes));

@@ -1,11 +1,12 @@
-//! The columns that annotating adds: their types, the values of a batch, and their encoding.
+//! The columns that annotating adds: their types, their values for a batch of rows, and their
+//! encoding.
 
 use crate::agent::Agent;
 use crate::error::{Remedy, Result};
 use crate::judge::LineVerdicts;
 use crate::parquet::input::{bad, table_error};
-use crate::parquet::spool::{ChunkWriter, Encoded};
-use crate::parquet::verdicts::Rows;
+use crate::parquet::spool::{ChunkWriter, EncodedChunk};
+use crate::parquet::verdicts::VerdictSink;
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::ColumnWriter;
 use parquet::file::properties::WriterPropertiesPtr;
@@ -13,23 +14,23 @@ use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How verdicts stand in the columns that annotating adds. In either form a row is null where there is no verdict: its origin is
-/// unknown, or its value null or no URL.
+/// The columns of verdicts that annotating adds. A row without a verdict is null: its origin is
+/// unknown, or its value is null or no URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictColumns {
-    /// One `int64` column for up to 63 agents: bit 0 is set where the first may fetch the URL, bit 1 for the second, and so on. (Not
-    /// unsigned: Spark refuses that.)
+    /// One `int64` column for up to 63 agents: bit 0 is set if the first agent may fetch the URL,
+    /// bit 1 for the second, and so on. (Spark refuses unsigned columns.)
     #[default]
     Bits,
-    /// An `int8` column for each agent: 1 where it may fetch the URL, 0 where not.
+    /// An `int8` column for each agent: 1 if it may fetch the URL, else 0.
     Int8,
 }
 
-/// More bits would need the sign.
+/// The bits of an `int64` without its sign.
 const MAX_BITS: usize = 63;
 
 impl VerdictColumns {
-    /// What columns are called, or begin with.
+    /// The default name of the column, or the prefix of the columns' names.
     pub(super) fn default_name(self) -> &'static str {
         match self {
             Self::Bits => "robots_allowed",
@@ -57,30 +58,31 @@ impl VerdictColumns {
         }
     }
 
-    /// Columns for the rows of a batch, of which none is judged yet.
-    pub(super) fn batch(self, agents: usize, rows: usize) -> Columns {
+    /// Columns for a batch of rows that are not judged yet.
+    pub(super) fn batch(self, agents: usize, rows: usize) -> VerdictBatch {
         let (bits, flags) = match self {
             Self::Bits => (vec![0; rows], Vec::new()),
             Self::Int8 => (Vec::new(), vec![vec![0; rows]; agents]),
         };
-        Columns { judged: 0, levels: vec![0; rows], bits, flags }
+        VerdictBatch { judged: 0, levels: vec![0; rows], bits, flags }
     }
 }
 
 /// The values of the new columns for the rows of a batch.
-#[derive(Debug)]
-pub(super) struct Columns {
-    /// Rows whose verdicts are there.
+#[derive(Debug, Default)]
+pub(super) struct VerdictBatch {
+    /// The number of rows judged so far.
     judged: usize,
-    /// For each row 1 if there is a verdict, else 0.
+    /// The definition level of each row: 1 if there is a verdict, else 0.
     levels: Vec<i16>,
-    /// The masks, for each row: those of rows without a verdict are left out before encoding.
+    /// The mask of each row. [`drop_nulls`](Self::drop_nulls) removes those of rows without a
+    /// verdict.
     bits: Vec<i64>,
-    /// For each agent, the same.
+    /// The same for each agent: its value for each row.
     flags: Vec<Vec<i32>>,
 }
 
-impl Rows for Columns {
+impl VerdictSink for VerdictBatch {
     #[inline]
     fn push(&mut self, verdicts: &LineVerdicts<'_>, rows: usize) {
         let from = self.judged;
@@ -99,7 +101,8 @@ impl Rows for Columns {
     }
 }
 
-/// Sets the values of neighbouring rows, mostly of a single one, in a column that may not be there.
+/// Sets the values of neighbouring rows, mostly of one row. Does nothing if the column is not in
+/// use.
 #[inline]
 fn fill<T: Copy>(column: &mut [T], from: usize, rows: usize, value: T) {
     match column.get_mut(from..from + rows) {
@@ -109,9 +112,9 @@ fn fill<T: Copy>(column: &mut [T], from: usize, rows: usize, value: T) {
     }
 }
 
-impl Columns {
-    /// Takes out the values of rows that have none, as the format stores them.
-    pub(super) fn squeeze(&mut self) {
+impl VerdictBatch {
+    /// Removes the values of null rows, which the format does not store.
+    pub(super) fn drop_nulls(&mut self) {
         if self.levels.contains(&0) {
             let levels = &self.levels;
             keep(&mut self.bits, levels);
@@ -120,7 +123,8 @@ impl Columns {
     }
 }
 
-/// Keeps the values whose level is 1; each is moved, and counted if it stays, as nobody can foresee which do.
+/// Keeps the values whose level is 1, without branches: every value is moved, and the count grows
+/// if it stays.
 fn keep<T: Copy>(values: &mut Vec<T>, levels: &[i16]) {
     let mut kept = 0;
     for (place, level) in (0..values.len()).zip(levels) {
@@ -131,14 +135,14 @@ fn keep<T: Copy>(values: &mut Vec<T>, levels: &[i16]) {
 }
 
 /// Encodes the new columns of a row group.
-pub(super) struct Encoders(Vec<ChunkWriter>);
+pub(super) struct ColumnEncoders(Vec<ChunkWriter>);
 
-impl Encoders {
+impl ColumnEncoders {
     pub(super) fn new(columns: &[ColumnDescPtr], properties: &WriterPropertiesPtr, out: &Path) -> Self {
         Self(columns.iter().map(|column| ChunkWriter::new(column, properties, out)).collect())
     }
 
-    pub(super) fn write(&mut self, columns: &Columns) -> Result<()> {
+    pub(super) fn write(&mut self, columns: &VerdictBatch) -> Result<()> {
         let levels = Some(columns.levels.as_slice());
         for (number, column) in self.0.iter_mut().enumerate() {
             let written = match (&mut column.writer, columns.flags.get(number)) {
@@ -151,7 +155,7 @@ impl Encoders {
         Ok(())
     }
 
-    pub(super) fn close(self) -> Result<Vec<Encoded>> {
+    pub(super) fn close(self) -> Result<Vec<EncodedChunk>> {
         self.0.into_iter().map(|column| column.close().map_err(table_error)).collect()
     }
 }

@@ -1,13 +1,15 @@
-//! Flatbuffers, as little of them as it takes to put a new root before an old one (flatbuffers.dev, "Internals").
+//! The part of flatbuffers that is needed to write a new root in front of an old one
+//! (flatbuffers.dev, "Internals").
 //!
-//! All offsets but those to vtables point forward, so a new beginning can refer to anything behind it, and what is behind stays
-//! as it is. The crate `flatbuffers` reads tables of unknown schemas only through unsafe functions.
+//! All offsets except those to vtables point forward. So a new root can refer to anything after it,
+//! and the old bytes stay the same. The crate `flatbuffers` reads tables of unknown schemas only
+//! through unsafe functions.
 
-/// A flatbuffer; every read is checked against its end.
+/// Reads a flatbuffer. Every read is bounds-checked.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'b>(pub &'b [u8]);
+pub(super) struct FlatbufferReader<'b>(pub &'b [u8]);
 
-impl Reader<'_> {
+impl FlatbufferReader<'_> {
     fn bytes<const N: usize>(self, at: usize) -> Option<[u8; N]> {
         self.0.get(at..at.checked_add(N)?)?.try_into().ok()
     }
@@ -24,13 +26,13 @@ impl Reader<'_> {
         self.bytes(at).map(u32::from_le_bytes)
     }
 
-    /// What the reference at this place refers to.
+    /// The target of the reference at this offset.
     pub(super) fn follow(self, at: usize) -> Option<usize> {
         let target = at.checked_add(self.long(at)? as usize)?;
         (target < self.0.len()).then_some(target)
     }
 
-    /// Where a member of a table is; `Some(None)` if the table lacks it.
+    /// The offset of a member of a table; `Some(None)` if the table lacks it.
     pub(super) fn optional(self, table: usize, member: usize) -> Option<Option<usize>> {
         let back = i64::from(i32::from_le_bytes(self.bytes(table)?));
         let vtable = usize::try_from(table as i64 - back).ok()?;
@@ -42,12 +44,12 @@ impl Reader<'_> {
         Some((offset > 0).then(|| table + usize::from(offset)))
     }
 
-    /// Where a member of a table is that has to be there.
+    /// The offset of a required member of a table.
     pub(super) fn member(self, table: usize, member: usize) -> Option<usize> {
         self.optional(table, member)?
     }
 
-    /// What the members of a vector of references refer to.
+    /// The targets of a vector of references.
     pub(super) fn vector(self, at: usize) -> Option<Vec<usize>> {
         let len = self.long(at)? as usize;
         if len > self.0.len() / 4 {
@@ -57,57 +59,64 @@ impl Reader<'_> {
     }
 }
 
-/// A member of a table that is written.
+/// A member of a table to write.
 #[derive(Clone, Copy)]
 pub(super) enum Member {
     Absent,
     Byte(u8),
     Short(u16),
     Long(u32),
-    /// Has to be pointed somewhere.
+    /// A reference whose target is set later.
     Reference,
 }
 
-/// Writes what comes before an old flatbuffer, parents before children.
+/// Writes the part in front of an old flatbuffer, parents before children.
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct FlatbufferWriter {
     bytes: Vec<u8>,
-    /// References into the old one: where they are, and to what place in it.
-    behind: Vec<(usize, usize)>,
+    /// References into the old flatbuffer.
+    into_old: Vec<OldReference>,
 }
 
-/// Bytes between the members of a table. All have the alignment of the largest there is, which costs little here.
+/// A reference in the new part to an offset in the old flatbuffer.
+struct OldReference {
+    reference: usize,
+    target: usize,
+}
+
+/// The bytes between the members of a table. All members have the largest alignment, which costs
+/// little here.
 const STRIDE: usize = 8;
 
-/// Where a member of a written table is.
+/// The offset of a member of a written table.
 pub(super) fn member_of(table: usize, member: usize) -> usize {
     table + STRIDE * (member + 1)
 }
 
-impl Writer {
+impl FlatbufferWriter {
     fn align(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(STRIDE), 0);
     }
 
-    fn put(&mut self, number: u32) {
+    fn write_u32(&mut self, number: u32) {
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Writes a reference, and gives its place.
+    /// Writes a reference, and gives its offset.
     pub(super) fn reference(&mut self) -> usize {
-        self.put(0);
+        self.write_u32(0);
         self.bytes.len() - 4
     }
 
-    /// Points a reference to what is written next, and aligns that.
+    /// Points a reference to the next aligned offset.
     pub(super) fn point_here(&mut self, reference: usize) {
         self.align();
         self.set(reference, self.bytes.len());
     }
 
-    /// Points a reference to a place in the old flatbuffer.
-    pub(super) fn point_behind(&mut self, reference: usize, target: usize) {
-        self.behind.push((reference, target));
+    /// Points a reference to an offset in the old flatbuffer.
+    pub(super) fn point_into_old(&mut self, reference: usize, target: usize) {
+        self.into_old.push(OldReference { reference, target });
     }
 
     fn set(&mut self, reference: usize, target: usize) {
@@ -115,7 +124,7 @@ impl Writer {
         self.bytes[reference..reference + 4].copy_from_slice(&offset.to_le_bytes());
     }
 
-    /// Writes a table that `reference` refers to, and gives its place.
+    /// Writes a table that `reference` refers to, and gives its offset.
     pub(super) fn table(&mut self, reference: usize, members: &[Member]) -> usize {
         self.align();
         let vtable = self.bytes.len();
@@ -129,40 +138,40 @@ impl Writer {
         }
         self.point_here(reference);
         let table = self.bytes.len();
-        self.put((table - vtable) as u32);
+        self.write_u32((table - vtable) as u32);
         for member in members {
             self.align();
             match *member {
-                Member::Byte(byte) => self.put(byte.into()),
-                Member::Short(short) => self.put(short.into()),
-                Member::Long(long) => self.put(long),
-                Member::Absent | Member::Reference => self.put(0),
+                Member::Byte(byte) => self.write_u32(byte.into()),
+                Member::Short(short) => self.write_u32(short.into()),
+                Member::Long(long) => self.write_u32(long),
+                Member::Absent | Member::Reference => self.write_u32(0),
             }
         }
         table
     }
 
-    /// Writes a vector of references that `reference` refers to, and gives their places.
+    /// Writes a vector of references that `reference` refers to, and gives their offsets.
     pub(super) fn vector(&mut self, reference: usize, len: usize) -> Vec<usize> {
         self.point_here(reference);
-        self.put(len as u32);
+        self.write_u32(len as u32);
         (0..len).map(|_| self.reference()).collect()
     }
 
     /// Writes a text that `reference` refers to.
     pub(super) fn text(&mut self, reference: usize, text: &str) {
         self.point_here(reference);
-        self.put(text.len() as u32);
+        self.write_u32(text.len() as u32);
         self.bytes.extend_from_slice(text.as_bytes());
         self.bytes.push(0);
     }
 
-    /// The whole flatbuffer; `None` if it became too long for its references.
-    pub(super) fn before(mut self, old: Reader<'_>) -> Option<Vec<u8>> {
+    /// The new flatbuffer; `None` if it is too long for its references.
+    pub(super) fn finish(mut self, old: FlatbufferReader<'_>) -> Option<Vec<u8>> {
         self.align();
         let start = self.bytes.len();
         i32::try_from(start + old.0.len()).ok()?;
-        for (reference, target) in std::mem::take(&mut self.behind) {
+        for OldReference { reference, target } in std::mem::take(&mut self.into_old) {
             self.set(reference, start + target);
         }
         self.bytes.extend_from_slice(old.0);

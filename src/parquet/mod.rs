@@ -1,4 +1,4 @@
-//! Parquet files: a column of verdicts added, or the rows kept that agents may fetch.
+//! Annotates Parquet files with columns of verdicts, or filters their rows.
 
 mod annotate;
 mod arrow;
@@ -7,9 +7,9 @@ mod columns;
 mod flatbuffer;
 mod input;
 mod levels;
-mod pipeline;
 mod rewrite;
 mod route;
+mod row_groups;
 mod spool;
 mod table;
 mod tally;
@@ -28,7 +28,7 @@ pub use input::ParquetInput;
 use parquet::file::reader::Length;
 use std::path::Path;
 
-/// Where the rows of a filter go; `None` throws away. Every row goes to exactly one of them, in the order of the input.
+/// The outputs of a filter; `None` discards. Every row goes to exactly one output, in input order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParquetOutputs<'o> {
     /// The rows with the verdict that is kept.
@@ -44,9 +44,12 @@ pub struct ParquetOutputs<'o> {
 /// Runs Parquet files through a [`Judge`], on all threads of the current rayon pool, at most
 /// [`max_threads`](crate::max_threads).
 ///
-/// Outputs have the schema, the metadata and the row groups of the inputs, and appear whole or not at all. Memory is a few pages and
-/// batches for each thread, however large row groups are, beside a byte a row of the row group being filtered and the new columns of the
-/// one being annotated, encoded; one hostile page can take up to 2 GiB, as the format allows.
+/// Outputs have the schema, the metadata and the row groups of the inputs, and appear complete or
+/// not at all.
+///
+/// Memory is a few pages and some batches per thread, however large row groups are. Filtering also
+/// takes a byte per row of the current row group; annotating takes its new columns, encoded. A
+/// single hostile page can take up to 2 GiB, as the format allows.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
@@ -88,66 +91,73 @@ impl std::fmt::Debug for ParquetFilter<'_> {
 }
 
 impl<'f> ParquetFilter<'f> {
-    /// A filter that keeps the rows all agents may fetch, and adds masks of bits where it annotates.
+    /// A filter that keeps the rows that all agents may fetch. Annotating adds masks of bits.
     pub fn new(judge: &'f Judge) -> Self {
         let criterion = Criterion { keep: Keep::default(), require: Require::default() };
         let columns = VerdictColumns::default();
         Self { judge, criterion, columns, name: None, require_url: false, progress: &|_| {} }
     }
 
-    /// Which rows to keep.
+    /// Sets which rows to keep.
     pub fn keep(mut self, keep: Keep, require: Require) -> Self {
         self.criterion = Criterion { keep, require };
         self
     }
 
-    /// Which columns annotating adds.
+    /// Sets which columns annotating adds.
     pub fn columns(mut self, columns: VerdictColumns) -> Self {
         self.columns = columns;
         self
     }
 
-    /// What the column of masks is called (`robots_allowed` otherwise), or what the columns of the agents begin with (`robots_`).
+    /// Sets the name of the column of masks (default `robots_allowed`), or the prefix of the
+    /// agents' columns (default `robots_`).
     pub fn name(mut self, name: &'f str) -> Self {
         self.name = Some(name);
         self
     }
 
-    /// Makes it an error, and no output appears, if the column has values and none of them is a
-    /// URL.
+    /// Sets whether a column with values of which none is a URL is an error. No output appears
+    /// then.
     pub fn require_url(mut self, require: bool) -> Self {
         self.require_url = require;
         self
     }
 
-    /// Is called after every batch; the bytes are those of the files, in proportion to the rows.
+    /// Sets a function to call after every batch. It gets the bytes of the files in proportion to
+    /// the rows done.
     pub fn progress(mut self, progress: &'f (dyn Fn(FilterProgress) + Sync)) -> Self {
         self.progress = progress;
         self
     }
 
-    /// Routes every row of the inputs, one after the other, to one of the outputs. A row group of which all rows go to one place is
-    /// copied as it is; of others the values are written anew, with the compression of their column and a dictionary where it had one.
+    /// Writes every row of the inputs, in order, to one of the outputs. If all rows of a row group
+    /// go to one output, the row group is copied. Otherwise its values are encoded again, with the
+    /// compression of their column, and with a dictionary if it had one.
     ///
     /// # Errors
-    /// [`ErrorKind::BadTable`] for damaged inputs, inputs of different schemas, and columns compressed by Brotli or LZO; what cannot be
-    /// read or written, naming the file; [`ErrorKind::Corrupt`] of the snapshot. No output appears then.
+    /// [`ErrorKind::BadTable`] for damaged inputs, inputs with different schemas, and columns
+    /// compressed with Brotli or LZO; I/O errors, which name the file; [`ErrorKind::Corrupt`] of
+    /// the snapshot. No output appears then.
     pub fn run(&self, inputs: &[ParquetInput], outputs: ParquetOutputs<'_>) -> Result<FilterStats> {
         route::run(self, inputs, outputs)
     }
 
-    /// Writes the inputs, one after the other, to `out`: all columns as they are, byte for byte, and columns of verdicts behind
-    /// them. What is kept beside them: row groups, page indexes, Bloom filters, statistics, the file's key-value metadata (the
-    /// first input's; in `ARROW:schema` the new columns are noted too). The agents are noted under `robosieve.agents`.
+    /// Writes the inputs, in order, to `out`: all columns byte for byte, and columns of verdicts
+    /// after them.
+    ///
+    /// Row groups, page indexes, Bloom filters, statistics and the key-value metadata of the first
+    /// input are kept. `ARROW:schema` gets the new columns too, and `robosieve.agents` lists the
+    /// agents.
     ///
     /// # Errors
-    /// As [`run`](Self::run); and [`ErrorKind::BadTable`] if a column of that name is there already, or more than 63 agents ask for
-    /// bits.
+    /// As [`run`](Self::run), and [`ErrorKind::BadTable`] if a column of that name exists, or if a
+    /// mask of bits is asked for more than 63 agents.
     pub fn annotate(&self, inputs: &[ParquetInput], out: impl AsRef<Path>) -> Result<FilterStats> {
         annotate::run(self, inputs, out.as_ref())
     }
 
-    /// An error if a URL is required and there is none in these rows of `inputs`.
+    /// An error if a URL is required and the rows of `inputs` have none.
     fn check(&self, stats: &FilterStats, inputs: &[ParquetInput]) -> Result<()> {
         if !self.require_url || !stats.has_no_url() {
             return Ok(());
@@ -157,7 +167,7 @@ impl<'f> ParquetFilter<'f> {
         Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
     }
 
-    /// Tells how far it has come, given the rows that are done.
+    /// A function that reports progress, given the rows that are done.
     fn progress_of(&self, inputs: &[ParquetInput]) -> impl FnMut(u64) + Send + use<'f> {
         let bytes: u64 = inputs.iter().map(|input| input.chunks.len()).sum();
         let rows: u64 = inputs.iter().map(ParquetInput::rows).sum();
@@ -167,13 +177,6 @@ impl<'f> ParquetFilter<'f> {
             progress(FilterProgress { bytes_read: share as u64 });
         }
     }
-}
-
-/// All row groups of all files, in order.
-fn places(inputs: &[ParquetInput]) -> Vec<pipeline::Place> {
-    let of_file =
-        |(file, input): (usize, &ParquetInput)| (0..input.meta.num_row_groups()).map(move |group| (file, group));
-    inputs.iter().enumerate().flat_map(of_file).collect()
 }
 
 /// The first of the inputs, if all have its schema.

@@ -1,9 +1,9 @@
-//! The values of a column chunk, shared out by the verdicts of their rows and encoded anew.
+//! Splits the values of a column chunk by the verdicts of their rows and encodes each part again.
 
 use crate::error::Result;
 use crate::judge::Verdict;
 use crate::parquet::input::{ParquetInput, bad, check_codec, table_error};
-use crate::parquet::spool::{ChunkWriter, Encoded};
+use crate::parquet::spool::{ChunkWriter, EncodedChunk};
 use parquet::basic::{Compression, CompressionCodec, Encoding, PageType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::column::writer::get_typed_column_writer_mut;
@@ -14,45 +14,54 @@ use parquet::file::reader::SerializedPageReader;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows taken at once.
+/// Rows read at once.
 const STEP: usize = 1024;
 
-/// Encodes a column of a row group for each of the targets, which have a verdict and the path of an
-/// output.
+/// The rows with a verdict, and the output for them.
+pub(super) struct ColumnTarget<'t> {
+    pub verdict: Verdict,
+    pub out: &'t Path,
+}
+
+/// Encodes a column of a row group once for each target.
 pub(super) fn column(
     input: &ParquetInput,
-    (row_group, column): (usize, usize),
+    row_group: usize,
+    column: usize,
     verdicts: &[Verdict],
-    targets: &[(Verdict, &Path)],
-) -> Result<Vec<Encoded>> {
+    targets: &[ColumnTarget<'_>],
+) -> Result<Vec<EncodedChunk>> {
     let group = input.meta.row_group(row_group);
     let chunk = group.column(column);
     check_codec(chunk)?;
     let descr = input.schema().column(column);
     let indexed = input.meta.page_index_for_row_group(row_group).column_index(column).is_some();
     let properties = Arc::new(properties(chunk, indexed, verdicts.len()));
-    let lane = |&(verdict, out): &(Verdict, &Path)| (verdict, ChunkWriter::new(&descr, &properties, out));
-    let mut lanes: Vec<_> = targets.iter().map(lane).collect();
+    let part = |target: &ColumnTarget<'_>| ColumnPart {
+        verdict: target.verdict,
+        writer: ChunkWriter::new(&descr, &properties, target.out),
+    };
+    let mut parts: Vec<_> = targets.iter().map(part).collect();
     let pages = SerializedPageReader::new(Arc::new(input.chunks.clone()), chunk, verdicts.len(), None);
     let reader = get_column_reader(descr.clone(), Box::new(pages.map_err(table_error)?));
-    let levels = (descr.max_def_level(), descr.max_rep_level());
+    let max = MaxLevels { definition: descr.max_def_level(), repetition: descr.max_rep_level() };
     match reader {
-        ColumnReader::BoolColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
-        ColumnReader::Int32ColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
-        ColumnReader::Int64ColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
-        ColumnReader::Int96ColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
-        ColumnReader::FloatColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
-        ColumnReader::DoubleColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
-        ColumnReader::ByteArrayColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => share_out(reader, levels, verdicts, &mut lanes),
+        ColumnReader::BoolColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::Int32ColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::Int64ColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::Int96ColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::FloatColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::DoubleColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::ByteArrayColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
     }?;
-    lanes.into_iter().map(|(_, writer)| writer.close().map_err(table_error)).collect()
+    parts.into_iter().map(|part| part.writer.close().map_err(table_error)).collect()
 }
 
-/// How a chunk is written: as the one it is made from.
+/// The properties of a new chunk, which are those of the chunk it is made from.
 fn properties(chunk: &ColumnChunkMetaData, indexed: bool, rows: usize) -> WriterProperties {
     let compression = match chunk.compression_codec() {
-        // Nobody writes the old framing any more.
+        // The old framing is deprecated.
         CompressionCodec::LZ4 => Compression::LZ4_RAW,
         codec => Compression::from(codec),
     };
@@ -85,22 +94,36 @@ fn is_special(encoding: Encoding) -> bool {
     matches!(encoding, BYTE_STREAM_SPLIT | DELTA_BINARY_PACKED | DELTA_BYTE_ARRAY | DELTA_LENGTH_BYTE_ARRAY)
 }
 
-/// What goes to one target next.
-struct Lane<T: DataType> {
+/// The rows for one target.
+struct ColumnPart {
+    verdict: Verdict,
+    writer: ChunkWriter,
+}
+
+/// The highest levels of a column.
+#[derive(Clone, Copy)]
+struct MaxLevels {
+    definition: i16,
+    repetition: i16,
+}
+
+/// The values that one target gets next.
+struct ValueBuffer<T: DataType> {
     values: Vec<T::T>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
 }
 
-fn share_out<T: DataType>(
+/// Reads a column in steps and writes each row to the part of its verdict.
+fn split_rows<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
-    (full, max_repetition): (i16, i16),
+    max: MaxLevels,
     verdicts: &[Verdict],
-    writers: &mut [(Verdict, ChunkWriter)],
+    parts: &mut [ColumnPart],
 ) -> Result<()> {
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    let empty = || Lane::<T> { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
-    let mut lanes: Vec<Lane<T>> = writers.iter().map(|_| empty()).collect();
+    let empty = || ValueBuffer::<T> { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
+    let mut buffers: Vec<ValueBuffer<T>> = parts.iter().map(|_| empty()).collect();
     for verdicts in verdicts.chunks(STEP) {
         values.clear();
         definitions.clear();
@@ -114,31 +137,32 @@ fn share_out<T: DataType>(
         let mut left = values.drain(..);
         let mut level = 0;
         for verdict in verdicts {
-            let mut lane = writers.iter().position(|(of, _)| of == verdict).map(|lane| &mut lanes[lane]);
-            // A row goes on as long as levels repeat something in it.
+            let part = parts.iter().position(|part| part.verdict == *verdict);
+            let mut buffer = part.map(|part| &mut buffers[part]);
+            // A repetition level above 0 continues the row.
             let start = level;
             while level == start || repetitions.get(level).is_some_and(|repetition| *repetition > 0) {
-                let definition = if full > 0 { definitions.get(level).copied().unwrap_or(0) } else { 0 };
-                let value = if definition == full { left.next() } else { None };
-                if let Some(lane) = &mut lane {
-                    lane.values.extend(value);
-                    lane.definitions.push(definition);
-                    lane.repetitions.push(repetitions.get(level).copied().unwrap_or(0));
+                let definition = if max.definition > 0 { definitions.get(level).copied().unwrap_or(0) } else { 0 };
+                let value = if definition == max.definition { left.next() } else { None };
+                if let Some(buffer) = &mut buffer {
+                    buffer.values.extend(value);
+                    buffer.definitions.push(definition);
+                    buffer.repetitions.push(repetitions.get(level).copied().unwrap_or(0));
                 }
                 level += 1;
             }
         }
         drop(left);
-        for ((_, writer), lane) in writers.iter_mut().zip(&mut lanes) {
-            let definitions = (full > 0).then_some(lane.definitions.as_slice());
-            let repetitions = (max_repetition > 0).then_some(lane.repetitions.as_slice());
-            if !lane.definitions.is_empty() {
-                let writer = get_typed_column_writer_mut::<T>(&mut writer.writer);
-                writer.write_batch(&lane.values, definitions, repetitions).map_err(table_error)?;
+        for (part, buffer) in parts.iter_mut().zip(&mut buffers) {
+            let definitions = (max.definition > 0).then_some(buffer.definitions.as_slice());
+            let repetitions = (max.repetition > 0).then_some(buffer.repetitions.as_slice());
+            if !buffer.definitions.is_empty() {
+                let writer = get_typed_column_writer_mut::<T>(&mut part.writer.writer);
+                writer.write_batch(&buffer.values, definitions, repetitions).map_err(table_error)?;
             }
-            lane.values.clear();
-            lane.definitions.clear();
-            lane.repetitions.clear();
+            buffer.values.clear();
+            buffer.definitions.clear();
+            buffer.repetitions.clear();
         }
     }
     Ok(())

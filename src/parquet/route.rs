@@ -1,26 +1,28 @@
-//! The rows of every row group to the outputs of their verdicts.
+//! Writes the rows of every row group to the outputs of their verdicts.
 //!
-//! One row group is taken at a time: all workers judge its rows, then all workers write its columns.
+//! One row group at a time: all workers judge its rows, then all workers write its columns.
 
 use crate::atomic::commit_all;
 use crate::error::Result;
 use crate::filter::output::Criterion;
 use crate::judge::{LineVerdicts, Verdict};
-use crate::parquet::input::{ParquetInput, guard};
-use crate::parquet::pipeline::{self, Place, Step};
-use crate::parquet::spool::Encoded;
-use crate::parquet::table::Table;
-use crate::parquet::verdicts::{self, Rows};
-use crate::parquet::{ParquetFilter, ParquetOutputs, places, rewrite, same_schema};
+use crate::parquet::input::{ParquetInput, guard, table_error};
+use crate::parquet::rewrite::{self, ColumnTarget};
+use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups};
+use crate::parquet::spool::EncodedChunk;
+use crate::parquet::table::TableWriter;
+use crate::parquet::verdicts::{VerdictSink, judge_batch};
+use crate::parquet::{ParquetFilter, ParquetOutputs, same_schema};
 use crate::pipeline::FilterStats;
+use crate::pipeline::ordered::{self, OrderedItem};
 use rayon::prelude::*;
 use std::path::Path;
 
 /// One of the outputs.
-struct Output<'o> {
+struct RouteOutput<'o> {
     verdict: Verdict,
     path: &'o Path,
-    table: Table,
+    table: TableWriter,
 }
 
 pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], to: ParquetOutputs<'_>) -> Result<FilterStats> {
@@ -35,19 +37,19 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], to: Parqu
     let mut outputs = Vec::new();
     for (verdict, path) in paths {
         if let Some(path) = path {
-            let table = guard(|| Table::create(path, first, &[], Vec::new()))?;
-            outputs.push(Output { verdict, path, table });
+            let table = guard(|| TableWriter::create(path, first, &[], Vec::new()))?;
+            outputs.push(RouteOutput { verdict, path, table });
         }
     }
     let mut total = FilterStats::default();
     let mut progress = filter.progress_of(inputs);
-    for place in places(inputs) {
-        let input = &inputs[place.0];
-        let verdicts = judge(filter, inputs, place, &mut |stats| {
+    for id in all_row_groups(inputs) {
+        let input = &inputs[id.file];
+        let verdicts = judge_row_group(filter, inputs, id, &mut |stats| {
             total.add(stats);
             progress(total.lines);
         })?;
-        guard(|| route(&mut outputs, input, place.1, &verdicts)).map_err(|err| err.at(&input.path))?;
+        guard(|| route(&mut outputs, input, id.row_group, &verdicts)).map_err(|err| err.at(&input.path))?;
     }
     filter.check(&total, inputs)?;
     let files = outputs.into_iter().map(|output| guard(|| output.table.finish())).collect::<Result<Vec<_>>>()?;
@@ -56,28 +58,28 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], to: Parqu
 }
 
 /// The verdicts on the rows of a row group.
-fn judge(
+fn judge_row_group(
     filter: &ParquetFilter<'_>,
     inputs: &[ParquetInput],
-    place: Place,
+    id: RowGroupId,
     count: &mut (dyn FnMut(&FilterStats) + Send),
 ) -> Result<Vec<Verdict>> {
-    let agents = filter.judge.agents().len();
+    let (engine, criterion) = (filter.judge.engine(), filter.criterion);
     let mut all = Vec::new();
-    pipeline::run(
-        inputs,
-        &[place],
-        || filter.judge.engine().scratch(),
-        |batch, scratch| {
-            let rows = Vec::with_capacity(batch.rows);
-            let mut rows = RowVerdicts { criterion: filter.criterion, agents, rows };
-            let stats = verdicts::judge(filter.judge.engine(), filter.criterion, batch, scratch, &mut rows)?;
-            Ok((rows.rows, stats))
+    ordered::run(
+        &RowGroupSource { inputs },
+        vec![id],
+        || engine.scratch(),
+        |block, scratch| {
+            block.verdicts.clear();
+            let mut sink = RowVerdicts { criterion, agents: engine.agents().len(), rows: &mut block.verdicts };
+            block.stats = judge_batch(engine, criterion, &block.urls, scratch, &mut sink)?;
+            Ok(())
         },
-        |step| {
-            if let Step::Rows((rows, stats)) = step {
-                all.extend_from_slice(&rows);
-                count(&stats);
+        |item| {
+            if let OrderedItem::Block(block) = item {
+                all.extend_from_slice(&block.verdicts);
+                count(&block.stats);
             }
             Ok(())
         },
@@ -85,14 +87,14 @@ fn judge(
     Ok(all)
 }
 
-/// One verdict a row.
-struct RowVerdicts {
+/// One verdict per row.
+struct RowVerdicts<'r> {
     criterion: Criterion,
     agents: usize,
-    rows: Vec<Verdict>,
+    rows: &'r mut Vec<Verdict>,
 }
 
-impl Rows for RowVerdicts {
+impl VerdictSink for RowVerdicts<'_> {
     #[inline]
     fn push(&mut self, verdicts: &LineVerdicts<'_>, rows: usize) {
         let end = self.rows.len() + rows;
@@ -105,7 +107,7 @@ impl Rows for RowVerdicts {
 }
 
 /// Writes the rows of a row group to the outputs of their verdicts.
-fn route(outputs: &mut [Output<'_>], input: &ParquetInput, row_group: usize, verdicts: &[Verdict]) -> Result<()> {
+fn route(outputs: &mut [RouteOutput<'_>], input: &ParquetInput, row_group: usize, verdicts: &[Verdict]) -> Result<()> {
     let mut partial = Vec::new();
     for output in outputs {
         match verdicts.iter().filter(|verdict| **verdict == output.verdict).count() {
@@ -117,18 +119,19 @@ fn route(outputs: &mut [Output<'_>], input: &ParquetInput, row_group: usize, ver
     if partial.is_empty() {
         return Ok(());
     }
-    let targets: Vec<_> = partial.iter().map(|output| (output.verdict, output.path)).collect();
+    let targets: Vec<_> =
+        partial.iter().map(|output| ColumnTarget { verdict: output.verdict, out: output.path }).collect();
     let mut groups = partial.iter_mut().map(|output| output.table.row_group()).collect::<Result<Vec<_>>>()?;
     let columns: Vec<usize> = (0..input.schema().num_columns()).collect();
-    // A few columns at a time: each holds some memory.
+    // A few columns at a time bound the memory for encoded chunks.
     for columns in columns.chunks(2 * rayon::current_num_threads()) {
-        let write = |column: &usize| guard(|| rewrite::column(input, (row_group, *column), verdicts, &targets));
-        let written: Vec<Vec<Encoded>> = columns.par_iter().map(write).collect::<Result<_>>()?;
+        let write = |column: &usize| guard(|| rewrite::column(input, row_group, *column, verdicts, &targets));
+        let written: Vec<Vec<EncodedChunk>> = columns.par_iter().map(write).collect::<Result<_>>()?;
         for chunks in written {
-            for (group, (chunk, end)) in groups.iter_mut().zip(chunks) {
-                group.append_column(&chunk, end).map_err(crate::parquet::input::table_error)?;
+            for (group, chunk) in groups.iter_mut().zip(chunks) {
+                group.append_column(&chunk.data, chunk.metadata).map_err(table_error)?;
             }
         }
     }
-    groups.into_iter().try_for_each(|group| group.close().map(drop).map_err(crate::parquet::input::table_error))
+    groups.into_iter().try_for_each(|group| group.close().map(drop).map_err(table_error))
 }

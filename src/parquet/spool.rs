@@ -1,6 +1,7 @@
-//! Column chunks on the way to a file: in memory if they are small, in a temporary file without a name if not.
+//! Buffers encoded column chunks: small ones in memory, others in an unnamed temporary file.
 //!
-//! A Parquet file holds the columns of a row group one behind the other, so who makes several at once has to put them somewhere.
+//! A Parquet file stores the columns of a row group one after the other, so columns that are
+//! encoded at the same time need a buffer.
 
 use crate::atomic::scratch_folder;
 use crate::error::Error;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::SpooledTempFile;
 
-/// Bytes of a chunk held in memory; the rest goes to disk.
+/// The largest chunk that stays in memory.
 const IN_MEMORY: usize = 1 << 20;
 
 /// A column chunk being encoded.
@@ -26,11 +27,15 @@ pub(super) struct ChunkWriter {
     spool: Spool,
 }
 
-/// A column chunk, encoded, with what the file has to tell of it.
-pub(super) type Encoded = (Spool, ColumnCloseResult);
+/// An encoded column chunk.
+pub(super) struct EncodedChunk {
+    pub data: Spool,
+    /// The chunk's part of the footer and of the indexes.
+    pub metadata: ColumnCloseResult,
+}
 
 impl ChunkWriter {
-    /// A chunk of this column; what does not fit into memory goes to a file in the directory of the
+    /// A writer for a chunk of this column. A large chunk moves to a file in the directory of the
     /// output `out`.
     pub(super) fn new(column: &ColumnDescPtr, properties: &WriterPropertiesPtr, out: &Path) -> Self {
         let file = NamingFile { file: tempfile::spooled_tempfile_in(IN_MEMORY, scratch_folder(out)), out: out.into() };
@@ -39,9 +44,9 @@ impl ChunkWriter {
         Self { writer, spool }
     }
 
-    pub(super) fn close(self) -> Result<Encoded> {
-        let end = self.writer.close()?;
-        Ok((self.spool, end))
+    pub(super) fn close(self) -> Result<EncodedChunk> {
+        let metadata = self.writer.close()?;
+        Ok(EncodedChunk { data: self.spool, metadata })
     }
 }
 
@@ -49,7 +54,7 @@ impl ChunkWriter {
 #[derive(Clone)]
 pub(super) struct Spool(Arc<Mutex<TrackedWrite<NamingFile>>>);
 
-/// A temporary file whose errors name the output that it is for.
+/// A temporary file whose errors name the output.
 struct NamingFile {
     file: SpooledTempFile,
     out: Arc<Path>,
@@ -99,7 +104,7 @@ impl ChunkReader for Spool {
     type T = BufReader<SpoolReader>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::with_capacity(1 << 16, SpoolReader { spool: self.clone(), place: start }))
+        Ok(BufReader::with_capacity(1 << 16, SpoolReader { spool: self.clone(), offset: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -109,19 +114,19 @@ impl ChunkReader for Spool {
     }
 }
 
-/// Reads on from a place in a chunk.
+/// Reads a chunk from an offset on.
 pub(super) struct SpoolReader {
     spool: Spool,
-    place: u64,
+    offset: u64,
 }
 
 impl Read for SpoolReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let mut file = self.spool.lock();
         let file = &mut file.inner_mut().file;
-        file.seek(SeekFrom::Start(self.place))?;
+        file.seek(SeekFrom::Start(self.offset))?;
         let n = file.read(buf)?;
-        self.place += n as u64;
+        self.offset += n as u64;
         Ok(n)
     }
 }

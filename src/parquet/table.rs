@@ -1,10 +1,11 @@
-//! A Parquet file being written: row groups of the inputs copied as they are, or put together from column chunks.
+//! Writes a Parquet file whose row groups are copied from inputs or assembled from encoded column
+//! chunks.
 
 use crate::atomic::AtomicFile;
 use crate::error::{Remedy, Result};
 use crate::parquet::arrow;
 use crate::parquet::input::{ParquetInput, bad, table_error};
-use crate::parquet::spool::Encoded;
+use crate::parquet::spool::EncodedChunk;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
@@ -15,14 +16,15 @@ use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// An output that appears whole, or not at all.
-pub(super) struct Table {
+/// An output that appears complete, or not at all.
+pub(super) struct TableWriter {
     path: PathBuf,
     writer: SerializedFileWriter<AtomicFile>,
 }
 
-impl Table {
-    /// Begins a file with the schema and the metadata of `like`, and with these columns and entries more.
+impl TableWriter {
+    /// Starts a file with the schema and the metadata of `like`, and with more columns and metadata
+    /// entries.
     pub(super) fn create(path: &Path, like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -> Result<Self> {
         let schema = with_fields(like, fields)?;
         let properties = Arc::new(properties(like, fields, entries));
@@ -40,23 +42,23 @@ impl Table {
         self.writer.properties().clone()
     }
 
-    /// Copies a row group, byte for byte, and puts behind its columns what `more` gives.
+    /// Copies a row group byte for byte and appends the columns that `more` gives.
     pub(super) fn copy(
         &mut self,
         input: &ParquetInput,
         row_group: usize,
-        more: impl FnOnce() -> Result<Vec<Encoded>>,
+        more: impl FnOnce() -> Result<Vec<EncodedChunk>>,
     ) -> Result<()> {
         let to = |err| table_error(err).at(&self.path);
         let mut group = self.writer.next_row_group().map_err(to)?;
         splice(&mut group, input, row_group).map_err(|err| err.at(&input.path))?;
-        for (chunk, end) in more()? {
-            group.append_column(&chunk, end).map_err(to)?;
+        for chunk in more()? {
+            group.append_column(&chunk.data, chunk.metadata).map_err(to)?;
         }
         group.close().map(drop).map_err(to)
     }
 
-    /// Begins a row group of chunks that are appended one by one.
+    /// Starts a row group whose chunks are appended one by one.
     pub(super) fn row_group(&mut self) -> Result<SerializedRowGroupWriter<'_, AtomicFile>> {
         self.writer.next_row_group().map_err(|err| table_error(err).at(&self.path))
     }
@@ -69,16 +71,16 @@ impl Table {
 
 fn splice(group: &mut SerializedRowGroupWriter<'_, AtomicFile>, input: &ParquetInput, number: usize) -> Result<()> {
     let row_group = input.meta.row_group(number);
-    let source = input.chunks.in_long_reads();
+    let source = input.chunks.with_large_buffer();
     for column in 0..row_group.num_columns() {
-        let end = end_of(input, number, row_group, column, &source)?;
-        group.append_column(&source, end).map_err(table_error)?;
+        let metadata = chunk_metadata(input, number, row_group, column, &source)?;
+        group.append_column(&source, metadata).map_err(table_error)?;
     }
     Ok(())
 }
 
-/// What the file has to tell of a column chunk, page indexes and Bloom filter included.
-fn end_of(
+/// The metadata of a column chunk, with page indexes and Bloom filter.
+fn chunk_metadata(
     input: &ParquetInput,
     number: usize,
     row_group: &RowGroupMetaData,
@@ -97,8 +99,8 @@ fn end_of(
     })
 }
 
-/// The metadata of a chunk whose data pages begin after its dictionary page. pyarrow writes 0 where
-/// a chunk has no data page; moved with the chunk, that offset could become negative.
+/// The metadata of a chunk with the data pages after the dictionary page. pyarrow writes offset 0
+/// if a chunk has no data page; moved with the chunk, that offset could become negative.
 fn with_ordered_offsets(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData> {
     match chunk.dictionary_page_offset() {
         Some(start) if chunk.data_page_offset() < start => {
@@ -109,7 +111,7 @@ fn with_ordered_offsets(chunk: &ColumnChunkMetaData) -> Result<ColumnChunkMetaDa
     }
 }
 
-/// The schema of `like` with these columns behind its own.
+/// The schema of `like` with more columns at the end.
 fn with_fields(like: &ParquetInput, fields: &[TypePtr]) -> Result<TypePtr> {
     let root = like.schema().root_schema_ptr();
     if fields.is_empty() {
@@ -117,7 +119,7 @@ fn with_fields(like: &ParquetInput, fields: &[TypePtr]) -> Result<TypePtr> {
     }
     let mut all = root.get_fields().to_vec();
     for field in fields {
-        // Some readers do not tell upper case from lower.
+        // Some readers ignore case.
         if all.iter().any(|other| other.name().eq_ignore_ascii_case(field.name())) {
             let what = format!("there is a column {:?} already; give the new one another name", field.name());
             return bad(what).map_err(|err| err.with_remedy(Remedy::RenameColumn));
@@ -127,8 +129,9 @@ fn with_fields(like: &ParquetInput, fields: &[TypePtr]) -> Result<TypePtr> {
     Type::group_type_builder(root.name()).with_fields(all).build().map(Arc::new).map_err(table_error)
 }
 
-/// Notes new columns where Arrow's types are noted; `false` if it cannot: readers refuse a file where that entry does not fit.
-fn note_fields(entry: &mut KeyValue, fields: &[TypePtr]) -> bool {
+/// Adds new columns to an entry with Arrow's types. Returns `false` if that fails: readers refuse a
+/// file whose entry does not fit.
+fn add_arrow_fields(entry: &mut KeyValue, fields: &[TypePtr]) -> bool {
     if fields.is_empty() || entry.key != arrow::KEY {
         return true;
     }
@@ -136,19 +139,20 @@ fn note_fields(entry: &mut KeyValue, fields: &[TypePtr]) -> bool {
     entry.value.is_some()
 }
 
-/// What the whole file says beside its data.
+/// The metadata of the file.
 fn properties(like: &ParquetInput, fields: &[TypePtr], entries: Vec<KeyValue>) -> WriterProperties {
     let file = like.meta.file_metadata();
-    let mut known = file.key_value_metadata().cloned().unwrap_or_default();
-    known.retain_mut(|entry| entries.iter().all(|new| new.key != entry.key) && note_fields(entry, fields));
-    known.extend(entries);
+    let mut entries_kept = file.key_value_metadata().cloned().unwrap_or_default();
+    entries_kept.retain_mut(|entry| entries.iter().all(|new| new.key != entry.key) && add_arrow_fields(entry, fields));
+    entries_kept.extend(entries);
     let sorting = like.meta.row_groups().first().and_then(|group| group.sorting_columns().cloned());
     let sorted = like.meta.row_groups().iter().all(|group| group.sorting_columns() == sorting.as_ref());
     let builder = WriterProperties::builder()
-        .set_key_value_metadata(Some(known).filter(|known| !known.is_empty()))
+        .set_key_value_metadata(Some(entries_kept).filter(|entries| !entries.is_empty()))
         .set_sorting_columns(sorting.filter(|_| sorted))
         .set_compression(parquet::basic::Compression::SNAPPY);
-    // Readers mistrust statistics by the name of their writer, and these are its pages.
+    // Readers trust statistics by the name of the writer, and the pages are still those of the
+    // first writer.
     match file.created_by() {
         Some(writer) => builder.set_created_by(writer.to_owned()).build(),
         None => builder.build(),

@@ -1,59 +1,40 @@
-//! Columns of URLs counted instead of written.
+//! Counts columns of URLs for a report.
 
 use crate::error::Result;
 use crate::filter::output::Criterion;
 use crate::filter::sample::Sample;
-use crate::filter::tally::{Local, Tally};
-use crate::judge::LineVerdicts;
+use crate::filter::tally::{Tally, WorkerTally};
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{Stage, Verdict};
-use crate::parquet::pipeline::{self, Step};
-use crate::parquet::urls::Batch;
-use crate::parquet::{ParquetFilter, ParquetInput, places};
+use crate::judge::{LineVerdicts, Stage, Verdict};
+use crate::parquet::row_groups::{RowBlock, RowGroupSource, all_row_groups};
+use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::FilterStats;
-
-/// Refused URLs, one behind the other, and where each ends.
-#[derive(Default)]
-struct Refused {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Refused {
-    fn push(&mut self, url: &[u8]) {
-        self.text.extend_from_slice(url);
-        self.ends.push(self.text.len());
-    }
-
-    fn url(&self, number: usize) -> Vec<u8> {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.text[start..self.ends[number]].trim_ascii().to_vec()
-    }
-}
+use crate::pipeline::ordered::{self, OrderedItem};
 
 impl ParquetFilter<'_> {
-    /// Counts every row of the inputs, and takes the sample; a row counts as disallowed if an agent or more may not fetch its URL.
+    /// Counts every row of the inputs and takes the sample. A row counts as disallowed if one agent
+    /// or more may not fetch its URL.
     ///
     /// # Errors
     /// As [`run`](Self::run), but the inputs' schemas may differ.
     pub(crate) fn tally(&self, inputs: &[ParquetInput], tally: &Tally, sample: &mut Sample) -> Result<FilterStats> {
+        let engine = self.judge.engine();
         let mut total = FilterStats::default();
         let mut progress = self.progress_of(inputs);
-        pipeline::run(
-            inputs,
-            &places(inputs),
-            || (self.judge.engine().scratch(), Local::new(self.judge.agents().len())),
-            |batch, (scratch, local)| {
-                let counted =
-                    count(self.judge.engine(), batch, scratch, |verdicts, rows| local.count(verdicts, rows, tally));
-                local.hand_over(tally);
+        ordered::run(
+            &RowGroupSource { inputs },
+            all_row_groups(inputs),
+            || (engine.scratch(), WorkerTally::new(engine.agents().len())),
+            |block, (scratch, local)| {
+                let counted = count_rows(engine, block, scratch, |verdicts, rows| local.count(verdicts, rows, tally));
+                local.flush(tally);
                 counted
             },
-            |step: Step<(FilterStats, Refused)>| {
-                if let Step::Rows((stats, refused)) = step {
-                    total.add(&stats);
+            |item| {
+                if let OrderedItem::Block(block) = item {
+                    total.add(&block.stats);
                     progress(total.lines);
-                    sample.put(refused.ends.len(), |number| refused.url(number));
+                    sample.add(block.disallowed.len(), |number| block.disallowed.url(number));
                 }
                 Ok(())
             },
@@ -62,42 +43,45 @@ impl ParquetFilter<'_> {
     }
 }
 
-/// Judges a batch, counts its rows, and gathers those that `each` says are refused.
-fn count<'s>(
+/// Judges and counts the rows of a block. URLs for which `count` returns true are disallowed, and
+/// the block keeps them.
+fn count_rows<'s>(
     judge: &Engine<'s>,
-    batch: &Batch,
+    block: &mut RowBlock,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(&LineVerdicts<'_>, u64) -> bool,
-) -> Result<(FilterStats, Refused)> {
-    let criterion = Criterion::REFUSED_TO_ANY;
-    let (mut stats, mut refused) = (FilterStats::default(), Refused::default());
+    mut count: impl FnMut(&LineVerdicts<'_>, u64) -> bool,
+) -> Result<()> {
+    let criterion = Criterion::DISALLOWED_FOR_ANY;
+    let RowBlock { urls: batch, stats, disallowed, .. } = block;
+    *stats = FilterStats { bytes: batch.bytes, ..FilterStats::default() };
+    disallowed.clear();
     let mut long = batch.long.iter().map(|(row, _)| *row).peekable();
     let mut row = 0;
     judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
-        // A long value stands as an empty line, which is no URL, and is judged by itself.
+        // The line of a long value is empty. The value is judged below and must not count twice.
         let end = row + lines.ends.len();
         let mut rows = lines.ends.len() as u64;
         while long.next_if(|long| *long < end).is_some() {
             rows -= 1;
         }
         row = end;
-        criterion.count(&verdicts, rows, &mut stats);
+        criterion.count(&verdicts, rows, stats);
         if verdicts.unjudged() == Some(Verdict::Invalid) {
             stats.count_blank(&batch.text, lines);
         }
-        if each(&verdicts, rows) {
-            lines.ranges().for_each(|line| refused.push(&batch.text[line]));
+        if count(&verdicts, rows) {
+            lines.ranges().for_each(|line| disallowed.push(&batch.text[line]));
         }
     })?;
     for (_, value) in &batch.long {
         stats.blank -= 1;
         let verdicts = judge.judge(value.data(), scratch)?;
-        criterion.count(&verdicts, 1, &mut stats);
-        if each(&verdicts, 1) {
-            // A dictionary can name a long value any number of times; the sample would pass over it anyhow.
-            refused.push(b"");
+        criterion.count(&verdicts, 1, stats);
+        if count(&verdicts, 1) {
+            // The sample would drop the text of a long value, and a dictionary can repeat the value
+            // any number of times.
+            disallowed.push(b"");
         }
     }
-    stats.bytes = batch.bytes;
-    Ok((stats, refused))
+    Ok(())
 }

@@ -1,11 +1,15 @@
-//! The values of a flat column of texts: pages of plain values are read in place, those of other encodings by the `parquet` crate.
+//! Reads the values of a flat column of strings. Pages of plain values are read in place, other
+//! pages by the `parquet` crate.
 //!
-//! The crate makes every value a reference to its page, which is counted up and down again: an eighth of annotating. Where a page
-//! holds nothing but lengths and texts, as nearly all of URLs do, the texts are looked at where they lie.
+//! The crate makes every value a reference-counted slice of its page. Plain pages, which nearly all
+//! pages of URLs are, hold only lengths and strings, so their values need no reference. Without
+//! this, annotating takes an eighth more CPU time on an unsorted list of 3.5 million URLs (0.75 s
+//! instead of 0.65), and a quarter more on a sorted list of 2.4 million (0.29 s instead of 0.23; a
+//! sixth more with zstd).
 
 use crate::error::Result;
 use crate::parquet::input::{ParquetInput, bad, table_error};
-use crate::parquet::levels::Levels;
+use crate::parquet::levels::DefinitionLevels;
 use bytes::{Buf, Bytes};
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -16,49 +20,50 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Takes values in the order of their rows.
-pub(super) trait Sink {
-    /// A row without a value.
-    fn put_null(&mut self);
-    /// A row with this value; `whole` gives it for keeping.
-    fn put(&mut self, value: &[u8], whole: impl FnOnce() -> ByteArray);
+pub(super) trait ValueSink {
+    /// Appends a row without a value.
+    fn push_null(&mut self);
+    /// Appends a row with this value; `whole` gives a copy to keep.
+    fn push(&mut self, value: &[u8], whole: impl FnOnce() -> ByteArray);
 }
 
 /// Reads the values of a column of one row group.
-pub(super) struct Values {
-    pages: SerializedPageReader<crate::parquet::chunks::Chunks>,
-    /// The level of a value that is there.
-    full: i16,
-    page: Current,
-    other: Other,
+pub(super) struct ValueReader {
+    pages: SerializedPageReader<crate::parquet::chunks::ParquetFile>,
+    /// The definition level of a row with a value.
+    full_level: i16,
+    page: CurrentPage,
+    library: LibraryReader,
 }
 
 /// The page being read.
-enum Current {
+enum CurrentPage {
     Plain(PlainPage),
-    /// One that the crate reads, with so many rows left.
-    Other(usize),
+    /// A page that the crate reads, with its unread rows.
+    Library(usize),
 }
 
-impl Values {
+impl ValueReader {
     pub(super) fn new(input: &ParquetInput, row_group: usize) -> Result<Self> {
         let group = input.meta.row_group(row_group);
         let rows = group.num_rows() as usize;
         let pages = SerializedPageReader::new(Arc::new(input.chunks.clone()), group.column(input.column), rows, None);
         let descr = input.schema().column(input.column);
-        let full = descr.max_def_level();
-        let handed = Handed::default();
-        let reader = get_typed_column_reader(get_column_reader(descr, Box::new(handed.clone())));
-        let other = Other { handed, reader, values: Vec::new(), levels: Vec::new() };
-        Ok(Self { pages: pages.map_err(table_error)?, full, page: Current::Other(0), other })
+        let full_level = descr.max_def_level();
+        let queue = PageQueue::default();
+        let reader = get_typed_column_reader(get_column_reader(descr, Box::new(queue.clone())));
+        let library = LibraryReader { queue, reader, values: Vec::new(), levels: Vec::new() };
+        Ok(Self { pages: pages.map_err(table_error)?, full_level, page: CurrentPage::Library(0), library })
     }
 
-    /// Puts the values of the next rows, `wanted` of them at most; how many they were: none behind the last.
-    pub(super) fn read(&mut self, wanted: usize, sink: &mut impl Sink) -> Result<usize> {
+    /// Appends the values of at most `wanted` rows to `sink` and gives their number, which is 0
+    /// after the last.
+    pub(super) fn read(&mut self, wanted: usize, sink: &mut impl ValueSink) -> Result<usize> {
         loop {
             let rows = match &mut self.page {
-                Current::Plain(page) => page.read(wanted, sink)?,
-                Current::Other(left) => {
-                    let rows = self.other.read(wanted.min(*left), self.full, sink)?;
+                CurrentPage::Plain(page) => page.read(wanted, sink)?,
+                CurrentPage::Library(left) => {
+                    let rows = self.library.read(wanted.min(*left), self.full_level, sink)?;
                     *left -= rows;
                     rows
                 }
@@ -69,39 +74,41 @@ impl Values {
         }
     }
 
-    /// Begins the next page; `false` behind the last.
+    /// Starts the next page; `false` after the last.
     fn next_page(&mut self) -> Result<bool> {
         let Some(page) = self.pages.get_next_page().map_err(table_error)? else { return Ok(false) };
         let rows = page.num_values() as usize;
-        match PlainPage::of(&page, self.full)? {
-            Some(page) => self.page = Current::Plain(page),
+        match PlainPage::of(&page, self.full_level)? {
+            Some(page) => self.page = CurrentPage::Plain(page),
             None => {
-                self.page = Current::Other(if page.is_dictionary_page() { 0 } else { rows });
-                self.other.handed.put(page);
+                self.page = CurrentPage::Library(if page.is_dictionary_page() { 0 } else { rows });
+                self.library.queue.push(page);
             }
         }
         Ok(true)
     }
 }
 
-/// A page of texts, each behind its length in four bytes.
+/// A page of strings. Four bytes with its length precede each string.
 struct PlainPage {
     bytes: Bytes,
     at: usize,
-    /// `None` where every row has a value.
-    levels: Option<Levels>,
-    left: usize,
+    /// `None` if every row has a value.
+    levels: Option<DefinitionLevels>,
+    rows_left: usize,
 }
 
 impl PlainPage {
-    /// The page, if it is one of plain values whose levels are 0 and 1 at most.
-    fn of(page: &Page, full: i16) -> Result<Option<Self>> {
+    /// The page, if its values are plain and its definition levels are at most 1.
+    fn of(page: &Page, full_level: i16) -> Result<Option<Self>> {
         let (rows, bytes) = (page.num_values() as usize, page.buffer());
         let (levels, at) = match page {
-            _ if full > 1 || page.encoding() != Encoding::PLAIN => return Ok(None),
+            _ if full_level > 1 || page.encoding() != Encoding::PLAIN => return Ok(None),
             Page::DictionaryPage { .. } | Page::DataPageV2 { rep_levels_byte_len: 1.., .. } => return Ok(None),
-            Page::DataPageV2 { def_levels_byte_len, .. } => ((full > 0).then_some(0), *def_levels_byte_len as usize),
-            _ if full == 0 => (None, 0),
+            Page::DataPageV2 { def_levels_byte_len, .. } => {
+                ((full_level > 0).then_some(0), *def_levels_byte_len as usize)
+            }
+            _ if full_level == 0 => (None, 0),
             Page::DataPage { def_level_encoding: Encoding::RLE, .. } => {
                 let len = bytes.clone().try_get_u32_le().map_or(usize::MAX, |len| len as usize);
                 (Some(4), len.saturating_add(4))
@@ -109,52 +116,53 @@ impl PlainPage {
             Page::DataPage { .. } => return Ok(None),
         };
         if at > bytes.len() {
-            return bad("damaged: the levels of a page reach behind its end");
+            return bad("damaged: the levels of a page reach past its end");
         }
-        let levels = levels.map(|from| Levels::new(bytes.slice(from..at)));
-        Ok(Some(Self { bytes: bytes.clone(), at, levels, left: rows }))
+        let levels = levels.map(|from| DefinitionLevels::new(bytes.slice(from..at)));
+        Ok(Some(Self { bytes: bytes.clone(), at, levels, rows_left: rows }))
     }
 
-    fn read(&mut self, wanted: usize, sink: &mut impl Sink) -> Result<usize> {
-        let wanted = wanted.min(self.left);
+    fn read(&mut self, wanted: usize, sink: &mut impl ValueSink) -> Result<usize> {
+        let wanted = wanted.min(self.rows_left);
         let mut rows = 0;
         while rows < wanted {
             let run = self.levels.as_mut().map_or(Some((true, wanted)), |levels| levels.next(wanted - rows));
             let Some((present, count)) = run else { return bad("damaged: a page has fewer levels than rows") };
             match present {
-                true => self.put(count, sink)?,
-                false => (0..count).for_each(|_| sink.put_null()),
+                true => self.push_values(count, sink)?,
+                false => (0..count).for_each(|_| sink.push_null()),
             }
             rows += count;
         }
-        self.left -= rows;
+        self.rows_left -= rows;
         Ok(rows)
     }
 
-    fn put(&mut self, count: usize, sink: &mut impl Sink) -> Result<()> {
+    /// Appends the next `count` values to `sink`.
+    fn push_values(&mut self, count: usize, sink: &mut impl ValueSink) -> Result<()> {
         for _ in 0..count {
             let value = self.bytes[self.at..].split_first_chunk().and_then(|(len, rest)| {
                 let len = u32::from_le_bytes(*len) as usize;
                 rest.get(..len)
             });
-            let Some(value) = value else { return bad("damaged: a value reaches behind the end of its page") };
+            let Some(value) = value else { return bad("damaged: a value reaches past the end of its page") };
             self.at += 4 + value.len();
-            sink.put(value, || self.bytes.slice_ref(value).into());
+            sink.push(value, || self.bytes.slice_ref(value).into());
         }
         Ok(())
     }
 }
 
-/// Reads the pages that the crate has to read.
-struct Other {
-    handed: Handed,
+/// Reads pages with the column reader of the crate.
+struct LibraryReader {
+    queue: PageQueue,
     reader: ColumnReaderImpl<ByteArrayType>,
     values: Vec<ByteArray>,
     levels: Vec<i16>,
 }
 
-impl Other {
-    fn read(&mut self, wanted: usize, full: i16, sink: &mut impl Sink) -> Result<usize> {
+impl LibraryReader {
+    fn read(&mut self, wanted: usize, full_level: i16, sink: &mut impl ValueSink) -> Result<usize> {
         if wanted == 0 {
             return Ok(0);
         }
@@ -167,29 +175,29 @@ impl Other {
         }
         let mut values = self.values.iter();
         for row in 0..rows {
-            let present = full == 0 || self.levels.get(row) == Some(&full);
-            match if present { values.next() } else { None } {
-                Some(value) => sink.put(value.data(), || value.clone()),
-                None => sink.put_null(),
+            let is_present = full_level == 0 || self.levels.get(row) == Some(&full_level);
+            match if is_present { values.next() } else { None } {
+                Some(value) => sink.push(value.data(), || value.clone()),
+                None => sink.push_null(),
             }
         }
-        // Values hold the page they lie in.
+        // Values keep their page in memory.
         self.values.clear();
         Ok(rows)
     }
 }
 
-/// Pages handed to a reader of the crate one by one. Clones share them.
+/// The pages for a reader of the crate. Clones share them.
 #[derive(Clone, Default)]
-struct Handed(Arc<Mutex<VecDeque<Page>>>);
+struct PageQueue(Arc<Mutex<VecDeque<Page>>>);
 
-impl Handed {
-    fn put(&self, page: Page) {
+impl PageQueue {
+    fn push(&self, page: Page) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(page);
     }
 }
 
-impl Iterator for Handed {
+impl Iterator for PageQueue {
     type Item = parquet::errors::Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -197,7 +205,7 @@ impl Iterator for Handed {
     }
 }
 
-impl PageReader for Handed {
+impl PageReader for PageQueue {
     fn get_next_page(&mut self) -> parquet::errors::Result<Option<Page>> {
         self.next().transpose()
     }

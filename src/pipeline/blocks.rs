@@ -1,37 +1,44 @@
-//! Input of any size to blocks of whole lines, in bounded memory.
+//! Cuts an input of any size into blocks of whole lines, in bounded memory.
+//!
+//! Most blocks of a plain file are not read here: the reader only finds where they end, and the
+//! worker that judges a block [loads](LineBlock::load) it. Everything else is read in order:
+//! compressed lists, pipes, records that may span lines, and very long lines.
 
+use super::ranged_file::{FileRange, RangedFile};
+use super::stats::FilterStats;
 use crate::decode::{Decoder, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{self, FileFormat};
 use crate::judge::Verdict;
-use crate::pipeline::ranged_file::{Range, RangedFile};
-use crate::records::{Extracted, Head, RecordOptions, Records};
+use crate::records::{ExtractedUrls, InputHead, RecordFormat, RecordOptions};
 use std::fs::File;
 use std::io::Read;
 use std::ops;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The size of a block: large enough to make handing it around cheap, small enough to stay in a core's cache.
+/// The size of a block. Larger blocks leave a core's cache; smaller ones cost more locking per
+/// line.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// A longer line is passed on in parts and never held whole; it is no URL. Any real URL is far shorter.
+/// A longer line is no URL. It is passed on in parts, so memory stays bounded.
 const MAX_LINE: usize = 64 << 20;
 
-/// A quoted field of CSV does not go on for longer: a quote that was never closed would take the rest of the list for one field.
+/// The longest quoted field of CSV. A quote that is never closed would make one field of the rest
+/// of the list.
 const MAX_QUOTED: usize = 1 << 20;
 
-/// A block that had to grow beyond this, for a long line, is given up instead of being used again.
+/// A buffer that grew beyond this for a long line is freed instead of being used again.
 const MAX_KEPT: usize = 16 * BLOCK_SIZE;
 
-/// One list of URLs to read, compressed or not (told by content: gzip, zstd).
+/// One list of URLs to read, plain or compressed (gzip, zstd). The content decides, not the name.
 pub struct Input {
     path: PathBuf,
-    source: Source,
+    source: InputSource,
 }
 
-enum Source {
-    /// A regular file and its length, to be opened when its turn comes: there may be more of them
+enum InputSource {
+    /// A regular file and its length. It is opened when its turn comes: there may be more files
     /// than a process can hold open.
     File(u64),
     Reader(Box<dyn Read + Send>),
@@ -44,13 +51,13 @@ impl std::fmt::Debug for Input {
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input. A regular file is closed again until its turn comes; what is none, such as a pipe, can be
-    /// opened only once and stays open.
+    /// Opens a file; `-` is standard input. A regular file is closed again until its turn comes. A
+    /// pipe can be opened only once and stays open.
     ///
     /// # Errors
-    /// What the operating system refuses, naming the file; [`ErrorKind::BadList`] for a file that
-    /// is no list of URLs by its magic number (an archive, a snapshot, an image), or not compressed
-    /// though its name says so. What only shows after decompression is an error of the run.
+    /// I/O errors, which name the file. [`ErrorKind::BadList`] if the magic number is not that of a
+    /// list (an archive, a snapshot, an image), or if a file is not compressed though its name says
+    /// so. Problems that show only after decompression are errors of the run.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if path.as_os_str() == "-" {
@@ -66,16 +73,16 @@ impl Input {
             return Ok(Self::from_reader(path, file));
         }
         refuse_other_formats(path, file)?;
-        Ok(Self { path: path.to_owned(), source: Source::File(meta.len()) })
+        Ok(Self { path: path.to_owned(), source: InputSource::File(meta.len()) })
     }
 
-    /// Reads from anything; `name` is for error messages.
+    /// An input that reads from `reader`; `name` appears in error messages.
     pub fn from_reader(name: impl AsRef<Path>, reader: impl Read + Send + 'static) -> Self {
-        Self { path: name.as_ref().to_owned(), source: Source::Reader(Box::new(reader)) }
+        Self { path: name.as_ref().to_owned(), source: InputSource::Reader(Box::new(reader)) }
     }
 }
 
-/// Refuses a file that is no list by its first bytes, before anything is read or written.
+/// Refuses a file whose first bytes are not those of a list, before the run writes anything.
 fn refuse_other_formats(path: &Path, file: File) -> Result<()> {
     let mut start = Vec::with_capacity(file_format::DETECTION_LEN);
     file.take(file_format::DETECTION_LEN as u64).read_to_end(&mut start).map_err(|err| Error::io(path, err))?;
@@ -85,93 +92,102 @@ fn refuse_other_formats(path: &Path, file: File) -> Result<()> {
     why.map_or(Ok(()), |why| Err(Error::from(ErrorKind::BadList(why)).at(path)))
 }
 
-/// Bytes of one input, cut at line ends, and what a worker made of them. Blocks are used again and again, and
-/// never cleared: on a sorted list clearing them took a twentieth of the time.
+/// Whole lines of one input, and the results of judging them.
+///
+/// Blocks are used again and their buffers are not cleared: clearing took a twentieth of the time
+/// on a sorted list.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
-    /// Filled up to `len`; what lies behind is left from before.
+pub(crate) struct LineBlock {
+    /// The lines, up to `len`. The rest is left over from earlier blocks.
     buffer: Vec<u8>,
     len: usize,
-    /// Where its lines are, if they were not read yet.
-    unread: Option<Range>,
-    pub part: Part,
-    /// How its records are read; `None`: each line is a URL.
-    pub records: Option<Arc<Records>>,
-    /// The URLs of the records, if there are any.
-    extracted: Extracted,
-    /// Where lines are routed.
-    pub runs: Vec<Run>,
-    /// Which lines are refused, where they are only counted.
-    pub refused: Vec<ops::Range<usize>>,
-    /// Annotated lines.
+    /// The place of the lines in the file, if they are not read yet.
+    unread: Option<FileRange>,
+    pub kind: BlockKind,
+    /// The format of the records; `None` if each line is a URL.
+    pub format: Option<Arc<RecordFormat>>,
+    /// The URLs of the records, if there is a format.
+    extracted: ExtractedUrls,
+    pub stats: FilterStats,
+    /// The lines by verdict, for a filter.
+    pub runs: Vec<VerdictRun>,
+    /// The disallowed lines, for a report.
+    pub disallowed: Vec<ops::Range<usize>>,
+    /// The annotated lines, for annotating.
     pub annotated: Vec<u8>,
 }
 
-impl Block {
+impl LineBlock {
     pub(crate) fn data(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
 
-    /// Reads lines that were not read yet, and extracts the URLs of records.
-    pub(crate) fn fetch(&mut self) -> Result<()> {
+    /// Reads the lines if they are not read yet, and extracts the URLs of records.
+    pub(super) fn load(&mut self) -> Result<()> {
         if let Some(range) = self.unread.take() {
             grow(&mut self.buffer, range.len);
             self.len = range.len;
             range.read(&mut self.buffer[..self.len])?;
         }
-        if let Some(records) = self.records.as_ref().filter(|_| self.part == Part::Lines) {
-            records.extract(&self.buffer[..self.len], &mut self.extracted);
+        if let Some(format) = self.format.as_ref().filter(|_| self.kind == BlockKind::Lines) {
+            format.extract(&self.buffer[..self.len], &mut self.extracted);
         }
         Ok(())
     }
 
-    /// The URLs of the records and their ends; `None` if each line is a URL.
-    pub(crate) fn extracted(&self) -> Option<&Extracted> {
-        self.records.is_some().then_some(&self.extracted)
+    /// The URLs of the records and the ends of the records; `None` if each line is a URL.
+    pub(crate) fn extracted(&self) -> Option<&ExtractedUrls> {
+        self.format.is_some().then_some(&self.extracted)
     }
 }
 
-/// Neighbouring lines with the same verdict: the verdict, and where in the block the last of them ends.
-pub(crate) type Run = (Verdict, usize);
+/// Neighbouring lines with the same verdict.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VerdictRun {
+    pub verdict: Verdict,
+    /// The end of the last line in the block.
+    pub end: usize,
+}
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum BlockKind {
     /// Whole lines.
     #[default]
     Lines,
-    /// The line that names the columns.
+    /// The line with the names of the columns.
     Header,
-    /// The beginning of a line too long to be held.
-    LongStart,
-    /// More of that line, or its end.
-    LongRest,
+    /// The start of a line longer than [`MAX_LINE`].
+    LongLineStart,
+    /// The next part of that line.
+    LongLineRest,
 }
 
 /// Cuts one input into blocks.
-pub(crate) struct Blocks {
+pub(crate) struct LineBlockReader {
     path: PathBuf,
     decoder: Decoder<Box<dyn Read + Send>>,
-    /// The file that the decoder reads, if it is a list of lines: where that is plain, most blocks are read by those who judge them.
-    ranges: Option<RangedFile>,
-    /// The beginning of a line whose end has not been read yet.
+    /// The file that the decoder reads, if each line is a URL. Most blocks of a plain file are
+    /// ranges of it.
+    file: Option<RangedFile>,
+    /// The start of a line whose end is not read yet.
     carry: Vec<u8>,
-    records: Option<Arc<Records>>,
-    /// How those of the first block are read, if a byte order mark stands before them.
-    first_records: Option<Arc<Records>>,
-    /// The length of the header that comes first.
-    header: usize,
-    /// Lines in the blocks so far, where an error would name one.
-    lines: u64,
-    in_long: bool,
-    ended: bool,
+    format: Option<Arc<RecordFormat>>,
+    /// The format of the first block, if a byte order mark precedes it.
+    first_format: Option<Arc<RecordFormat>>,
+    /// The length of the header; 0 if there is none, or once it is read.
+    header_len: usize,
+    /// The number of the next line, for errors that name one.
+    line_number: u64,
+    in_long_line: bool,
+    has_ended: bool,
 }
 
-impl Blocks {
+impl LineBlockReader {
     pub(crate) fn new(input: Input, options: &RecordOptions) -> Result<Self> {
         let (reader, file): (Box<dyn Read + Send>, _) = match input.source {
-            Source::Reader(reader) => (reader, None),
-            Source::File(len) => {
+            InputSource::Reader(reader) => (reader, None),
+            InputSource::File(len) => {
                 let file = RangedFile::open(&input.path, len)?;
                 (Box::new(file.clone()), Some(file))
             }
@@ -180,21 +196,21 @@ impl Blocks {
         let head = read_head(&mut decoder, &input.path, options)?;
         Ok(Self {
             path: input.path,
-            // Records of more than a line, and lines that are counted, are read in turn.
-            ranges: file.filter(|_| head.records.is_none()),
+            // Records may span lines, and their errors name a line number, so they are read in
+            // order.
+            file: file.filter(|_| head.format.is_none()),
             decoder,
             carry: Vec::new(),
-            records: head.records.map(Arc::new),
-            first_records: head.marked.map(Arc::new),
-            header: head.header,
-            lines: 1,
-            in_long: false,
-            ended: false,
+            format: head.format.map(Arc::new),
+            first_format: head.first_format.map(Arc::new),
+            header_len: head.header_len,
+            line_number: 1,
+            in_long_line: false,
+            has_ended: false,
         })
     }
 
-    /// Whether reading takes more than a copy.
-    pub(crate) fn are_compressed(&self) -> bool {
+    pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_compressed()
     }
 
@@ -203,28 +219,30 @@ impl Blocks {
         &self.path
     }
 
-    /// Bytes read from the input so far, before decoding.
+    /// Bytes read from the input so far, before decompression.
     pub(crate) fn bytes_read(&self) -> u64 {
-        self.ranges.as_ref().map_or_else(|| self.decoder.bytes_read(), RangedFile::place)
+        self.file.as_ref().map_or_else(|| self.decoder.bytes_read(), RangedFile::offset)
     }
 
-    /// Makes `block` the next one, to be [fetched](Block::fetch); `false` at the end of the input.
-    pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool> {
+    /// Makes `block` the next one, which is complete once it is [loaded](LineBlock::load); `false`
+    /// at the end of the input.
+    pub(crate) fn next(&mut self, block: &mut LineBlock) -> Result<bool> {
         if block.buffer.len() > MAX_KEPT {
-            *block = Block::default();
+            *block = LineBlock::default();
         }
-        if let Some(range) = self.range()? {
+        if let Some(range) = self.next_range()? {
             block.unread = Some(range);
-            (block.part, block.records) = (Part::Lines, None);
+            (block.kind, block.format) = (BlockKind::Lines, None);
             return Ok(true);
         }
+        // The block starts with the incomplete line at the end of the one before.
         block.len = self.carry.len();
         grow(&mut block.buffer, block.len);
         block.buffer[..block.len].copy_from_slice(&self.carry);
         self.carry.clear();
-        block.records = self.first_records.take().or_else(|| self.records.clone());
-        if self.header > 0 {
-            return self.header(block);
+        block.format = self.first_format.take().or_else(|| self.format.clone());
+        if self.header_len > 0 {
+            return self.next_header(block);
         }
         let mut searched = 0;
         loop {
@@ -232,59 +250,61 @@ impl Blocks {
             if let Some(end) = self.block_end(block, searched)? {
                 self.carry.extend_from_slice(&block.buffer[end..block.len]);
                 block.len = end;
-                block.part = if std::mem::take(&mut self.in_long) { Part::LongRest } else { Part::Lines };
+                let is_rest = std::mem::take(&mut self.in_long_line);
+                block.kind = if is_rest { BlockKind::LongLineRest } else { BlockKind::Lines };
                 self.count_lines(block);
                 return Ok(true);
             }
-            if self.ended {
-                block.part = if self.in_long { Part::LongRest } else { Part::Lines };
+            if self.has_ended {
+                block.kind = if self.in_long_line { BlockKind::LongLineRest } else { BlockKind::Lines };
                 return Ok(block.len > 0);
             }
-            if self.in_long || block.len >= MAX_LINE {
-                block.part = if self.in_long { Part::LongRest } else { Part::LongStart };
-                self.in_long = true;
+            if self.in_long_line || block.len >= MAX_LINE {
+                block.kind = if self.in_long_line { BlockKind::LongLineRest } else { BlockKind::LongLineStart };
+                self.in_long_line = true;
                 return Ok(true);
             }
             searched = block.len;
         }
     }
 
-    /// The lines of the next block, where they need not be read to be known.
-    fn range(&mut self) -> Result<Option<Range>> {
-        let can_be_known = !self.in_long && self.decoder.is_in_step();
-        let Some(file) = self.ranges.as_ref().filter(|_| can_be_known) else { return Ok(None) };
+    /// The next block as a range of a plain file, without reading it.
+    fn next_range(&mut self) -> Result<Option<FileRange>> {
+        let is_in_step = !self.in_long_line && self.decoder.is_in_step();
+        let Some(file) = self.file.as_ref().filter(|_| is_in_step) else { return Ok(None) };
         let range = file.take(self.carry.len(), BLOCK_SIZE).map_err(|err| list_error(err, &self.path))?;
         if range.is_some() {
-            // It is read again, with the rest of its line.
+            // The range includes the start of the line that was carried.
             self.carry.clear();
         }
         Ok(range)
     }
 
     /// Makes `block` the header alone.
-    fn header(&mut self, block: &mut Block) -> Result<bool> {
-        let len = std::mem::take(&mut self.header);
-        while block.len < len && !self.ended {
+    fn next_header(&mut self, block: &mut LineBlock) -> Result<bool> {
+        let len = std::mem::take(&mut self.header_len);
+        while block.len < len && !self.has_ended {
             self.fill(block)?;
         }
         let len = len.min(block.len);
         self.carry.extend_from_slice(&block.buffer[len..block.len]);
         block.len = len;
-        block.part = Part::Header;
+        block.kind = BlockKind::Header;
         self.count_lines(block);
         Ok(true)
     }
 
-    /// The end of the last whole record of a block, where any has ended, of which all before `searched` is known to have none.
-    fn block_end(&mut self, block: &Block, searched: usize) -> Result<Option<usize>> {
+    /// The end of the last whole record of a block, if there is one. The bytes up to `searched`
+    /// hold no end.
+    fn block_end(&mut self, block: &LineBlock, searched: usize) -> Result<Option<usize>> {
         let unsearched = &block.buffer[searched..block.len];
-        match &block.records {
-            // A long line ends at its first line end, a block of lines at its last.
-            _ if self.in_long => Ok(memchr::memchr(b'\n', unsearched).map(|end| searched + end + 1)),
+        match &block.format {
+            // A long line ends at the first line end, a block of lines at the last.
+            _ if self.in_long_line => Ok(memchr::memchr(b'\n', unsearched).map(|end| searched + end + 1)),
             None => Ok(memchr::memrchr(b'\n', unsearched).map(|end| searched + end + 1)),
-            Some(records) => {
-                let (end, quoted) = records.last_end(block.data());
-                if quoted && (self.ended || block.len - end > MAX_QUOTED) {
+            Some(format) => {
+                let (end, in_quotes) = format.last_end(block.data());
+                if in_quotes && (self.has_ended || block.len - end > MAX_QUOTED) {
                     return Err(self.open_quote(&block.buffer[..end]));
                 }
                 Ok(Some(end).filter(|&end| end > 0))
@@ -292,29 +312,30 @@ impl Blocks {
         }
     }
 
-    fn count_lines(&mut self, block: &Block) {
-        if self.records.is_some() {
-            self.lines += memchr::memchr_iter(b'\n', block.data()).count() as u64;
+    fn count_lines(&mut self, block: &LineBlock) {
+        if self.format.is_some() {
+            self.line_number += count_line_ends(block.data());
         }
     }
 
-    /// The error that the record behind `before` has a quote that is never closed.
+    /// The error for a record with a quote that is never closed. `before` are the lines of the
+    /// block before it.
     fn open_quote(&self, before: &[u8]) -> Error {
-        let line = self.lines + memchr::memchr_iter(b'\n', before).count() as u64;
+        let line = self.line_number + count_line_ends(before);
         let what = format!(
             "line {line}: a quote is opened here and not closed within {MAX_QUOTED} bytes; correct it, or read the file without quotes"
         );
         Error::from(ErrorKind::BadList(what)).with_remedy(Remedy::ReadWithoutQuotes).at(&self.path)
     }
 
-    /// Reads up to a block more.
-    fn fill(&mut self, block: &mut Block) -> Result<()> {
+    /// Appends up to [`BLOCK_SIZE`] decoded bytes to a block.
+    fn fill(&mut self, block: &mut LineBlock) -> Result<()> {
         let wanted = block.len + BLOCK_SIZE;
         grow(&mut block.buffer, wanted);
         while block.len < wanted {
             match self.decoder.read(&mut block.buffer[block.len..wanted]) {
                 Ok(0) => {
-                    self.ended = true;
+                    self.has_ended = true;
                     break;
                 }
                 Ok(n) => block.len += n,
@@ -326,32 +347,36 @@ impl Blocks {
     }
 }
 
-/// Reads on until it is known how the records of an input are laid out, and that it is no file of
-/// another format.
-fn read_head<R: Read>(decoder: &mut Decoder<R>, path: &Path, options: &RecordOptions) -> Result<Head> {
-    let mut goes_on = true;
+fn count_line_ends(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
+/// Peeks at an input until its record format is known, and refuses files of other formats.
+fn read_head<R: Read>(decoder: &mut Decoder<R>, path: &Path, options: &RecordOptions) -> Result<InputHead> {
+    let mut has_more = true;
     loop {
         let start = decoder.peeked();
-        if start.len() >= file_format::ENOUGH || !goes_on {
+        if start.len() >= file_format::ENOUGH || !has_more {
             if let Some(why) = FileFormat::not_a_list(start, decoder.is_compressed()) {
                 return Err(Error::from(ErrorKind::BadList(why)).at(path));
             }
-            if let Some(head) = Head::of(path, start, goes_on, options)? {
+            if let Some(head) = InputHead::of(path, start, has_more, options)? {
                 return Ok(head);
             }
         }
-        goes_on = decoder.peek_more().map_err(|err| list_error(err, path))?;
+        has_more = decoder.peek_more().map_err(|err| list_error(err, path))?;
     }
 }
 
-/// Makes a buffer at least so long. Most are a little longer than a block, to hold what the block before left over.
+/// Makes a buffer at least this long. An eighth beyond the block size leaves room for an incomplete
+/// line.
 fn grow(buffer: &mut Vec<u8>, len: usize) {
     if buffer.len() < len {
         buffer.resize(len.max(BLOCK_SIZE + BLOCK_SIZE / 8), 0);
     }
 }
 
-/// A damaged list is read no further: lines behind the damage could not be told from what they were.
+/// An error that ends the list: after damage the start of the next line is unknown.
 fn list_error(err: std::io::Error, path: &Path) -> Error {
     Error::from_io(err).final_damage().at(path)
 }
@@ -360,27 +385,29 @@ fn list_error(err: std::io::Error, path: &Path) -> Error {
 mod tests {
     use super::*;
 
-    /// The blocks of a text, read as it comes and as a file, which must hold the same; and how many of the file were not read in turn.
-    fn blocks(text: Vec<u8>) -> (Vec<(Part, Vec<u8>)>, usize) {
+    /// The blocks of a text as a file, and how many of them were ranges. Read from a pipe the text
+    /// must be the same.
+    fn blocks(text: Vec<u8>) -> (Vec<(BlockKind, Vec<u8>)>, usize) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, &text).unwrap();
-        let (of_file, ranges) = all(Input::open(&file).unwrap());
-        let bytes = |blocks: &[(Part, Vec<u8>)]| blocks.iter().flat_map(|(_, data)| data.clone()).collect::<Vec<_>>();
-        assert!(bytes(&of_file) == text);
-        let (of_reader, none) = all(Input::from_reader("test", std::io::Cursor::new(text.clone())));
-        assert!(bytes(&of_reader) == text);
+        let (from_file, ranges) = all(Input::open(&file).unwrap());
+        let bytes =
+            |blocks: &[(BlockKind, Vec<u8>)]| blocks.iter().flat_map(|(_, data)| data.clone()).collect::<Vec<_>>();
+        assert!(bytes(&from_file) == text);
+        let (from_reader, none) = all(Input::from_reader("test", std::io::Cursor::new(text.clone())));
+        assert!(bytes(&from_reader) == text);
         assert_eq!(none, 0);
-        (of_file, ranges)
+        (from_file, ranges)
     }
 
-    fn all(input: Input) -> (Vec<(Part, Vec<u8>)>, usize) {
-        let mut blocks = Blocks::new(input, &RecordOptions::default()).unwrap();
+    fn all(input: Input) -> (Vec<(BlockKind, Vec<u8>)>, usize) {
+        let mut blocks = LineBlockReader::new(input, &RecordOptions::default()).unwrap();
         let (mut out, mut ranges) = (Vec::new(), 0);
-        let mut block = Block::default();
+        let mut block = LineBlock::default();
         while blocks.next(&mut block).unwrap() {
             ranges += usize::from(block.unread.is_some());
-            block.fetch().unwrap();
-            out.push((block.part, block.data().to_vec()));
+            block.load().unwrap();
+            out.push((block.kind, block.data().to_vec()));
         }
         (out, ranges)
     }
@@ -391,7 +418,7 @@ mod tests {
         let (blocks, ranges) = blocks(text);
         assert!(blocks.len() > 3);
         assert!(ranges + 3 >= blocks.len(), "{ranges} of {}", blocks.len());
-        assert!(blocks.iter().rev().skip(1).all(|(part, data)| *part == Part::Lines && data.ends_with(b"\n")));
+        assert!(blocks.iter().rev().skip(1).all(|(kind, data)| *kind == BlockKind::Lines && data.ends_with(b"\n")));
     }
 
     #[test]
@@ -401,32 +428,32 @@ mod tests {
             let text: Vec<u8> =
                 lengths[i..].iter().flat_map(|len| [vec![b'x'; first], vec![b'y'; *len]].join(&b'\n')).collect();
             let (blocks, _) = blocks(text.repeat(4));
-            assert!(blocks.iter().rev().skip(1).all(|(part, data)| *part == Part::Lines && data.ends_with(b"\n")));
+            assert!(blocks.iter().rev().skip(1).all(|(kind, data)| *kind == BlockKind::Lines && data.ends_with(b"\n")));
         }
     }
 
     #[test]
-    fn a_file_that_becomes_shorter_is_told() {
+    fn a_file_that_becomes_shorter_is_an_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "http://h.example/\n".repeat(100_000)).unwrap();
-        let mut blocks = Blocks::new(Input::open(&file).unwrap(), &RecordOptions::default()).unwrap();
-        let mut block = Block::default();
+        let mut blocks = LineBlockReader::new(Input::open(&file).unwrap(), &RecordOptions::default()).unwrap();
+        let mut block = LineBlock::default();
         while block.unread.is_none() {
             assert!(blocks.next(&mut block).unwrap());
         }
         file.as_file().set_len(300_000).unwrap();
-        let err = block.fetch().unwrap_err().to_string();
+        let err = block.load().unwrap_err().to_string();
         assert!(err.contains("became shorter") && err.contains(&file.path().display().to_string()), "{err}");
     }
 
     #[test]
-    fn an_endless_line_is_passed_on_in_parts() {
+    fn an_endless_line_is_split() {
         let mut text = b"a\n".to_vec();
         text.resize(MAX_LINE + 3 * BLOCK_SIZE, b'x');
         text.extend_from_slice(b"\nb\n");
         let (blocks, _) = blocks(text);
-        let parts: Vec<Part> = blocks.iter().map(|(part, _)| *part).collect();
-        assert_eq!(parts[..3], [Part::Lines, Part::LongStart, Part::LongRest]);
-        assert_eq!(blocks.last().unwrap(), &(Part::Lines, b"b\n".to_vec()));
+        let kinds: Vec<BlockKind> = blocks.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds[..3], [BlockKind::Lines, BlockKind::LongLineStart, BlockKind::LongLineRest]);
+        assert_eq!(blocks.last().unwrap(), &(BlockKind::Lines, b"b\n".to_vec()));
     }
 }

@@ -1,13 +1,20 @@
-//! Blocks of lines through all workers, results in the order of the input, in bounded memory.
+//! The ordered pipeline: blocks of inputs through all workers, results in input order, bounded
+//! memory.
+//!
+//! - [`source`]: the interface to the inputs, and [`lists`]: lists of URLs as such a source;
+//! - [`scheduler`]: the input that a free worker reads next;
+//! - [`reorder_buffer`]: judged blocks that wait for earlier ones;
+//! - [`ordered`]: the workers, which put these together;
+//! - [`blocks`] and [`ranged_file`]: lists cut into blocks of whole lines.
 
 pub(crate) mod blocks;
+pub(crate) mod lists;
+pub(crate) mod ordered;
 pub(crate) mod ranged_file;
-pub(crate) mod reorder_buffer;
-pub(crate) mod scheduler;
+mod reorder_buffer;
+mod scheduler;
+pub(crate) mod source;
 pub(crate) mod stats;
-pub(crate) mod work_queue;
-pub(crate) mod workers;
 
 pub use blocks::Input;
-pub(crate) use blocks::Part;
 pub use stats::{FilterProgress, FilterStats};

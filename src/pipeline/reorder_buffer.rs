@@ -1,158 +1,90 @@
-//! Puts judged blocks out in the order of the inputs, whichever worker comes first.
+//! A reorder buffer: workers insert judged blocks in any order and remove them in input order.
 
-use crate::error::{Error, Result};
-use crate::pipeline::FilterStats;
-use crate::pipeline::blocks::Block;
-use crate::pipeline::work_queue::WorkQueue;
+use crate::error::Error;
 use std::collections::BTreeMap;
-use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The place of a block: the number of its input, and its own there.
+/// The position of a block in the output: the number of its input, and its number within that
+/// input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct BlockPosition {
     pub input: u64,
     pub block: u64,
 }
 
-/// What has a place.
-#[expect(clippy::large_enum_variant, reason = "nearly all are blocks")]
-pub(crate) enum Item {
-    Block(Block, FilterStats),
-    /// The end of an input.
-    End,
-    /// What ends the run when its turn comes.
+/// What a worker inserts at a position.
+pub(crate) enum Delivery<B> {
+    Block(B),
+    /// The input has no block at this position.
+    EndOfInput,
+    /// The error that ends the run once all earlier blocks are written.
     Failed(Error),
 }
 
-/// Blocks of inputs whose turn has not come that may be on the way: 128 MiB of lines.
-const MAX_AHEAD: usize = 512;
-
-/// A worker that comes with the item whose turn it is puts it out, and those that follow and wait already; the others leave theirs and go
-/// on, unless too many wait.
-pub(crate) struct ReorderBuffer<W> {
-    state: Mutex<State<W>>,
-    changed: Condvar,
-    /// How far behind the block whose turn it is a block of the same input may wait.
-    limit: u64,
-    board: Arc<WorkQueue>,
+/// Deliveries that wait for earlier ones.
+pub(crate) struct ReorderBuffer<B> {
+    next: BlockPosition,
+    waiting: BTreeMap<BlockPosition, Delivery<B>>,
 }
 
-struct State<W> {
-    /// `None` while a worker writes.
-    write: Option<W>,
-    turn: Place,
-    waiting: BTreeMap<Place, Item>,
-    spare: Vec<Block>,
-    /// Blocks that workers have, or that wait.
-    on_the_way: usize,
-    total: FilterStats,
-    error: Option<Error>,
+impl<B> ReorderBuffer<B> {
+    pub(crate) fn new() -> Self {
+        Self { next: BlockPosition::default(), waiting: BTreeMap::new() }
+    }
+
+    /// The position that is written next.
+    pub(crate) fn next_position(&self) -> BlockPosition {
+        self.next
+    }
+
+    pub(crate) fn insert(&mut self, position: BlockPosition, delivery: Delivery<B>) {
+        self.waiting.insert(position, delivery);
+    }
+
+    /// Removes the delivery at the next position and advances that position; `None` if it is
+    /// missing.
+    pub(crate) fn pop(&mut self) -> Option<Delivery<B>> {
+        let delivery = self.waiting.remove(&self.next)?;
+        match delivery {
+            Delivery::Block(_) => self.next.block += 1,
+            Delivery::EndOfInput => self.next = BlockPosition { input: self.next.input + 1, block: 0 },
+            Delivery::Failed(_) => {}
+        }
+        Some(delivery)
+    }
 }
 
-impl<W: FnMut(&Block) -> io::Result<()>> ReorderBuffer<W> {
-    pub(crate) fn new(limit: usize, board: Arc<WorkQueue>, write: W) -> Self {
-        let state = State {
-            write: Some(write),
-            turn: Place::default(),
-            waiting: BTreeMap::new(),
-            spare: Vec::new(),
-            on_the_way: 0,
-            total: FilterStats::default(),
-            error: None,
-        };
-        Self { state: Mutex::new(state), changed: Condvar::new(), limit: limit as u64, board }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
-    fn state(&self) -> MutexGuard<'_, State<W>> {
-        // A worker that panicked has stopped the run; what it held is not used any more.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A block to read into, used before if there is one; `None` when the run has stopped.
-    pub(crate) fn spare(&self) -> Option<Block> {
-        let mut state = self.state();
-        if state.error.is_some() {
-            return None;
-        }
-        state.on_the_way += 1;
-        Some(state.spare.pop().unwrap_or_default())
-    }
-
-    /// Takes back a block that nothing was read into.
-    pub(crate) fn give_back(&self, block: Block) {
-        let mut state = self.state();
-        state.on_the_way -= 1;
-        state.spare.push(block);
-    }
-
-    /// Whether there is room for blocks of inputs whose turn has not come; `None` when the run has stopped.
-    pub(crate) fn room_ahead(&self) -> Option<bool> {
-        let state = self.state();
-        state.error.is_none().then_some(state.on_the_way < MAX_AHEAD)
-    }
-
-    pub(crate) fn stop(&self, err: Error) {
-        self.state().error.get_or_insert(err);
-        self.tell();
-    }
-
-    /// Wakes all who wait for a change.
-    fn tell(&self) {
-        self.changed.notify_all();
-        self.board.ring();
-    }
-
-    pub(crate) fn put(&self, place: Place, item: Item) {
-        let mut state = self.state();
-        // The block whose turn it is belongs to a worker that never waits here, so the others do not wait for ever.
-        while state.error.is_none() && self.is_too_far(place, &state) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.waiting.insert(place, item);
-        while state.error.is_none() {
-            let turn = state.turn;
-            let Some(mut write) = state.write.take() else { return };
-            let Some(item) = state.waiting.remove(&turn) else {
-                state.write = Some(write);
-                return;
-            };
-            let result = match item {
-                Item::Block(block, stats) => {
-                    drop(state);
-                    let result = write(&block);
-                    state = self.state();
-                    state.turn.block += 1;
-                    state.total.add(&stats);
-                    state.on_the_way -= 1;
-                    state.spare.push(block);
-                    result.map_err(Error::from)
+    proptest! {
+        #[test]
+        fn any_order_of_insertion_gives_input_order(
+            lengths in proptest::collection::vec(0u64..5, 0..5),
+            shuffle in any::<u64>(),
+            step in select(vec![1u64, 3, 7, 11]),
+        ) {
+            let ends = |(input, len): (u64, u64)| (0..=len).map(move |block| BlockPosition { input, block });
+            let expected: Vec<_> = lengths.iter().enumerate().flat_map(|(i, len)| ends((i as u64, *len))).collect();
+            let mut order = expected.clone();
+            order.sort_by_key(|at| (at.input * 5 + at.block).wrapping_mul(step).wrapping_add(shuffle) % 13);
+            let (mut buffer, mut popped) = (ReorderBuffer::new(), Vec::new());
+            for at in order {
+                let is_end = at.block == lengths[at.input as usize];
+                buffer.insert(at, if is_end { Delivery::EndOfInput } else { Delivery::Block(at) });
+                loop {
+                    let position = buffer.next_position();
+                    match buffer.pop() {
+                        Some(Delivery::Block(block)) => prop_assert_eq!(block, position),
+                        Some(_) => {}
+                        None => break,
+                    }
+                    popped.push(position);
                 }
-                Item::End => {
-                    state.turn = Place { input: turn.input + 1, block: 0 };
-                    Ok(())
-                }
-                Item::Failed(err) => Err(err),
-            };
-            state.write = Some(write);
-            if let Err(err) = result {
-                state.error.get_or_insert(err);
             }
-            self.tell();
+            prop_assert_eq!(popped, expected);
         }
-    }
-
-    fn is_too_far(&self, place: Place, state: &State<W>) -> bool {
-        if place.input == state.turn.input {
-            place.block >= state.turn.block + self.limit
-        } else {
-            state.on_the_way >= MAX_AHEAD + self.limit as usize
-        }
-    }
-
-    /// The counts, or the error that the run stopped with.
-    pub(crate) fn finish(self) -> Result<FilterStats> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.error.map_or(Ok(state.total), Err)
     }
 }

@@ -1,228 +1,165 @@
-//! The inputs of a run, one behind the other; where decoding takes long, some side by side.
+//! The input scheduler: decides which input a free worker reads next.
 //!
-//! A compressed list is decoded by one worker at a time, which takes longer than judging what comes of it. So a worker that finds the first
-//! input taken reads blocks of the next, which wait for their turn, as long as there is room for them. Plain lists are read by all workers
-//! as it is.
+//! One worker at a time reads an input. A compressed list or a Parquet row group takes longer to
+//! decode than to judge, so one input alone would leave workers idle. They read later inputs
+//! meanwhile, and the reorder buffer holds those blocks. The first input always comes first. How
+//! far workers read ahead is bounded, and that bounds memory.
 
-use crate::error::Remedy;
-use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::FilterProgress;
-use crate::pipeline::blocks::{Block, Blocks, Input, Part};
-use crate::pipeline::reorder_buffer::Place;
-use crate::pipeline::work_queue::WorkQueue;
-use crate::records::RecordOptions;
+use super::reorder_buffer::BlockPosition;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The inputs that are being read, and those that will be.
-pub(crate) struct InputScheduler<'r> {
-    state: Mutex<State>,
-    options: &'r RecordOptions,
-    progress: &'r (dyn Fn(FilterProgress) + Sync),
-    board: Arc<WorkQueue>,
-    threads: usize,
+/// Inputs in their order: those not opened yet (`I`), and the readers of open ones (`R`).
+pub(crate) struct InputScheduler<I, R> {
+    unopened: std::vec::IntoIter<I>,
+    /// Open inputs in order. The first is not at its end.
+    open: VecDeque<OpenInput<R>>,
+    /// The number of the first unopened input.
+    next_input: u64,
+    max_open: usize,
+    /// The number of blocks that the input being written may be ahead of the output.
+    max_ahead: u64,
 }
 
-struct State {
-    inputs: std::vec::IntoIter<Input>,
-    /// Those begun, in their order; the first is not at its end.
-    lanes: VecDeque<Lane>,
-    /// The number of the next input.
-    next: u64,
-    /// The header of the first input that has one.
-    header: Option<Vec<u8>>,
-    /// Bytes of the inputs that are done.
-    before: u64,
+struct OpenInput<R> {
+    /// The position of its next block.
+    next: BlockPosition,
+    /// `None` while a worker reads, and after the end.
+    reader: Option<R>,
+    is_slow: bool,
+    has_ended: bool,
 }
 
-/// One input.
-struct Lane {
-    /// The place of the next block.
-    place: Place,
-    /// Away while a worker reads of it.
-    blocks: Option<Box<Blocks>>,
-    is_compressed: bool,
-    is_done: bool,
-    bytes_read: u64,
+/// A read that a worker has to do.
+pub(crate) struct ReadTask<I, R> {
+    /// The number of the input.
+    pub input: u64,
+    pub target: ReadTarget<I, R>,
 }
 
-/// What a worker takes up.
-enum Job {
-    /// An input that is to be begun.
-    Begin(u64, Input),
-    Go(u64, Box<Blocks>),
+pub(crate) enum ReadTarget<I, R> {
+    Unopened(I),
+    Open(R),
 }
 
-/// What came of looking for a block.
-pub(crate) enum Next {
-    /// A block was read, but not fetched yet.
-    Block(Place),
-    End(Place),
-    Failed(Place, Error),
-    /// There is nothing more to be read.
-    Nothing,
-}
-
-impl<'r> InputScheduler<'r> {
-    pub(crate) fn new(
-        inputs: Vec<Input>,
-        options: &'r RecordOptions,
-        progress: &'r (dyn Fn(FilterProgress) + Sync),
-        board: Arc<WorkQueue>,
-        threads: usize,
-    ) -> Self {
-        let inputs = inputs.into_iter();
-        let state = State { inputs, lanes: VecDeque::new(), next: 0, header: None, before: 0 };
-        Self { state: Mutex::new(state), options, progress, board, threads }
+impl<I, R> InputScheduler<I, R> {
+    /// A scheduler that keeps at most `max_open` inputs open.
+    pub(crate) fn new(inputs: Vec<I>, max_open: usize, max_ahead: u64) -> Self {
+        Self { unopened: inputs.into_iter(), open: VecDeque::new(), next_input: 0, max_open, max_ahead }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads the next block of an input of which nobody reads, of the first if possible. `room_ahead` tells whether there is room for
-    /// blocks of others; `None` if the run has stopped.
-    pub(crate) fn next(&self, block: &mut Block, room_ahead: impl Fn() -> Option<bool>) -> Next {
-        loop {
-            let rung = self.board.rung();
-            let first = self.state().first();
-            if let Some(job) = first {
-                return self.read(job, block);
-            }
-            let Some(room_ahead) = room_ahead() else { return Next::Nothing };
-            let mut state = self.state();
-            if let Some(job) = room_ahead.then(|| state.further(self.threads)).flatten() {
-                drop(state);
-                return self.read(job, block);
-            }
-            if state.is_at_end() {
-                return Next::Nothing;
-            }
-            drop(state);
-            self.board.wait(rung);
-        }
-    }
-
-    fn read(&self, job: Job, block: &mut Block) -> Next {
-        let (number, blocks) = match job {
-            Job::Begin(number, input) => (number, self.begin(input)),
-            Job::Go(number, blocks) => (number, Ok(blocks)),
+    /// The next read, if one can start now. `written` is the position that is written next;
+    /// `has_room` says whether blocks of later inputs may be read.
+    ///
+    /// If no read can start and the inputs are not [finished](Self::is_finished), a worker is
+    /// reading, or has the block at `written`. So whoever waits for a read waits for a worker that
+    /// does not wait itself.
+    pub(crate) fn start_read(&mut self, written: BlockPosition, has_room: bool) -> Option<ReadTask<I, R>> {
+        let max_ahead = self.max_ahead;
+        let is_allowed = |next: BlockPosition| match next.input == written.input {
+            true => next.block < written.block + max_ahead,
+            false => has_room,
         };
-        let read = blocks.and_then(|mut blocks| {
-            let more = self.read_block(&mut blocks, block)?;
-            Ok((blocks, more))
-        });
-        let next = self.state().put_back(number, read, self.progress);
-        self.board.ring();
-        next
-    }
-
-    fn begin(&self, input: Input) -> Result<Box<Blocks>> {
-        Ok(Box::new(Blocks::new(input, self.options)?))
-    }
-
-    /// Reads a block; of headers only the first. `false` at the end of the input.
-    fn read_block(&self, blocks: &mut Blocks, block: &mut Block) -> Result<bool> {
-        loop {
-            if !blocks.next(block)? {
-                return Ok(false);
-            }
-            if block.part != Part::Header || self.state().is_first(block, blocks)? {
-                return Ok(true);
-            }
+        let mut open = self.open.iter_mut().filter(|open| is_allowed(open.next));
+        if let Some((input, reader)) = open.find_map(|open| Some((open.next.input, open.reader.take()?))) {
+            return Some(ReadTask { input, target: ReadTarget::Open(reader) });
         }
+        let next = BlockPosition { input: self.next_input, block: 0 };
+        if !is_allowed(next) || !self.can_open() {
+            return None;
+        }
+        let unopened = self.unopened.next()?;
+        self.open.push_back(OpenInput { next, reader: None, is_slow: false, has_ended: false });
+        self.next_input += 1;
+        Some(ReadTask { input: next.input, target: ReadTarget::Unopened(unopened) })
+    }
+
+    /// Whether one more input may be open.
+    fn can_open(&self) -> bool {
+        // Every open input has given its first block, so the headers of lists come in input order.
+        let has_started = |open: &OpenInput<R>| open.is_slow && (open.has_ended || open.next.block > 0);
+        self.open.len() < self.max_open && self.open.iter().all(has_started)
+    }
+
+    /// Takes back the reader of an input that gave a block: the position of that block.
+    pub(crate) fn return_reader(&mut self, input: u64, reader: R, is_slow: bool) -> BlockPosition {
+        let position = self.next_of(input);
+        if let Some(open) = self.open.iter_mut().find(|open| open.next.input == input) {
+            open.next.block += 1;
+            open.reader = Some(reader);
+            open.is_slow = is_slow;
+        }
+        position
+    }
+
+    /// Ends an input: the position after its last block.
+    pub(crate) fn end_input(&mut self, input: u64) -> BlockPosition {
+        let position = self.next_of(input);
+        if let Some(open) = self.open.iter_mut().find(|open| open.next.input == input) {
+            open.has_ended = true;
+        }
+        while self.open.front().is_some_and(|open| open.has_ended) {
+            self.open.pop_front();
+        }
+        position
+    }
+
+    fn next_of(&self, input: u64) -> BlockPosition {
+        let open = self.open.iter().find(|open| open.next.input == input);
+        open.map_or(BlockPosition { input, block: 0 }, |open| open.next)
+    }
+
+    /// Drops the inputs that are not open: after an error their blocks would never be written.
+    pub(crate) fn drop_unopened(&mut self) {
+        self.unopened.by_ref().for_each(drop);
+    }
+
+    /// Whether all inputs are read to their ends.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.open.is_empty() && self.unopened.len() == 0
     }
 }
 
-impl State {
-    /// The first input, if nobody reads of it.
-    fn first(&mut self) -> Option<Job> {
-        match self.lanes.front_mut() {
-            Some(lane) => lane.take(),
-            None => self.begin(),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(input: u64, block: u64) -> BlockPosition {
+        BlockPosition { input, block }
     }
 
-    /// Another input than the first: one of which nobody reads, or the one behind all that were begun.
-    fn further(&mut self, most: usize) -> Option<Job> {
-        if let Some(job) = self.lanes.iter_mut().find_map(Lane::take) {
-            return Some(job);
-        }
-        // Of each its first block is there, so headers come in the order of the inputs.
-        let can_begin = self.lanes.len() < most
-            && self.lanes.iter().all(|lane| lane.is_compressed && (lane.is_done || lane.place.block > 0));
-        can_begin.then(|| self.begin()).flatten()
+    /// Starts a read and gives the number of its input.
+    fn start(scheduler: &mut InputScheduler<(), ()>, written: BlockPosition, has_room: bool) -> Option<u64> {
+        scheduler.start_read(written, has_room).map(|read| read.input)
     }
 
-    fn begin(&mut self) -> Option<Job> {
-        let input = self.inputs.next()?;
-        let place = Place { input: self.next, block: 0 };
-        self.lanes.push_back(Lane { place, blocks: None, is_compressed: false, is_done: false, bytes_read: 0 });
-        self.next += 1;
-        Some(Job::Begin(place.input, input))
+    #[test]
+    fn fast_inputs_are_read_one_after_the_other() {
+        let mut scheduler = InputScheduler::new(vec![(), ()], 4, 2);
+        assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
+        assert_eq!(scheduler.return_reader(0, (), false), at(0, 0));
+        assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
+        assert_eq!(start(&mut scheduler, at(0, 0), true), None, "a worker reads the first input");
+        assert_eq!(scheduler.end_input(0), at(0, 1));
+        assert_eq!(start(&mut scheduler, at(0, 1), true), Some(1));
+        scheduler.end_input(1);
+        assert!(scheduler.is_finished());
     }
 
-    /// Whether all inputs are at their ends.
-    fn is_at_end(&self) -> bool {
-        self.lanes.is_empty() && self.inputs.len() == 0
-    }
-
-    /// Takes note of what a worker has read of an input.
-    fn put_back(
-        &mut self,
-        number: u64,
-        read: Result<(Box<Blocks>, bool)>,
-        progress: &(dyn Fn(FilterProgress) + Sync),
-    ) -> Next {
-        let Some(lane) = self.lanes.iter_mut().find(|lane| lane.place.input == number) else { return Next::Nothing };
-        let place = lane.place;
-        let next = match read {
-            Ok((blocks, true)) => {
-                lane.place.block += 1;
-                lane.bytes_read = blocks.bytes_read();
-                lane.is_compressed = blocks.are_compressed();
-                lane.blocks = Some(blocks);
-                Next::Block(place)
-            }
-            Ok((blocks, false)) => {
-                lane.bytes_read = blocks.bytes_read();
-                lane.is_done = true;
-                Next::End(place)
-            }
-            Err(err) => {
-                lane.is_done = true;
-                Next::Failed(place, err)
-            }
-        };
-        if let Next::Failed(..) = next {
-            // What is behind it will not be put out.
-            self.inputs.by_ref().for_each(drop);
-        }
-        while self.lanes.front().is_some_and(|lane| lane.is_done) {
-            self.before += self.lanes.pop_front().map_or(0, |lane| lane.bytes_read);
-        }
-        let bytes_read = self.before + self.lanes.iter().map(|lane| lane.bytes_read).sum::<u64>();
-        progress(FilterProgress { bytes_read });
-        next
-    }
-
-    /// Whether this header is the first; the others must be equal to it, as there can be only one in an output.
-    fn is_first(&mut self, block: &Block, blocks: &Blocks) -> Result<bool> {
-        let Some(first) = &self.header else {
-            self.header = Some(block.data().to_vec());
-            return Ok(true);
-        };
-        if first.trim_ascii_end() == block.data().trim_ascii_end() {
-            return Ok(false);
-        }
-        let what = "its header is another than that of the first input; give each input an output of its own";
-        let err = Error::from(ErrorKind::BadList(what.to_owned())).with_remedy(Remedy::SeparateOutputs);
-        Err(err.at(blocks.path()))
-    }
-}
-
-impl Lane {
-    fn take(&mut self) -> Option<Job> {
-        Some(Job::Go(self.place.input, self.blocks.take()?))
+    #[test]
+    fn slow_inputs_are_read_at_once_within_the_limits() {
+        let mut scheduler = InputScheduler::new(vec![(), (), ()], 2, 2);
+        assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
+        assert_eq!(start(&mut scheduler, at(0, 0), true), None, "the first input has no block yet");
+        scheduler.return_reader(0, (), true);
+        assert_eq!(start(&mut scheduler, at(0, 0), true), Some(0));
+        assert_eq!(start(&mut scheduler, at(0, 0), false), None, "there is no room for later inputs");
+        assert_eq!(start(&mut scheduler, at(0, 0), true), Some(1));
+        scheduler.return_reader(0, (), true);
+        assert_eq!(start(&mut scheduler, at(0, 0), true), None, "two blocks ahead of the output, two inputs open");
+        assert_eq!(start(&mut scheduler, at(0, 1), true), Some(0), "one block is written");
+        scheduler.end_input(0);
+        scheduler.return_reader(1, (), true);
+        assert_eq!(start(&mut scheduler, at(0, 2), true), Some(1));
+        assert_eq!(start(&mut scheduler, at(0, 2), true), Some(2));
     }
 }

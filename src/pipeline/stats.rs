@@ -1,4 +1,4 @@
-//! How far a run has come, and its counts; the parts always add up to the lines read.
+//! The progress and the counts of a run. The counts by verdict always add up to the lines read.
 
 use crate::file_format::without_mark;
 use crate::judge::Verdict;
@@ -6,17 +6,17 @@ use crate::judge::batch::LineRun;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// How far a run has come, for a progress display.
+/// The progress of a run, for a progress display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilterProgress {
-    /// Bytes read from all inputs, before decoding.
+    /// Bytes read from all inputs, before decompression.
     pub bytes_read: u64,
 }
 
-/// How many lines came to what.
+/// Counts of lines by verdict.
 ///
-/// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents a line counts as allowed or
-/// disallowed by what was required of them.
+/// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents,
+/// [`Require`](crate::Require) decides whether a line counts as allowed or disallowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterStats {
     /// Lines read.
@@ -25,23 +25,23 @@ pub struct FilterStats {
     pub allowed: u64,
     /// Lines that count as disallowed.
     pub disallowed: u64,
-    /// Lines of origins that the snapshot does not know.
+    /// Lines whose origin is not in the snapshot.
     pub unknown: u64,
     /// Lines that are not URLs.
     pub invalid: u64,
-    /// Those of them that are blank.
+    /// Invalid lines that are blank.
     #[serde(default)]
     pub blank: u64,
     /// Bytes of all lines, line ends included, after decompression.
     pub bytes: u64,
-    /// Lines judged by the entry of the other scheme.
+    /// Lines judged by the entry of the other scheme (http or https).
     pub via_other_scheme: u64,
-    /// For each agent the lines it may fetch; filled by annotating.
+    /// The lines that each agent may fetch. Only annotating counts them.
     pub agent_allowed: Vec<u64>,
 }
 
 impl FilterStats {
-    /// Counts so many lines of a verdict.
+    /// Counts lines with a verdict.
     pub(crate) fn count(&mut self, verdict: Verdict, lines: u64) {
         self.lines += lines;
         match verdict {
@@ -52,7 +52,7 @@ impl FilterStats {
         }
     }
 
-    /// Counts those of some invalid lines of `data` that are blank.
+    /// Counts the blank lines among invalid `lines` of `data`.
     #[cold]
     #[inline(never)]
     pub(crate) fn count_blank(&mut self, data: &[u8], lines: LineRun<'_>) {
@@ -60,13 +60,13 @@ impl FilterStats {
         self.blank += lines.ranges().filter(is_blank).count() as u64;
     }
 
-    /// Whether there are lines that are not blank, and none of them has a URL: most likely URLs
-    /// were looked for in the wrong place, or in the wrong file.
+    /// Whether there are lines that are not blank, and none of them has a URL. The likely cause is
+    /// the wrong column or the wrong file.
     pub fn has_no_url(&self) -> bool {
         self.invalid == self.lines && self.blank < self.lines
     }
 
-    /// Adds the counts of another run, or of a part of this one.
+    /// Adds the counts of another run, or of a part of this run.
     pub fn add(&mut self, other: &Self) {
         self.lines += other.lines;
         self.allowed += other.allowed;

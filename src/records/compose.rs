@@ -1,19 +1,19 @@
-//! URLs made whole that lack their scheme, or scheme and host.
+//! Completes URLs that lack a scheme, or scheme and host.
 
 use crate::bytes::is_white_space;
 use crate::records::options::RecordOptions;
 use bstr::ByteSlice;
 
-/// What is put before URLs that are not whole.
+/// The prefixes for incomplete URLs.
 #[derive(Debug, Default)]
-pub(crate) struct Compose {
-    /// `https://`, before what has no scheme of its own.
+pub(crate) struct UrlComposer {
+    /// `https://`, for a text without a scheme.
     scheme: Option<Vec<u8>>,
-    /// `https://example.com`, before what begins with `/`.
+    /// `https://example.com`, for a text that begins with `/`.
     base: Option<Vec<u8>>,
 }
 
-impl Compose {
+impl UrlComposer {
     /// `None` if URLs stay as they are.
     pub(crate) fn of(options: &RecordOptions) -> Option<Self> {
         options.rewrites().then(|| Self::new(options))
@@ -31,11 +31,11 @@ impl Compose {
         Self { scheme: scheme.map(|scheme| format!("{scheme}://").into_bytes()), base: base.map(String::into_bytes) }
     }
 
-    /// Appends the whole URL.
-    pub(crate) fn put(&self, url: &[u8], out: &mut Vec<u8>) {
+    /// Appends the complete URL to `out`.
+    pub(crate) fn append(&self, url: &[u8], out: &mut Vec<u8>) {
         let url = url.trim_with(is_white_space);
         match (&self.base, &self.scheme) {
-            // A path of an access log may begin with `//`, and is a path then.
+            // A path of an access log may begin with `//`. With a host given it is a path.
             (Some(base), _) if url.starts_with(b"/") => {
                 out.extend_from_slice(base);
                 out.extend_from_slice(url);
@@ -52,20 +52,20 @@ impl Compose {
 /// Schemes whose text is never `host:port`, though digits may follow them (`tel:112`).
 const NO_HOSTS: [&[u8]; 7] = [b"http", b"https", b"javascript", b"mailto", b"tel", b"sms", b"fax"];
 
-/// Whether the text has a scheme of its own by the grammar of RFC 3986 §3.1: `scheme:`, where no
-/// port follows that makes it a host (`localhost:80/x`).
+/// Whether the text has a scheme by the grammar of RFC 3986 §3.1. In `localhost:80/x` a port
+/// follows the colon, so `localhost` is a host.
 fn has_scheme(url: &[u8]) -> bool {
     let Some(end) = url.iter().position(|b| !(b.is_ascii_alphanumeric() || b"+-.".contains(b))) else { return false };
     let (scheme, rest) = url.split_at(end);
     let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic) && rest.starts_with(b":");
     is_scheme
         && (rest.starts_with(b"://")
-            || !begins_with_port(&rest[1..])
+            || !starts_with_port(&rest[1..])
             || NO_HOSTS.iter().any(|no_host| scheme.eq_ignore_ascii_case(no_host)))
 }
 
-/// Whether the text begins with a port, and a path or nothing follows it.
-fn begins_with_port(text: &[u8]) -> bool {
+/// Whether the text starts with a port that a path, a query, a fragment or the end follows.
+fn starts_with_port(text: &[u8]) -> bool {
     let end = text.iter().position(|b| b"/?#;".contains(b)).unwrap_or(text.len());
     let digits = &text[..end];
     !digits.is_empty()
@@ -84,12 +84,12 @@ mod tests {
             ..RecordOptions::default()
         };
         let mut out = Vec::new();
-        Compose::new(&options).put(url.as_bytes(), &mut out);
+        UrlComposer::new(&options).append(url.as_bytes(), &mut out);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn what_is_missing_is_put_before() {
+    fn missing_parts_are_added() {
         let cases = [
             (Some("https"), None, "e.example/a", "https://e.example/a"),
             (Some("http://"), None, " e.example:8080/a ", "http://e.example:8080/a"),

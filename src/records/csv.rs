@@ -1,28 +1,30 @@
 //! Records and fields of CSV (RFC 4180), in place.
 //!
-//! Nothing is an error but a quote that is never closed: what stands behind a closing quote counts to the field, a quote inside an
-//! unquoted field is a byte like any other. So the crate `csv` reads it too; that crate neither tells an open quote nor keeps blank
-//! lines, of which the lines of the output could not do without.
+//! The only error is a quote that is never closed. Text after a closing quote belongs to the field,
+//! and a quote inside an unquoted field is an ordinary byte, as in the crate `csv`. That crate is
+//! not used because it does not report an open quote, and drops blank lines, which would misalign
+//! output with input.
 
 use std::borrow::Cow;
 
-/// How far a record goes.
+/// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// Up to here, line end included.
+pub(super) enum RecordEnd {
+    /// At this offset, line end included.
     At(usize),
-    /// Beyond the text; inside quotes or not.
-    Open { quoted: bool },
+    /// Beyond the text, which ends inside quotes or not.
+    Open { in_quotes: bool },
 }
 
-/// The end of the record that `text` begins with, whose fields `each` is given by number, from 0.
-pub(super) fn record<'t>(text: &'t [u8], delimiter: u8, mut each: impl FnMut(usize, Cow<'t, [u8]>)) -> End {
+/// Parses the record at the start of `text`. Calls `each` with the number of every field, from 0,
+/// and its content.
+pub(super) fn record<'t>(text: &'t [u8], delimiter: u8, mut each: impl FnMut(usize, Cow<'t, [u8]>)) -> RecordEnd {
     let (mut at, mut number) = (0, 0);
     loop {
         let start = at;
         let mut quoted = None;
         if text.get(at) == Some(&b'"') {
-            let Some(close) = closing_quote(text, at + 1) else { return End::Open { quoted: true } };
+            let Some(close) = closing_quote(text, at + 1) else { return RecordEnd::Open { in_quotes: true } };
             quoted = Some(close);
             at = close + 1;
         }
@@ -32,15 +34,16 @@ pub(super) fn record<'t>(text: &'t [u8], delimiter: u8, mut each: impl FnMut(usi
         let field = if is_last { field.strip_suffix(b"\r").unwrap_or(field) } else { field };
         each(number, quoted.map_or(Cow::Borrowed(field), |close| unquoted(field, close - start)));
         match end {
-            None => return End::Open { quoted: false },
-            Some(end) if is_last => return End::At(end + 1),
+            None => return RecordEnd::Open { in_quotes: false },
+            Some(end) if is_last => return RecordEnd::At(end + 1),
             Some(end) => at = end + 1,
         }
         number += 1;
     }
 }
 
-/// The quote that closes a field whose text begins at `at`; two in a row are one that belongs to the text.
+/// The offset of the quote that closes a field whose text starts at `at`. Two quotes in a row are
+/// an escaped quote.
 fn closing_quote(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let quote = at + memchr::memchr(b'"', &text[at..])?;
@@ -51,10 +54,10 @@ fn closing_quote(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// A field without its quotes, of which the second is at `close`.
+/// The content of a quoted field. `close` is the offset of the closing quote.
 fn unquoted(field: &[u8], close: usize) -> Cow<'_, [u8]> {
-    let (inner, behind) = (&field[1..close], &field[close + 1..]);
-    if behind.is_empty() && memchr::memchr(b'"', inner).is_none() {
+    let (inner, after) = (&field[1..close], &field[close + 1..]);
+    if after.is_empty() && memchr::memchr(b'"', inner).is_none() {
         return Cow::Borrowed(inner);
     }
     let mut out = Vec::with_capacity(field.len());
@@ -64,15 +67,16 @@ fn unquoted(field: &[u8], close: usize) -> Cow<'_, [u8]> {
         rest = &rest[quote + 2..];
     }
     out.extend_from_slice(rest);
-    out.extend_from_slice(behind);
+    out.extend_from_slice(after);
     Cow::Owned(out)
 }
 
-/// The end of the last whole record of `text`, which begins with one; 0 for none. The second value is whether the rest is inside quotes.
+/// The end of the last whole record of `text`, or 0, and whether the rest ends inside quotes.
+/// `text` starts with a record.
 pub(super) fn last_end(text: &[u8], delimiter: u8) -> (usize, bool) {
     let mut at = 0;
     loop {
-        // Without a quote in what is left, every line is a record.
+        // Without a quote in the rest, every line is a record.
         let Some(quote) = memchr::memchr(b'"', &text[at..]) else {
             return (memchr::memrchr(b'\n', &text[at..]).map_or(at, |end| at + end + 1), false);
         };
@@ -80,8 +84,8 @@ pub(super) fn last_end(text: &[u8], delimiter: u8) -> (usize, bool) {
             at += end + 1;
         }
         match record(&text[at..], delimiter, |_, _| {}) {
-            End::At(end) => at += end,
-            End::Open { quoted } => return (at, quoted),
+            RecordEnd::At(end) => at += end,
+            RecordEnd::Open { in_quotes } => return (at, in_quotes),
         }
     }
 }
@@ -93,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    fn fields(text: &[u8]) -> (Vec<Vec<u8>>, End) {
+    fn fields(text: &[u8]) -> (Vec<Vec<u8>>, RecordEnd) {
         let mut all = Vec::new();
         let end = record(text, b',', |number, field| {
             assert_eq!(number, all.len());
@@ -103,16 +107,16 @@ mod tests {
     }
 
     #[test]
-    fn quotes() {
-        let cases: [(&str, &[&str], End); 8] = [
-            ("a,b\nc", &["a", "b"], End::At(4)),
-            ("\"a,\n\"\"b\",c\r\nd", &["a,\n\"b", "c"], End::At(12)),
-            ("\n", &[""], End::At(1)),
-            ("a\"b\",c", &["a\"b\"", "c"], End::Open { quoted: false }),
-            ("\"a\"b,c\n", &["ab", "c"], End::At(7)),
-            ("a,\"b\nc", &["a"], End::Open { quoted: true }),
-            ("\"\",\n", &["", ""], End::At(4)),
-            ("\"a\"\r\n", &["a"], End::At(5)),
+    fn quoted_fields_are_parsed() {
+        let cases: [(&str, &[&str], RecordEnd); 8] = [
+            ("a,b\nc", &["a", "b"], RecordEnd::At(4)),
+            ("\"a,\n\"\"b\",c\r\nd", &["a,\n\"b", "c"], RecordEnd::At(12)),
+            ("\n", &[""], RecordEnd::At(1)),
+            ("a\"b\",c", &["a\"b\"", "c"], RecordEnd::Open { in_quotes: false }),
+            ("\"a\"b,c\n", &["ab", "c"], RecordEnd::At(7)),
+            ("a,\"b\nc", &["a"], RecordEnd::Open { in_quotes: true }),
+            ("\"\",\n", &["", ""], RecordEnd::At(4)),
+            ("\"a\"\r\n", &["a"], RecordEnd::At(5)),
         ];
         for (text, expected, end) in cases {
             let (found, found_end) = fields(text.as_bytes());
@@ -127,9 +131,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever one program quotes, this reads.
         #[test]
-        fn what_was_written_is_read(
+        fn written_rows_are_read_back(
             rows in vec(vec(vec(select(b"ab,\"\n\r;".to_vec()), 0..6), 1..4), 1..6),
             quote_all in any::<bool>(),
         ) {
@@ -154,14 +157,14 @@ mod tests {
             for row in &rows {
                 let (found, end) = fields(rest);
                 prop_assert_eq!(&found, row);
-                let End::At(end) = end else { panic!("a whole record") };
+                let RecordEnd::At(end) = end else { panic!("a whole record") };
                 rest = &rest[end..];
             }
             prop_assert!(rest.is_empty());
         }
 
         #[test]
-        fn any_bytes_end(text in vec(select(b"ab,\"\n\r".to_vec()), 0..40)) {
+        fn the_last_end_is_a_line_end(text in vec(select(b"ab,\"\n\r".to_vec()), 0..40)) {
             let (end, _) = last_end(&text, b',');
             prop_assert!(end <= text.len() && (end == 0 || text[end - 1] == b'\n'));
         }

@@ -1,95 +1,112 @@
-//! The form of one input, by what the caller says, its name, and its first line.
+//! Detects the record format of an input from the options, its name and its first line.
 
-use crate::error::Remedy;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::without_mark;
-use crate::records::csv::{self, End};
-use crate::records::extract::{Place, Records};
+use crate::records::csv::{self, RecordEnd};
+use crate::records::extract::{RecordFormat, UrlField};
 use crate::records::json;
 use crate::records::options::{Field, InputFormat, RecordOptions};
+use bstr::ByteSlice;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// How much of an input is looked at for its first line. A header that does not end by then is none.
+/// The longest first line. A header that does not end within it is not recognised.
 pub(crate) const MAX_HEAD: usize = 1 << 20;
 
-/// What the first line of an input tells.
+/// The format and the header of an input.
 #[derive(Debug, Default)]
-pub(crate) struct Head {
-    /// Where URLs stand; `None`: each line is one.
-    pub records: Option<Records>,
-    /// How the first records are read where a byte order mark stands before them, which no header
-    /// is read with.
-    pub marked: Option<Records>,
-    /// The length of the header, 0 for none; a byte order mark before it counts to it.
-    pub header: usize,
+pub(crate) struct InputHead {
+    /// The format of the records; `None` if each line is a URL.
+    pub format: Option<RecordFormat>,
+    /// The format of the first block, if a byte order mark precedes its records. A header includes
+    /// the mark.
+    pub first_format: Option<RecordFormat>,
+    /// The length of the header, byte order mark included; 0 if there is none.
+    pub header_len: usize,
 }
 
-impl Head {
-    /// Looks at how an input begins; `None` if its first line does not end there and the input `goes_on`.
+/// The position of the URL in records, and the length of the header.
+struct RecordLayout {
+    field: UrlField,
+    header_len: usize,
+}
+
+impl RecordLayout {
+    fn without_header(field: UrlField) -> Self {
+        Self { field, header_len: 0 }
+    }
+}
+
+impl InputHead {
+    /// Detects the format from the start of an input; `None` if its first line is incomplete and
+    /// the input `has_more`.
     ///
     /// # Errors
-    /// [`ErrorKind::BadList`]: no such column.
-    pub(crate) fn of(name: &Path, start: &[u8], goes_on: bool, options: &RecordOptions) -> Result<Option<Self>> {
-        let goes_on = goes_on && start.len() < MAX_HEAD;
-        let mark = start.len() - without_mark(start).len();
-        let start = &start[mark..];
-        let by_name = options.format.or_else(|| by_name(name));
-        let quoted = by_name == Some(InputFormat::Csv) || options.delimiter == Some(b',');
-        let has_end = start.contains(&b'\n') && (!quoted || csv::last_end(start, delimiter(options, b',')).0 > 0);
-        if goes_on && !has_end {
+    /// [`ErrorKind::BadList`] if there is no such column.
+    pub(crate) fn of(name: &Path, start: &[u8], has_more: bool, options: &RecordOptions) -> Result<Option<Self>> {
+        let has_more = has_more && start.len() < MAX_HEAD;
+        let mark_len = start.len() - without_mark(start).len();
+        let start = &start[mark_len..];
+        let by_name = options.format.or_else(|| format_of_name(name));
+        let is_quoted = by_name == Some(InputFormat::Csv) || options.delimiter == Some(b',');
+        let has_end = start.contains(&b'\n') && (!is_quoted || csv::last_end(start, delimiter(options, b',')).0 > 0);
+        if has_more && !has_end {
             return Ok(None);
         }
-        let line = &start[..memchr::memchr(b'\n', start).map_or(start.len(), |end| end + 1)];
-        let format = form(by_name, line, options);
-        let found = match format {
+        let line = start.lines_with_terminator().next().unwrap_or_default();
+        let format = choose_format(by_name, line, options);
+        let layout = match format {
             InputFormat::Text if !options.rewrites() => {
-                let marked = (mark > 0).then(|| Records::new(Place::Line, options).behind_mark());
-                return Ok(Some(Self { marked, ..Self::default() }));
+                let first_format = (mark_len > 0).then(|| RecordFormat::new(UrlField::Line, options).with_mark());
+                return Ok(Some(Self { first_format, ..Self::default() }));
             }
-            InputFormat::Text => Ok((Place::Line, 0)),
-            InputFormat::Jsonl => Ok((Place::Json, 0)),
-            InputFormat::Cdxj => Ok((Place::JsonBehind, 0)),
-            InputFormat::Cdx => cdx(line),
+            InputFormat::Text => Ok(RecordLayout::without_header(UrlField::Line)),
+            InputFormat::Jsonl => Ok(RecordLayout::without_header(UrlField::Json)),
+            InputFormat::Cdxj => Ok(RecordLayout::without_header(UrlField::JsonAtEnd)),
+            InputFormat::Cdx => cdx_layout(line),
             InputFormat::Tsv => {
-                columns(start, options, |number| Place::Column { number, delimiter: delimiter(options, b'\t') })
+                let delimiter = delimiter(options, b'\t');
+                column_layout(start, options, |number| UrlField::Column { number, delimiter })
             }
             InputFormat::Csv => {
-                columns(start, options, |number| Place::Csv { number, delimiter: delimiter(options, b',') })
+                let delimiter = delimiter(options, b',');
+                column_layout(start, options, |number| UrlField::Csv { number, delimiter })
             }
         };
-        let (place, header) = found.map_err(|what| {
+        let RecordLayout { field, header_len } = layout.map_err(|what| {
             let err = Error::from(ErrorKind::BadList(what)).at(name);
             if format == InputFormat::Cdx { err } else { err.with_remedy(Remedy::NameColumn) }
         })?;
-        let marked = (mark > 0 && header == 0).then(|| Records::new(place, options).behind_mark());
-        let header = if header > 0 { mark + header } else { 0 };
-        Ok(Some(Self { records: Some(Records::new(place, options)), marked, header }))
+        let has_marked_record = mark_len > 0 && header_len == 0;
+        Ok(Some(Self {
+            format: Some(RecordFormat::new(field, options)),
+            first_format: has_marked_record.then(|| RecordFormat::new(field, options).with_mark()),
+            header_len: if header_len > 0 { mark_len + header_len } else { 0 },
+        }))
     }
 }
 
-/// The form of an input: what the caller says, then what the name promises, then what the options need, then what the first line shows.
-fn form(by_name: Option<InputFormat>, line: &[u8], options: &RecordOptions) -> InputFormat {
-    // A list of lines by its name only may still be one of columns.
-    let is_sure = options.format.is_some() || by_name.is_some_and(|form| form != InputFormat::Text);
+/// The format of an input. The caller's choice comes first, then the name, then the options, then
+/// the first line.
+fn choose_format(by_name: Option<InputFormat>, line: &[u8], options: &RecordOptions) -> InputFormat {
+    // A name like `list.txt` does not exclude columns.
+    let is_sure = options.format.is_some() || by_name.is_some_and(|format| format != InputFormat::Text);
     match (by_name, options) {
-        (Some(form), _) if is_sure => form,
+        (Some(format), _) if is_sure => format,
         (_, RecordOptions { delimiter: Some(b','), .. }) => InputFormat::Csv,
         (_, RecordOptions { delimiter: Some(_), .. } | RecordOptions { field: Some(_), .. }) => InputFormat::Tsv,
-        (Some(form), _) => form,
+        (Some(format), _) => format,
         (None, RecordOptions { json_key: Some(_), .. }) if !is_cdxj(line) => InputFormat::Jsonl,
-        (None, _) => by_content(line, options),
+        (None, _) => format_of_line(line, options),
     }
 }
-
-type Found = Result<(Place, usize), String>;
 
 fn delimiter(options: &RecordOptions, usual: u8) -> u8 {
     options.delimiter.unwrap_or(usual)
 }
 
-/// The form that a file's name promises.
-fn by_name(name: &Path) -> Option<InputFormat> {
+/// The format by the extension of a file's name.
+fn format_of_name(name: &Path) -> Option<InputFormat> {
     let mut name = Path::new(name.file_name()?);
     if name.extension().is_some_and(|ending| ending == "gz" || ending == "zst") {
         name = Path::new(name.file_stem()?);
@@ -105,8 +122,8 @@ fn by_name(name: &Path) -> Option<InputFormat> {
     }
 }
 
-/// The form that a first line has; a list of URLs where it has no other.
-fn by_content(line: &[u8], options: &RecordOptions) -> InputFormat {
+/// The format of a first line; [`InputFormat::Text`] if it looks like no other.
+fn format_of_line(line: &[u8], options: &RecordOptions) -> InputFormat {
     if cdx_letters(line).is_some() {
         InputFormat::Cdx
     } else if line.starts_with(b"{") && json::string_at(line, options.key()).is_some() {
@@ -118,69 +135,73 @@ fn by_content(line: &[u8], options: &RecordOptions) -> InputFormat {
     }
 }
 
-/// Sort key, timestamp of 14 digits, object.
+/// Whether a line is a sort key, a timestamp of 14 digits, and an object.
 fn is_cdxj(line: &[u8]) -> bool {
-    let mut parts = line.splitn(3, |&b| b == b' ');
-    let (_, time, object) = (parts.next(), parts.next(), parts.next());
-    time.is_some_and(|time| time.len() == 14 && time.iter().all(u8::is_ascii_digit))
-        && object.is_some_and(|object| object.starts_with(b"{"))
+    let mut parts = line.splitn_str(3, " ").skip(1);
+    let (time, object) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    time.len() == 14 && time.iter().all(u8::is_ascii_digit) && object.starts_with(b"{")
 }
 
 /// The letters of a CDX header: ` CDX N b a …`.
 fn cdx_letters(line: &[u8]) -> Option<&[u8]> {
-    let line = line.trim_ascii();
-    line.strip_prefix(b"CDX ")
+    line.trim_ascii().strip_prefix(b"CDX ")
 }
 
-fn cdx(line: &[u8]) -> Found {
-    let Some(letters) = cdx_letters(line) else { return Ok((Place::Column { number: 2, delimiter: b' ' }, 0)) };
-    let mut letters = letters.split(|&b| b == b' ').filter(|letter| !letter.is_empty());
+fn cdx_layout(line: &[u8]) -> Result<RecordLayout, String> {
+    let field = |number| UrlField::Column { number, delimiter: b' ' };
+    let Some(letters) = cdx_letters(line) else { return Ok(RecordLayout::without_header(field(2))) };
+    let mut letters = letters.split_str(" ").filter(|letter| !letter.is_empty());
     match letters.position(|letter| letter == b"a") {
-        Some(number) => Ok((Place::Column { number, delimiter: b' ' }, line.len())),
+        Some(number) => Ok(RecordLayout { field: field(number), header_len: line.len() }),
         None => Err("the CDX header names no field \"a\", which is the original URL".to_owned()),
     }
 }
 
-/// The column of the URLs, and the length of the header.
-fn columns(start: &[u8], options: &RecordOptions, place: impl Fn(usize) -> Place) -> Found {
-    let (names, header) = split(start, &place(0));
+/// The layout of records of columns. `field` gives the position of a column by its number.
+fn column_layout(
+    start: &[u8],
+    options: &RecordOptions,
+    field: impl Fn(usize) -> UrlField,
+) -> Result<RecordLayout, String> {
+    let (names, line_len) = split_header(start, &field(0));
+    let header_len = if options.header { line_len } else { 0 };
     let named = |wanted: &str| names.iter().position(|name| name.trim_ascii() == wanted.as_bytes());
     match &options.field {
-        Some(Field::Number(number)) => Ok((place(number.saturating_sub(1)), if options.header { header } else { 0 })),
+        Some(Field::Number(number)) => Ok(RecordLayout { field: field(number.saturating_sub(1)), header_len }),
         Some(Field::Name(wanted)) => match named(wanted) {
-            Some(number) => Ok((place(number), header)),
-            None if start.is_empty() => Ok((place(0), 0)),
-            None => Err(format!("no column {wanted:?}: the first line has {}", listed(&names))),
+            Some(number) => Ok(RecordLayout { field: field(number), header_len: line_len }),
+            None if start.is_empty() => Ok(RecordLayout::without_header(field(0))),
+            None => Err(format!("no column {wanted:?}: the first line has {}", list_names(&names))),
         },
         None => match named("url").or_else(|| named("URL")) {
-            Some(number) => Ok((place(number), header)),
-            None if names.len() <= 1 => Ok((place(0), if options.header { header } else { 0 })),
-            None => Err(format!("no column \"url\": the first line has {}", listed(&names))),
+            Some(number) => Ok(RecordLayout { field: field(number), header_len: line_len }),
+            None if names.len() <= 1 => Ok(RecordLayout { field: field(0), header_len }),
+            None => Err(format!("no column \"url\": the first line has {}", list_names(&names))),
         },
     }
 }
 
 /// The columns of the first line, and its length.
-fn split<'t>(text: &'t [u8], place: &Place) -> (Vec<Cow<'t, [u8]>>, usize) {
+fn split_header<'t>(text: &'t [u8], field: &UrlField) -> (Vec<Cow<'t, [u8]>>, usize) {
     let mut names = Vec::new();
-    let line = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
-    match *place {
-        Place::Csv { delimiter, .. } => match csv::record(text, delimiter, |_, name| names.push(name)) {
-            End::At(len) => (names, len),
-            End::Open { .. } => (names, text.len()),
+    let line = text.lines_with_terminator().next().unwrap_or_default();
+    match *field {
+        UrlField::Csv { delimiter, .. } => match csv::record(text, delimiter, |_, name| names.push(name)) {
+            RecordEnd::At(len) => (names, len),
+            RecordEnd::Open { .. } => (names, text.len()),
         },
-        Place::Column { delimiter, .. } => {
-            let columns = text[..line].trim_ascii_end().split(|&b| b == delimiter);
-            (columns.map(Cow::Borrowed).collect(), line)
+        UrlField::Column { delimiter, .. } => {
+            let columns = line.trim_ascii_end().split(|&b| b == delimiter);
+            (columns.map(Cow::Borrowed).collect(), line.len())
         }
-        Place::Line | Place::Json | Place::JsonBehind => (names, 0),
+        UrlField::Line | UrlField::Json | UrlField::JsonAtEnd => (names, 0),
     }
 }
 
-fn listed(names: &[Cow<'_, [u8]>]) -> String {
+/// The first names of a header, quoted, for an error.
+fn list_names(names: &[Cow<'_, [u8]>]) -> String {
     const SHOWN: usize = 20;
-    let shown: Vec<String> =
-        names.iter().take(SHOWN).map(|name| format!("{:.60?}", String::from_utf8_lossy(name))).collect();
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{:.60?}", name.to_str_lossy())).collect();
     let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
     format!("{}{more}", shown.join(", "))
 }
@@ -191,7 +212,7 @@ mod tests {
     use InputFormat::*;
 
     #[test]
-    fn forms_by_name_and_content() {
+    fn name_and_content_give_the_format() {
         let cases = [
             ("a.txt", "{\"url\":\"x\"}\n", Text),
             ("a.csv.gz", "url\n", Csv),
@@ -206,8 +227,8 @@ mod tests {
         ];
         for (name, line, expected) in cases {
             let options = RecordOptions::default();
-            let found = by_name(Path::new(name)).unwrap_or_else(|| by_content(line.as_bytes(), &options));
-            assert_eq!(found, expected, "{name} {line}");
+            let format = format_of_name(Path::new(name)).unwrap_or_else(|| format_of_line(line.as_bytes(), &options));
+            assert_eq!(format, expected, "{name} {line}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The URLs of a run of records, one a line.
+//! Extracts the URLs of records, one per line.
 
 use crate::file_format::without_mark;
-use crate::records::compose::Compose;
-use crate::records::csv::{self, End};
+use crate::records::compose::UrlComposer;
+use crate::records::csv::{self, RecordEnd};
 use crate::records::json;
 use crate::records::options::RecordOptions;
 use std::borrow::Cow;
@@ -14,9 +14,10 @@ pub(crate) fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Where the URL of a record is; columns count from 0.
+/// The position of the URL in a record. Columns count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum UrlField {
+    /// The whole line.
     Line,
     Column {
         number: usize,
@@ -26,98 +27,98 @@ pub(super) enum Place {
         number: usize,
         delimiter: u8,
     },
-    /// In the object that the line is.
+    /// A key of the object that is the line.
     Json,
-    /// In the object that the line ends with.
-    JsonBehind,
+    /// A key of the object at the end of the line.
+    JsonAtEnd,
 }
 
-/// How the records of one input are read.
+/// The format of the records of one input.
 #[derive(Debug)]
-pub(crate) struct Records {
-    place: Place,
+pub(crate) struct RecordFormat {
+    field: UrlField,
     key: String,
-    compose: Option<Compose>,
-    /// A byte order mark stands before the first record.
-    behind_mark: bool,
+    composer: Option<UrlComposer>,
+    /// Whether a byte order mark precedes the first record.
+    has_mark: bool,
 }
 
-/// What was read of a run of records.
+/// The URLs of some records.
 #[derive(Debug, Default)]
-pub(crate) struct Extracted {
-    /// A line for each record: its URL, or nothing.
+pub(crate) struct ExtractedUrls {
+    /// A line for each record. It is empty if the record has no URL.
     pub urls: Vec<u8>,
-    /// Where each record ends, line end included.
+    /// The end of each record, line end included.
     pub ends: Vec<usize>,
 }
 
-impl Records {
-    pub(super) fn new(place: Place, options: &RecordOptions) -> Self {
-        Self { place, key: options.key().to_owned(), compose: Compose::of(options), behind_mark: false }
+impl RecordFormat {
+    pub(super) fn new(field: UrlField, options: &RecordOptions) -> Self {
+        Self { field, key: options.key().to_owned(), composer: UrlComposer::of(options), has_mark: false }
     }
 
-    /// The same for text that begins with a byte order mark.
-    pub(super) fn behind_mark(self) -> Self {
-        Self { behind_mark: true, ..self }
+    /// The same format for text that starts with a byte order mark.
+    pub(super) fn with_mark(self) -> Self {
+        Self { has_mark: true, ..self }
     }
 
-    /// Where the first record of `text` begins.
+    /// The start of the first record of `text`.
     fn start(&self, text: &[u8]) -> usize {
-        if self.behind_mark { text.len() - without_mark(text).len() } else { 0 }
+        if self.has_mark { text.len() - without_mark(text).len() } else { 0 }
     }
 
     /// Whether records are JSON objects.
     pub(crate) fn are_objects(&self) -> bool {
-        self.place == Place::Json
+        self.field == UrlField::Json
     }
 
-    /// Whether a record is its URL.
+    /// Whether each record is a URL and nothing else.
     pub(crate) fn are_urls(&self) -> bool {
-        self.place == Place::Line
+        self.field == UrlField::Line
     }
 
-    /// The end of the last whole record of `text`, which begins with one; 0 for none. The second value is whether the rest is inside quotes
-    /// that were opened and not closed.
+    /// The end of the last whole record of `text`, or 0, and whether the rest ends inside quotes.
+    /// `text` starts with a record.
     pub(crate) fn last_end(&self, text: &[u8]) -> (usize, bool) {
-        match self.place {
-            Place::Csv { delimiter, .. } => {
+        match self.field {
+            UrlField::Csv { delimiter, .. } => {
                 let start = self.start(text);
-                let (end, quoted) = csv::last_end(&text[start..], delimiter);
-                (if end > 0 { start + end } else { 0 }, quoted)
+                let (end, in_quotes) = csv::last_end(&text[start..], delimiter);
+                (if end > 0 { start + end } else { 0 }, in_quotes)
             }
             _ => (memchr::memrchr(b'\n', text).map_or(0, |end| end + 1), false),
         }
     }
 
-    /// Reads whole records; the last may lack its line end.
-    pub(crate) fn extract(&self, text: &[u8], out: &mut Extracted) {
+    /// Extracts the URLs of whole records. The last record may lack its line end.
+    pub(crate) fn extract(&self, text: &[u8], out: &mut ExtractedUrls) {
         out.urls.clear();
         out.ends.clear();
         let mut at = self.start(text);
-        // A mark that nothing follows is a line, and no URL.
+        // A mark alone is a line without a URL.
         if at > 0 && at == text.len() {
             out.urls.push(b'\n');
             out.ends.push(at);
         }
         while at < text.len() {
-            let end = match self.place {
-                Place::Csv { number, delimiter } => {
+            let end = match self.field {
+                UrlField::Csv { number, delimiter } => {
                     let mut url = Cow::Borrowed(&[][..]);
-                    let end = csv::record(&text[at..], delimiter, |field, value| {
-                        if field == number {
+                    let end = csv::record(&text[at..], delimiter, |column, value| {
+                        if column == number {
                             url = value;
                         }
                     });
-                    self.put(&url, out);
+                    self.append(&url, out);
                     match end {
-                        End::At(len) => at + len,
-                        End::Open { .. } => text.len(),
+                        RecordEnd::At(len) => at + len,
+                        RecordEnd::Open { .. } => text.len(),
                     }
                 }
                 _ => {
                     let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |len| at + len + 1);
                     let line = &text[at..end];
-                    self.put_line(without_end(line), out);
+                    self.append_line(without_end(line), out);
                     end
                 }
             };
@@ -126,33 +127,34 @@ impl Records {
         }
     }
 
-    fn put_line(&self, line: &[u8], out: &mut Extracted) {
-        match self.place {
-            Place::Column { number, delimiter } => {
+    fn append_line(&self, line: &[u8], out: &mut ExtractedUrls) {
+        match self.field {
+            UrlField::Column { number, delimiter } => {
                 let start = match number.checked_sub(1) {
                     None => Some(0),
                     Some(nth) => memchr::memchr_iter(delimiter, line).nth(nth).map(|at| at + 1),
                 };
                 let column = start.map_or(&[][..], |start| &line[start..]);
-                self.put(&column[..memchr::memchr(delimiter, column).unwrap_or(column.len())], out);
+                self.append(&column[..memchr::memchr(delimiter, column).unwrap_or(column.len())], out);
             }
-            Place::Json => self.put_json(line, out),
-            Place::JsonBehind => self.put_json(&line[memchr::memchr(b'{', line).unwrap_or(line.len())..], out),
-            Place::Line | Place::Csv { .. } => self.put(line, out),
+            UrlField::Json => self.append_json(line, out),
+            UrlField::JsonAtEnd => self.append_json(&line[memchr::memchr(b'{', line).unwrap_or(line.len())..], out),
+            UrlField::Line | UrlField::Csv { .. } => self.append(line, out),
         }
     }
 
-    fn put_json(&self, object: &[u8], out: &mut Extracted) {
+    fn append_json(&self, object: &[u8], out: &mut ExtractedUrls) {
         let url = json::string_at(object, &self.key);
-        self.put(url.as_deref().unwrap_or_default().as_bytes(), out);
+        self.append(url.as_deref().unwrap_or_default().as_bytes(), out);
     }
 
-    /// Appends a URL; nothing in place of a text with a line end, which is none and would be two lines.
-    fn put(&self, url: &[u8], out: &mut Extracted) {
+    /// Appends a URL as a line. A text with a line end is no URL and would become two lines, so its
+    /// line is empty.
+    fn append(&self, url: &[u8], out: &mut ExtractedUrls) {
         if memchr::memchr(b'\n', url).is_none() {
-            match &self.compose {
+            match &self.composer {
                 None => out.urls.extend_from_slice(url),
-                Some(compose) => compose.put(url, &mut out.urls),
+                Some(composer) => composer.append(url, &mut out.urls),
             }
         }
         out.urls.push(b'\n');

@@ -1,27 +1,27 @@
-//! The string at one key of a JSON object.
+//! Finds the string at one key of a JSON object, without building the object.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The text of a JSON object's key; `None` if the text is no JSON object, or has no such key with a
-/// string. Of several equal keys the last counts.
+/// The string at a key of a JSON object; `None` if the text is no JSON object or has no string at
+/// that key. Of equal keys the last counts.
 ///
-/// A key with dots may also be the path of a key in nested objects: `metadata.url` is the key `url`
-/// of the object at `metadata`. A key that has the dots itself comes before that. Arrays are not
-/// entered.
+/// A key with dots may also be a path into nested objects: `metadata.url` is the key `url` of the
+/// object at `metadata`. A key that itself contains the dots takes precedence. Arrays are not
+/// searched.
 pub(super) fn string_at<'t>(text: &'t [u8], key: &str) -> Option<Cow<'t, str>> {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let found = Pick(Some(key)).deserialize(&mut reader).ok()?;
+    let string = StringAt(Some(key)).deserialize(&mut reader).ok()?;
     reader.end().ok()?;
-    found
+    string
 }
 
-/// Reads any value. Keeps the string at this path if it is an object; without a path, the value
-/// itself if it is a string.
-struct Pick<'k>(Option<&'k str>);
+/// Reads any value: of an object the string at this path; without a path, the value itself if it is
+/// a string.
+struct StringAt<'k>(Option<&'k str>);
 
-impl<'de> DeserializeSeed<'de> for Pick<'_> {
+impl<'de> DeserializeSeed<'de> for StringAt<'_> {
     type Value = Option<Cow<'de, str>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -29,7 +29,7 @@ impl<'de> DeserializeSeed<'de> for Pick<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Pick<'_> {
+impl<'de> Visitor<'de> for StringAt<'_> {
     type Value = Option<Cow<'de, str>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,11 +38,11 @@ impl<'de> Visitor<'de> for Pick<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let (mut literal, mut nested) = (None, None);
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(KeyText(key)) = map.next_key()? {
             let rest = self.0.and_then(|path| path.strip_prefix(&*key));
             match (rest, rest.and_then(|rest| rest.strip_prefix('.'))) {
-                (Some(""), _) => literal = Some(map.next_value_seed(Pick(None))?),
-                (_, Some(path)) => nested = map.next_value_seed(Pick(Some(path)))?.or(nested),
+                (Some(""), _) => literal = Some(map.next_value_seed(StringAt(None))?),
+                (_, Some(path)) => nested = map.next_value_seed(StringAt(Some(path)))?.or(nested),
                 _ => _ = map.next_value::<IgnoredAny>()?,
             }
         }
@@ -83,9 +83,9 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 }
 
-/// A string, borrowed where it has no escapes.
+/// A key, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
-struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+struct KeyText<'t>(#[serde(borrow)] Cow<'t, str>);
 
 #[cfg(test)]
 mod tests {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_lead_into_nested_objects() {
+    fn dots_name_keys_of_nested_objects() {
         let cases = [
             (r#"{"m":{"p":{"url":"deep"}}}"#, Some("deep")),
             (r#"{"url":"no","m":{"url":"no","p":{"x":1,"url":"de\u0065p"}}}"#, Some("deep")),

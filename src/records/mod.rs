@@ -1,4 +1,5 @@
-//! Where URLs stand in the lines of an input: the whole line, a column, a key of a JSON object.
+//! The position of the URL in each record of an input: the whole line, a column, or a key of a JSON
+//! object.
 
 mod compose;
 mod csv;
@@ -7,7 +8,7 @@ mod extract;
 mod json;
 mod options;
 
-pub(crate) use compose::Compose;
-pub(crate) use detect::Head;
-pub(crate) use extract::{Extracted, Records, without_end};
+pub(crate) use compose::UrlComposer;
+pub(crate) use detect::InputHead;
+pub(crate) use extract::{ExtractedUrls, RecordFormat, without_end};
 pub use options::{Field, InputFormat, RecordOptions};

@@ -1,34 +1,36 @@
-//! What a caller says about where URLs stand.
+//! The options for the position of URLs in records.
 
-/// How an input is laid out; every form is one record a line, but CSV, whose quoted fields may hold line ends.
+/// The format of an input. Every format has one record per line, except CSV, whose quoted fields
+/// may contain line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputFormat {
-    /// One URL a line.
+    /// One URL per line.
     Text,
-    /// Columns between tabs (or another [`delimiter`](RecordOptions::delimiter)), without quotes.
+    /// Columns separated by tabs (or another [`delimiter`](RecordOptions::delimiter)), without
+    /// quotes.
     Tsv,
-    /// Columns between commas (or another delimiter), quoted as RFC 4180 has it.
+    /// Columns separated by commas (or another delimiter), quoted as in RFC 4180.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// A crawl index: sort key, timestamp, JSON object.
     Cdxj,
-    /// The older crawl index: fields between blanks, named by the letters of its first line, the URL in field `a`; without that line the
-    /// third.
+    /// The older crawl index: fields separated by blanks. The letters of the first line name them,
+    /// and field `a` is the URL. Without that line it is the third field.
     Cdx,
 }
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// By its place, from 1.
+    /// By its number, from 1.
     Number(usize),
-    /// By its name in the first line, which is a header then.
+    /// By its name in the first line, which is then a header.
     Name(String),
 }
 
 impl From<&str> for Field {
-    /// A number from 1 is a place, all else a name.
+    /// A number from 1 is a column's number, any other text a name.
     fn from(text: &str) -> Self {
         match text.parse() {
             Ok(number) if number > 0 => Self::Number(number),
@@ -37,7 +39,8 @@ impl From<&str> for Field {
     }
 }
 
-/// Where the URLs of inputs stand. The default tells each input's form by its name and its first line, and takes the column or key `url`.
+/// The position of the URLs in the records of inputs. By default each input's name and first line
+/// decide its format, and the URL is in the column or key `url`.
 ///
 /// ```
 /// use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Outputs, RecordOptions, Snapshot};
@@ -55,24 +58,26 @@ impl From<&str> for Field {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordOptions {
-    /// The form of all inputs; `None`: told for each by its name (`.txt`, `.tsv`, `.csv`, `.jsonl`, `.ndjson`, `.cdxj`, `.cdx`, each with `.gz`
-    /// or `.zst` or without), else by its first line.
+    /// The format of all inputs. With `None` the name of each input decides (`.txt`, `.tsv`,
+    /// `.csv`, `.jsonl`, `.ndjson`, `.cdxj`, `.cdx`, also followed by `.gz` or `.zst`), else its
+    /// first line.
     pub format: Option<InputFormat>,
-    /// The column of TSV and CSV; `None`: the one that the first line names `url`.
+    /// The column of TSV and CSV; `None` for the one that the first line names `url`.
     pub field: Option<Field>,
-    /// Whether the first line is a header though the column is given by its place.
+    /// Whether the first line is a header although the column is given by number.
     pub header: bool,
-    /// What stands between columns; `None`: a tab in TSV, a comma in CSV.
+    /// The byte between columns; `None` for a tab in TSV and a comma in CSV.
     pub delimiter: Option<u8>,
-    /// The key of JSON objects; `None`: `url`. With dots it is a key of that name or, if there is
-    /// none, a path into nested objects: `a.b` is the key `b` of the object at `a`. Arrays are not
-    /// entered.
+    /// The key of JSON objects; `None` for `url`. With dots it is a key of that name or, if there
+    /// is none, a path into nested objects: `a.b` is the key `b` of the object at `a`. Arrays are
+    /// not searched.
     pub json_key: Option<String>,
-    /// The scheme of URLs without one; `None`: these are no URLs. A text that begins with `scheme:`
-    /// has one, unless a port follows (`localhost:80`).
+    /// The scheme for URLs without one; with `None` such texts are no URLs. A text that begins with
+    /// `scheme:` has a scheme, unless a port follows (`localhost:80`).
     pub default_scheme: Option<String>,
-    /// The host of URLs that are a path only, such as those of one site's access log: a host, or scheme and host. Without a scheme, that of
-    /// `default_scheme` is taken, else `https`. `None`: paths are no URLs.
+    /// The host for URLs that are only a path, as in the access log of one site: a host, or scheme
+    /// and host. Without a scheme it is `default_scheme`, else `https`. With `None` paths are no
+    /// URLs.
     pub host: Option<String>,
 }
 

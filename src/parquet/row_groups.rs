@@ -1,0 +1,81 @@
+//! Parquet row groups as a source of the ordered pipeline.
+//!
+//! A column can be read only from its start, so one worker at a time reads a row group. Reading
+//! takes longer than judging, so idle workers read the next row groups meanwhile.
+
+use crate::error::Result;
+use crate::judge::Verdict;
+use crate::parquet::columns::VerdictBatch;
+use crate::parquet::input::{ParquetInput, guard};
+use crate::parquet::urls::{UrlBatch, UrlReader, UrlText};
+use crate::pipeline::FilterStats;
+use crate::pipeline::source::BlockSource;
+
+/// Blocks in flight per worker beyond which no later row group is read: some 5 MiB per worker.
+const IN_FLIGHT_PER_WORKER: usize = 16;
+
+/// A row group of an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowGroupId {
+    /// The number of the file among the inputs.
+    pub file: usize,
+    pub row_group: usize,
+}
+
+/// All row groups of all files, in order.
+pub(super) fn all_row_groups(inputs: &[ParquetInput]) -> Vec<RowGroupId> {
+    let of_file = |(file, input): (usize, &ParquetInput)| {
+        (0..input.meta.num_row_groups()).map(move |row_group| RowGroupId { file, row_group })
+    };
+    inputs.iter().enumerate().flat_map(of_file).collect()
+}
+
+/// Neighbouring rows of one row group, and the results of judging them. Each user of the pipeline
+/// fills one kind of result.
+#[derive(Default)]
+pub(super) struct RowBlock {
+    pub urls: UrlBatch,
+    pub stats: FilterStats,
+    /// The values of new columns, for annotating.
+    pub columns: VerdictBatch,
+    /// One verdict per row, for a filter.
+    pub verdicts: Vec<Verdict>,
+    /// The disallowed URLs, for a report.
+    pub disallowed: UrlText,
+}
+
+/// Reads the URLs of row groups, one batch per block.
+pub(super) struct RowGroupSource<'q> {
+    pub inputs: &'q [ParquetInput],
+}
+
+/// A row group that is being read.
+pub(super) struct RowGroupReader {
+    file: usize,
+    urls: Box<UrlReader>,
+}
+
+impl BlockSource for RowGroupSource<'_> {
+    type Input = RowGroupId;
+    type Reader = RowGroupReader;
+    type Block = RowBlock;
+
+    fn open(&self, id: RowGroupId) -> Result<RowGroupReader> {
+        let input = &self.inputs[id.file];
+        let urls = guard(|| UrlReader::new(input, id.row_group)).map_err(|err| err.at(&input.path))?;
+        Ok(RowGroupReader { file: id.file, urls: Box::new(urls) })
+    }
+
+    fn read(&self, reader: &mut RowGroupReader, block: &mut RowBlock) -> Result<bool> {
+        let input = &self.inputs[reader.file];
+        reader.urls.next(&mut block.urls, input.composer.as_ref()).map_err(|err| err.at(&input.path))
+    }
+
+    fn is_slow(&self, _reader: &RowGroupReader) -> bool {
+        true
+    }
+
+    fn max_in_flight(&self, threads: usize) -> usize {
+        threads * IN_FLIGHT_PER_WORKER
+    }
+}
