@@ -69,7 +69,7 @@ fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
     let found = judge.site(&Origin::of(ORIGIN.as_bytes()).expect("a URL")).expect("a sound snapshot");
     let paths = site.paths();
-    let mut allows = |path: &str| {
+    let allows = |path: &str| {
         let verdicts = found.judge(black_box(path.as_bytes())).expect("a sound snapshot");
         verdicts.get(0) == Verdict::Allowed
     };

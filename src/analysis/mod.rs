@@ -1,6 +1,6 @@
 //! Analyses of whole snapshots and lists: census, diff, report.
 
-pub(crate) mod census;
+pub mod census;
 pub(crate) mod coverage;
-pub(crate) mod diff;
+pub mod diff;
 pub mod report;

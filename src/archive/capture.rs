@@ -20,20 +20,20 @@ pub(crate) struct Capture {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CaptureAnswer {
     /// An HTTP response.
-    Http(HttpResponse),
+    Http(CapturedResponse),
     /// No HTTP response: the cause in a few words.
     Failed(String),
 }
 
 impl Default for CaptureAnswer {
     fn default() -> Self {
-        Self::Http(HttpResponse::default())
+        Self::Http(CapturedResponse::default())
     }
 }
 
 /// The parts of an HTTP response that decide an outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HttpResponse {
+pub(crate) struct CapturedResponse {
     pub status: u16,
     /// The `Location` header, as written.
     pub location: Option<Vec<u8>>,

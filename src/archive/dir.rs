@@ -2,7 +2,7 @@
 //!
 //! File names are `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`; `.txt` may follow.
 
-use super::capture::{Capture, CaptureAnswer, EntryContent, HttpResponse};
+use super::capture::{Capture, CaptureAnswer, CapturedResponse, EntryContent};
 use super::http::MAX_KEPT;
 use super::meter::{ByteMeter, ReadStats};
 use crate::decode::Decoder;
@@ -176,11 +176,11 @@ impl RobotsFile {
         let capture = |origin: &String| Capture {
             url: format!("{origin}/robots.txt").into_bytes(),
             time: None,
-            answer: CaptureAnswer::Http(HttpResponse {
+            answer: CaptureAnswer::Http(CapturedResponse {
                 status: 200,
                 body: body.clone(),
                 delivery: Delivery::Whole,
-                ..HttpResponse::default()
+                ..CapturedResponse::default()
             }),
             unread_key: None,
         };

@@ -1,6 +1,6 @@
 //! Parses an HTTP response: status, `Location`, `Cache-Control`, decoded body.
 
-use super::capture::{CaptureAnswer, HttpResponse};
+use super::capture::{CaptureAnswer, CapturedResponse};
 use crate::bytes::is_white_space;
 use crate::robots::condense::Delivery;
 use crate::robots::line::MAX_BODY;
@@ -71,11 +71,11 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     };
     let names = ["Location", "Cache-Control", "Transfer-Encoding", "Content-Encoding", "Content-Length"];
     let [location, cache_control, transfer_coding, content_coding, length] = headers(head, names);
-    let mut response = HttpResponse {
+    let mut response = CapturedResponse {
         status,
         location: location.map(<[u8]>::to_vec),
         max_age: cache_control.and_then(max_age),
-        ..HttpResponse::default()
+        ..CapturedResponse::default()
     };
     if !(200..300).contains(&status) {
         return CaptureAnswer::Http(response);
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn response(block: &[u8]) -> HttpResponse {
+    fn response(block: &[u8]) -> CapturedResponse {
         match parse(Bytes::copy_from_slice(block), false) {
             CaptureAnswer::Http(response) => response,
             CaptureAnswer::Failed(what) => panic!("{what}"),

@@ -1,6 +1,6 @@
 //! JSON lines: one capture per line, for crawlers that do not write WARC.
 
-use super::capture::{Capture, CaptureAnswer, HttpResponse, parse_time};
+use super::capture::{Capture, CaptureAnswer, CapturedResponse, parse_time};
 use super::http::{self, MAX_KEPT, max_age};
 use super::meter::ReadStats;
 use crate::decode::Decoder;
@@ -234,7 +234,7 @@ impl JsonlLine {
         }
         let mut body = body.unwrap_or_default();
         body.truncate(MAX_KEPT);
-        Ok(CaptureAnswer::Http(HttpResponse { status, location, max_age, body, delivery }))
+        Ok(CaptureAnswer::Http(CapturedResponse { status, location, max_age, body, delivery }))
     }
 
     fn body(&self, object: &mut JsonlObject) -> Result<Option<Bytes>> {

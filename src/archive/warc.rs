@@ -1,6 +1,6 @@
 //! WARC files (ISO 28500): returns the `response` and `revisit` records, compressed or not.
 
-use super::capture::{Capture, CaptureAnswer, HttpResponse, parse_time};
+use super::capture::{Capture, CaptureAnswer, CapturedResponse, parse_time};
 use super::http::{self, headers};
 use super::meter::ReadStats;
 use crate::decode::Decoder;
@@ -75,15 +75,15 @@ fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> CaptureAnswe
         _ if referred.is_some_and(|uri| uri != target) => {
             CaptureAnswer::Failed("a revisit record that refers to another URL".to_owned())
         }
-        CaptureAnswer::Http(HttpResponse { max_age, .. }) => {
-            CaptureAnswer::Http(HttpResponse { max_age, ..NOT_MODIFIED })
+        CaptureAnswer::Http(CapturedResponse { max_age, .. }) => {
+            CaptureAnswer::Http(CapturedResponse { max_age, ..NOT_MODIFIED })
         }
         CaptureAnswer::Failed(_) => CaptureAnswer::Http(NOT_MODIFIED),
     }
 }
 
-const NOT_MODIFIED: HttpResponse =
-    HttpResponse { status: 304, location: None, max_age: None, body: Bytes::new(), delivery: Delivery::Whole };
+const NOT_MODIFIED: CapturedResponse =
+    CapturedResponse { status: 304, location: None, max_age: None, body: Bytes::new(), delivery: Delivery::Whole };
 
 /// One step of the reader.
 enum WarcItem {

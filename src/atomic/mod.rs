@@ -10,6 +10,7 @@ mod output_path;
 mod tests;
 mod unfinished;
 
+#[cfg(feature = "parquet")]
 pub(crate) use output_path::scratch_folder;
 pub use unfinished::remove_unfinished;
 

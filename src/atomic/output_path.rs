@@ -44,6 +44,7 @@ impl OutputPath {
 
 /// The folder for further temporary files of the output at `path`: its own folder, or the system's
 /// temporary folder if it is a stream.
+#[cfg(feature = "parquet")]
 pub(crate) fn scratch_folder(path: &Path) -> PathBuf {
     let is_stream = |real: &Path| {
         let in_place = fs::metadata(real).is_ok_and(|meta| !meta.is_file());

@@ -9,12 +9,14 @@ mod ingest;
 mod number;
 mod report;
 mod resolve;
+mod response;
 mod rule_sets;
 
 pub use ingest::progress::CompileProgress;
 pub use report::CompileReport;
+pub use response::HttpResponse;
 
-use crate::archive::capture::{Capture, CaptureAnswer, HttpResponse};
+use crate::archive::capture::{Capture, CaptureAnswer, CapturedResponse};
 use crate::archive::meter::ReadStats;
 use crate::archive::reader::{self, ArchiveInput};
 use crate::atomic::AtomicFile;
@@ -212,11 +214,52 @@ impl Compiler {
             let what = format!("{origin:?} is not a URL");
             return Err(ErrorKind::UnknownSource { what }.into());
         };
-        let response = HttpResponse { status: 200, body: Bytes::copy_from_slice(body), ..HttpResponse::default() };
-        let url = format!("{origin}/robots.txt").into_bytes();
+        self.add_response(&format!("{origin}/robots.txt"), HttpResponse::new(200).body(body))
+    }
+
+    /// Adds the response to one request; `url` is the URL that was requested, such as
+    /// `https://e.example/robots.txt`. A redirect is followed if its target is added too.
+    ///
+    /// The call runs on one thread. An archive in memory ([`add_reader`](Self::add_reader)) is parsed on
+    /// all cores.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, compile::HttpResponse};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_response("https://a.example/robots.txt", HttpResponse::new(200).body(b"user-agent: *\ndisallow: /x"))?;
+    /// compiler.add_response("https://b.example/robots.txt", HttpResponse::new(404))?;
+    /// compiler.add_failure("https://c.example/robots.txt", "connection refused", None)?;
+    /// assert_eq!(compiler.finish()?.report().counts.origins, 3);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownSource`] if `url` is not a URL.
+    pub fn add_response(&mut self, url: &str, response: HttpResponse<'_>) -> Result<()> {
+        let HttpResponse { status, body, location, max_age, fetched_at } = response;
+        let body = Bytes::copy_from_slice(body);
+        let location = location.map(<[u8]>::to_vec);
+        let answer = CapturedResponse { status, location, max_age, body, ..CapturedResponse::default() };
+        self.add_answer(url, fetched_at, CaptureAnswer::Http(answer))
+    }
+
+    /// Adds a request that got no HTTP response; `cause` says why in a few words. It counts like a
+    /// server error (RFC 9309 §2.3.1.4).
+    ///
+    /// # Errors
+    /// As [`add_response`](Self::add_response).
+    pub fn add_failure(&mut self, url: &str, cause: &str, fetched_at: Option<i64>) -> Result<()> {
+        self.add_answer(url, fetched_at, CaptureAnswer::Failed(cause.to_owned()))
+    }
+
+    fn add_answer(&mut self, url: &str, time: Option<i64>, answer: CaptureAnswer) -> Result<()> {
+        if Origin::of(url.as_bytes()).is_none() {
+            return Err(ErrorKind::UnknownSource { what: format!("{url:?} is not a URL") }.into());
+        }
+        let bytes = if let CaptureAnswer::Http(response) = &answer { response.body.len() as u64 } else { 0 };
         let mut batch = CaptureBatch::new(self.options, &self.store)?;
-        batch.add_capture(Capture { url, answer: CaptureAnswer::Http(response), ..Capture::default() })?;
-        self.tally.absorb(batch.tally, ReadStats { bytes: body.len() as u64, damaged: 0 }, 0);
+        batch.add_capture(Capture { url: url.as_bytes().to_vec(), time, answer, ..Capture::default() })?;
+        self.tally.absorb(batch.tally, ReadStats { bytes, damaged: 0 }, 0);
         append(&mut self.fetches, batch.fetches);
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::judge::{Judge, PreferenceJudge, Stage, Verdict};
 use crate::pipeline::blocks::{BlockKind, LineBlock};
 use crate::pipeline::lists::ListSource;
 use crate::pipeline::ordered::{self, OrderedItem};
-use crate::pipeline::{FilterProgress, FilterStats, Input};
+pub use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
 use annotate::{AnnotateScratch, AnnotationWriter, Annotator};
 use output::{Criterion, LineSink};

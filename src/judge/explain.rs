@@ -94,17 +94,14 @@ impl Rejection {
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) -> Explanation {
-    let (raw, slash) = url::path_of(url, robots.profile());
-    let raw = if slash { [b"/", raw].concat() } else { raw.to_vec() };
-    let path = normalize_path(&raw, robots.profile());
+    let path = rule_path(url, robots.profile());
     let (groups, named) = robots.groups_for(agent, how);
     let groups: Vec<_> = groups.into_iter().map(|i| &robots.groups()[i]).collect();
     // All groups with the chosen name apply together; without one, all global groups do.
     let names_agent = |line: &&AgentLine<'_>| named.map_or(line.is_global(), |name| line.names(name.as_bytes()));
     let agent_lines = groups.iter().flat_map(|group| group.agents()).filter(names_agent);
     let rules: Vec<&Rule<'_>> = groups.iter().flat_map(|group| group.rules()).collect();
-    let is_always_allowed = robots.profile() == Profile::Rfc9309 && &*path == b"/robots.txt";
-    let deciding = if is_always_allowed { None } else { deciding_rule(&rules, &path, robots.profile()) };
+    let deciding = deciding_rule(&rules, &path, robots.profile());
     let is_loser = |number: usize| deciding.is_none_or(|deciding| deciding.number != number);
     let losers = rules.iter().enumerate().filter(|(number, _)| is_loser(*number)).map(|(_, rule)| {
         let length = matching_length(rule, &path, robots.profile());
@@ -121,6 +118,39 @@ pub fn explain(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, url: &[u8]) 
         losers: losers.collect(),
         deciding: deciding.map(|deciding| rule_line(rules[deciding.number], deciding.length)),
     }
+}
+
+impl Robots<'_> {
+    /// Whether the agent may fetch `url`, a URL or a bare path with its query.
+    ///
+    /// Only the rules decide: the origin of `url` and the status of the robots.txt play no part. The
+    /// answer is that of [`explain`] with [`AgentMatch::Extended`], and that of a [`Judge`](crate::Judge)
+    /// for an origin with this robots.txt. The longest matching rule decides, and allow wins between
+    /// rules of the same length (RFC 9309 §2.2.2); without a matching rule, the URL is allowed.
+    ///
+    /// Cost: each rule of the agent's groups is compared with the path. To ask about many URLs or
+    /// sites, compile a snapshot. Never panics.
+    ///
+    /// ```
+    /// use robosieve::{Profile, Robots};
+    /// let robots = Robots::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
+    /// assert!(!robots.allows(&"FooBot".parse()?, b"/x?page=2"));
+    /// assert!(robots.allows(&"FooBot".parse()?, b"https://e.example/x/y/z"));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn allows(&self, agent: &Agent, url: &[u8]) -> bool {
+        let path = rule_path(url, self.profile());
+        let (groups, _) = self.groups_for(agent, AgentMatch::Extended);
+        let rules: Vec<&Rule<'_>> = groups.iter().flat_map(|&i| self.groups()[i].rules()).collect();
+        deciding_rule(&rules, &path, self.profile()).is_none_or(|deciding| deciding.kind == RuleKind::Allow)
+    }
+}
+
+/// The path and query of `url`, in the normal form in which rules are compared with it.
+fn rule_path(url: &[u8], profile: Profile) -> Vec<u8> {
+    let (raw, slash) = url::path_of(url, profile);
+    let raw = if slash { [b"/", raw].concat() } else { raw.to_vec() };
+    normalize_path(&raw, profile).into_owned()
 }
 
 /// A rule that matches the path.
@@ -162,7 +192,11 @@ fn matching_length(rule: &Rule<'_>, path: &[u8], profile: Profile) -> Option<usi
 }
 
 /// The rule that decides: the longest that matches, of equally long ones an allow, then the first.
+/// Under RFC 9309, none decides on `/robots.txt`.
 fn deciding_rule(rules: &[&Rule<'_>], path: &[u8], profile: Profile) -> Option<MatchingRule> {
+    if profile == Profile::Rfc9309 && path == b"/robots.txt" {
+        return None;
+    }
     let matching = rules.iter().enumerate().filter_map(|(number, rule)| {
         let length = matching_length(rule, path, profile).filter(|&length| length > 0)?;
         Some(MatchingRule { number, length, kind: rule.kind() })

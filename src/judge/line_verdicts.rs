@@ -135,6 +135,7 @@ impl LineVerdicts<'_> {
     }
 
     /// One bit for each of the first 64 agents: whether it may fetch the URL.
+    #[cfg(feature = "parquet")]
     #[inline]
     pub(crate) fn mask(&self) -> i64 {
         match self.answer.bits() {
@@ -146,6 +147,7 @@ impl LineVerdicts<'_> {
     }
 
     /// Whether the agent of this number may fetch the URL.
+    #[cfg(feature = "parquet")]
     pub(crate) fn may_fetch(&self, agent: usize) -> bool {
         self.get(agent) == Verdict::Allowed
     }

@@ -8,6 +8,7 @@ mod extract;
 mod json;
 mod options;
 
+#[cfg(feature = "parquet")]
 pub(crate) use compose::UrlComposer;
 pub(crate) use detect::InputHead;
 pub(crate) use extract::{ExtractedUrls, RecordFormat, without_end};

@@ -16,12 +16,14 @@ mod rules;
 mod signals;
 mod survey;
 
+pub use crate::analysis::coverage::Coverage;
 pub use model::*;
 
 use crate::error::Result;
 use crate::filter::{Filter, Sample, Tally};
 use crate::judge::Judge;
 use crate::judge::{Reason, StatusPolicy};
+#[cfg(feature = "parquet")]
 use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
@@ -125,6 +127,7 @@ impl<'r> Reporter<'r> {
     /// # Errors
     /// As [`of_lists`](Self::of_lists); [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) for
     /// damaged files.
+    #[cfg(feature = "parquet")]
     pub fn of_tables(&self, inputs: &[ParquetInput]) -> Result<Report> {
         let (tally, mut sample) = self.counters();
         let stats = ParquetFilter::new(self.judge).progress(self.progress).tally(inputs, &tally, &mut sample)?;

@@ -4,7 +4,7 @@ use super::fetch::{BodyFlags, Fetch, FetchAnswer};
 use super::file_store::FileStore;
 use super::tally::IngestTally;
 use super::url_key::UrlKey;
-use crate::archive::capture::{Capture, CaptureAnswer, EntryContent, HttpResponse};
+use crate::archive::capture::{Capture, CaptureAnswer, CapturedResponse, EntryContent};
 use crate::archive::entry::ArchiveEntry;
 use crate::error::Result;
 use crate::profile::Profile;
@@ -81,7 +81,7 @@ impl<'c> CaptureBatch<'c> {
     }
 
     /// The answer of a response to `url`; the body of a 2xx is interned.
-    fn intern_answer(&mut self, url: &[u8], response: HttpResponse) -> Result<FetchAnswer> {
+    fn intern_answer(&mut self, url: &[u8], response: CapturedResponse) -> Result<FetchAnswer> {
         if !(200..300).contains(&response.status) {
             return Ok(FetchAnswer::without_body(url, response));
         }

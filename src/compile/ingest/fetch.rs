@@ -2,7 +2,7 @@
 
 use super::file_store::InternedFile;
 use super::url_key::UrlKey;
-use crate::archive::capture::HttpResponse;
+use crate::archive::capture::CapturedResponse;
 use crate::robots::condense::Delivery;
 use crate::robots::{BodyFacts, LooksLike};
 use ::url::Url;
@@ -40,7 +40,7 @@ pub(crate) enum FetchAnswer {
 
 impl FetchAnswer {
     /// The answer of a response that is not a 2xx; `url` is its URL.
-    pub(super) fn without_body(url: &[u8], response: HttpResponse) -> Self {
+    pub(super) fn without_body(url: &[u8], response: CapturedResponse) -> Self {
         match response.status {
             304 => Self::NotModified,
             300..=399 => Self::Redirect(response.location.and_then(|location| redirect_target(url, &location))),
@@ -72,7 +72,7 @@ pub(crate) struct BodyFlags {
 }
 
 impl BodyFlags {
-    pub(super) fn of(response: &HttpResponse) -> Self {
+    pub(super) fn of(response: &CapturedResponse) -> Self {
         let facts = BodyFacts::of(&response.body);
         let cut_short = response.delivery == Delivery::CutShort;
         Self { cut_short, past_limit: facts.ignored_bytes > 0, looks_like: facts.looks_like }
