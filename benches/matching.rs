@@ -5,9 +5,13 @@ mod common;
 
 use common::{ORIGIN, Site, growth};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use robosieve::{AgentMatch, Judge, JudgeOptions, Origin, Profile, Verdict, reference};
+use robosieve::filter::{Filter, Input, Outputs};
+use robosieve::robots::reference;
+use robosieve::{AgentMatch, Judge, JudgeOptions, Origin, Profile, Verdict};
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::hint::black_box;
+use std::io::Cursor;
 
 /// A whole URL to a verdict.
 fn judge(c: &mut Criterion) {
@@ -15,12 +19,12 @@ fn judge(c: &mut Criterion) {
     for (name, site) in common::sites() {
         let snapshot = site.snapshot();
         let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
-        let expected = site.allowed();
+        let (mut session, expected) = (judge.session(), site.allowed());
         group.throughput(Throughput::Elements(site.urls.len() as u64));
         group.bench_function(name, |b| {
             b.iter(|| {
                 let allowed = site.urls.iter().filter(|url| {
-                    let verdicts = judge.judge(black_box(url.as_bytes())).expect("a sound snapshot");
+                    let verdicts = session.judge(black_box(url.as_bytes())).expect("a sound snapshot");
                     verdicts.get(0) == Verdict::Allowed
                 });
                 assert_eq!(allowed.count(), expected);
@@ -29,7 +33,40 @@ fn judge(c: &mut Criterion) {
     }
 }
 
-/// A path to a verdict, the origin already looked up.
+/// The same URLs, one by one through [`Judge::judge`] and as one list through the batch path: the
+/// difference is what a single call adds (taking scratch memory from the pool, copying the verdict).
+fn single_or_batch(c: &mut Criterion) {
+    let mut group = c.benchmark_group("one URL at a time or a list");
+    let (_, site) = common::sites().swap_remove(0);
+    let snapshot = site.snapshot();
+    let judge = Judge::new(&snapshot, &[common::agent()], JudgeOptions::default()).expect("a judge");
+    let urls: Vec<&str> = site.urls.iter().map(String::as_str).collect();
+    let (urls, expected) = (urls.repeat(REPEATS), site.allowed() * REPEATS);
+    let list: Vec<u8> = urls.iter().flat_map(|url| [url.as_bytes(), b"\n"].concat()).collect();
+    group.throughput(Throughput::Elements(urls.len() as u64));
+    group.bench_function("one at a time", |b| {
+        b.iter(|| {
+            let allowed = urls.iter().filter(|url| {
+                let verdicts = judge.judge(black_box(url.as_bytes())).expect("a sound snapshot");
+                verdicts.get(0) == Verdict::Allowed
+            });
+            assert_eq!(allowed.count(), expected);
+        });
+    });
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    group.bench_function("a list on one thread", |b| {
+        b.iter(|| {
+            let input = Input::from_reader("list", Cursor::new(black_box(list.clone())));
+            let stats = pool.install(|| Filter::new(&judge).run(vec![input], Outputs::default()));
+            assert_eq!(stats.expect("a sound snapshot").allowed, expected as u64);
+        });
+    });
+}
+
+/// How many times a list repeats the URLs of a site, so that starting threads costs little per URL.
+const REPEATS: usize = 200;
+
+/// The origin found and the path cut: what is left is to match.
 fn match_step(c: &mut Criterion) {
     for (name, site) in common::sites() {
         time_match(c, "match", name, &site);
@@ -69,8 +106,9 @@ fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     let judge = Judge::new(snapshot.clone(), &[common::agent()], JudgeOptions::default()).expect("a judge");
     let found = judge.site(&Origin::of(ORIGIN.as_bytes()).expect("a URL")).expect("a sound snapshot");
     let paths = site.paths();
+    let session = RefCell::new(judge.session());
     let allows = |path: &str| {
-        let verdicts = found.judge(black_box(path.as_bytes())).expect("a sound snapshot");
+        let verdicts = session.borrow_mut().judge_path(&found, black_box(path.as_bytes())).expect("a sound snapshot");
         verdicts.get(0) == Verdict::Allowed
     };
     for (path, expected) in paths.iter().zip(site.expected()) {
@@ -98,5 +136,5 @@ fn reference_judge(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, judge, match_step, match_growth, match_kinds, reference_judge);
+criterion_group!(benches, judge, single_or_batch, match_step, match_growth, match_kinds, reference_judge);
 criterion_main!(benches);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 self_cell!(
     /// A snapshot with the engine that borrows it.
-    struct EngineCell {
+    pub(super) struct EngineCell {
         owner: Arc<Snapshot>,
         #[covariant]
         dependent: Engine,
@@ -24,7 +24,7 @@ self_cell!(
 
 self_cell!(
     /// One thread's memory, which borrows from the engine.
-    struct ScratchCell {
+    pub(super) struct ScratchCell {
         owner: Arc<EngineCell>,
         #[covariant]
         dependent: Scratch,
@@ -122,14 +122,29 @@ impl Judge {
         self.engine().explain(url, agent)
     }
 
+    /// Memory from the pool, or new.
+    pub(super) fn take_scratch(&self) -> ScratchCell {
+        self.pool
+            .0
+            .pop()
+            .unwrap_or_else(|| ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch()))
+    }
+
+    /// Returns memory to the pool; a full pool drops it.
+    pub(super) fn return_scratch(&self, scratch: ScratchCell) {
+        let _ = self.pool.0.push(scratch);
+    }
+
+    /// Whether `other` is this judge, or a clone of it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.engine, &other.engine)
+    }
+
     /// Calls `work` with memory from the pool.
     pub(super) fn with_scratch<R>(&self, work: impl for<'s> FnOnce(&Engine<'s>, &mut Scratch<'s>) -> R) -> R {
-        let mut scratch = self.pool.0.pop().unwrap_or_else(|| {
-            ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch())
-        });
+        let mut scratch = self.take_scratch();
         let result = scratch.with_dependent_mut(|engine, scratch| work(engine.borrow_dependent(), scratch));
-        // A full pool drops it.
-        let _ = self.pool.0.push(scratch);
+        self.return_scratch(scratch);
         result
     }
 }

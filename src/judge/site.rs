@@ -32,8 +32,8 @@ use crate::url::Origin;
 /// ```
 #[derive(Debug)]
 pub struct Site<'j> {
-    judge: &'j Judge,
-    state: OriginState<'j>,
+    pub(super) judge: &'j Judge,
+    pub(super) state: OriginState<'j>,
 }
 
 impl Judge {

@@ -1,8 +1,10 @@
 //! The contestants behind one interface: each turns a list of inputs into a list of answers.
 
+use crate::aho_corasick::PrefixJudge;
 use crate::common;
 use crate::sites::Site;
-use robosieve::{AgentMatch, Judge, JudgeOptions, Profile, Verdict, reference};
+use robosieve::robots::reference;
+use robosieve::{AgentMatch, Judge, JudgeOptions, Profile, Verdict};
 use std::hint::black_box;
 use url::Url;
 
@@ -75,28 +77,31 @@ fn contestant<'s>(name: &'static str, rereads: bool, mut allows: impl FnMut(&str
 
 /// All contestants, robosieve first. Parsing the robots.txt beforehand is not timed.
 pub fn contestants(site: &Site, step: Step) -> Vec<Contestant<'_>> {
-    let own = [robosieve(site, step), reference_judge(site)];
+    let own = [robosieve(site, step), reference_judge(site), prefix_judge(site, step)];
     own.into_iter().chain(rivals(site, step)).collect()
 }
 
-/// The library, with a snapshot of only this site. Snapshot and judge are leaked, because there are
-/// few.
+/// The library, over a snapshot with this site alone. The judge is leaked: there are few.
 fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
-    let snapshot = Box::leak(Box::new(common::snapshot([(site.origin.to_string(), site.robots.as_str())])));
+    let snapshot = common::snapshot([(site.origin.to_string(), site.robots.as_str())]);
     let agents = [common::agent()];
     let judge = Box::leak(Box::new(Judge::new(snapshot, &agents, JudgeOptions::default()).expect("a judge")));
     match step {
         Step::Match => {
             let site = judge.site(&site.origin).expect("a sound snapshot");
+            let mut session = judge.session();
             contestant("robosieve", false, move |path| {
-                let verdicts = site.judge(path.as_bytes()).expect("a sound snapshot");
+                let verdicts = session.judge_path(&site, path.as_bytes()).expect("a sound snapshot");
                 verdicts.get(0) == Verdict::Allowed
             })
         }
-        Step::Judge => contestant("robosieve", false, move |url| {
-            let verdicts = judge.judge(url.as_bytes()).expect("a sound snapshot");
-            verdicts.get(0) == Verdict::Allowed
-        }),
+        Step::Judge => {
+            let mut session = judge.session();
+            contestant("robosieve", false, move |url| {
+                let verdicts = session.judge(url.as_bytes()).expect("a sound snapshot");
+                verdicts.get(0) == Verdict::Allowed
+            })
+        }
     }
 }
 
@@ -105,6 +110,17 @@ fn reference_judge(site: &Site) -> Contestant<'_> {
     let agent = common::agent();
     contestant("robosieve, reference.rs", true, move |url| {
         reference::judge(site.robots.as_bytes(), &agent, AgentMatch::Google, Profile::Google, url.as_bytes()).allowed
+    })
+}
+
+/// The crate `aho-corasick` as a judge; it normalises no path.
+fn prefix_judge(site: &Site, step: Step) -> Contestant<'_> {
+    let judge = PrefixJudge::new(&site.robots, &common::agent());
+    let start = if step == Step::Judge { site.origin.as_str().len() } else { 0 };
+    contestant("aho-corasick (DFA of literal prefixes)", false, move |input| {
+        let path = input.as_bytes().get(start..).unwrap_or_default();
+        let path = &path[..path.iter().position(|&b| b == b'#').unwrap_or(path.len())];
+        judge.allows(if path.is_empty() { b"/" } else { path })
     })
 }
 

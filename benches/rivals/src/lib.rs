@@ -1,6 +1,7 @@
 //! Compares robosieve with other robots.txt crates on the same sites and URLs, and checks every
 //! answer.
 
+mod aho_corasick;
 pub mod contestants;
 pub mod sites;
 pub mod table;
