@@ -10,7 +10,7 @@ type Fetched = (&'static str, Result<HttpResponse<'static>, &'static str>);
 fn compile(previous: Option<Snapshot>, time: i64, fetched: impl IntoIterator<Item = Fetched>) -> Result<Vec<u8>> {
     let mut compiler = Compiler::default();
     if let Some(previous) = previous {
-        compiler.previous(previous)?;
+        compiler = compiler.previous(previous)?;
     }
     for (url, response) in fetched {
         match response {

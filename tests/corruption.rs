@@ -206,7 +206,7 @@ fn ask(snapshot: &Snapshot) {
     let _ = snapshot.census().map(|census| drop((census.top(5), census.named("a"), census.global())));
     let other = Snapshot::new(intact()).unwrap();
     for agents in [Vec::new(), agents.to_vec()] {
-        let options = DiffOptions { agents, ..DiffOptions::default() };
+        let options = DiffOptions::default().agents(agents);
         let _ = (Diff::of(snapshot, &other, &options), Diff::of(&other, snapshot, &options));
     }
 }
@@ -247,10 +247,10 @@ fn survives(bytes: &[u8]) {
 /// Compiles over a forged snapshot, until an error.
 fn take_over(bytes: &[u8]) {
     let expected = |err: &Error| is_corrupt(err) || matches!(err.kind(), ErrorKind::BadPrevious(_));
-    let mut compiler = Compiler::default();
-    if let Err(err) = compiler.previous(Snapshot::new(bytes.to_vec()).unwrap()) {
-        return assert!(expected(&err), "{err}");
-    }
+    let mut compiler = match Compiler::default().previous(Snapshot::new(bytes.to_vec()).unwrap()) {
+        Ok(compiler) => compiler,
+        Err(err) => return assert!(expected(&err), "{err}"),
+    };
     compiler.add_reader("archive", ARCHIVE.replace("RULES", "\"user-agent: new\"").as_bytes()).unwrap();
     let compiled = compiler.finish().and_then(|compiled| compiled.to_vec());
     assert!(

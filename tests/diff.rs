@@ -139,7 +139,7 @@ fn compiled_webs() -> [Snap; 2] {
 #[test]
 fn name_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
-    let diff = Diff::of(&old, &new, &DiffOptions { top: usize::MAX, ..DiffOptions::default() }).unwrap();
+    let diff = Diff::of(&old, &new, &DiffOptions::default().top(usize::MAX)).unwrap();
     let texts = [&old, &new].map(|snapshot| answers(snapshot).into_values().filter_map(|(_, text)| text));
     let names: BTreeSet<String> = texts.into_iter().flatten().flat_map(|text| names_in(&text)).collect();
     assert!(names.contains("mj12bot") && !names.contains("mj"));
@@ -162,7 +162,7 @@ fn agent_changes_equal_a_slow_count() {
     let [old, new] = compiled_webs();
     let given = ["FooBot", "MJ12bot", "GPTBot:CCBot", "Googlebot-Image:Googlebot", "*", "mj"];
     let agents: Vec<Agent> = given.iter().map(|name| name.parse().unwrap()).collect();
-    let diff = Diff::of(&old, &new, &DiffOptions { agents: agents.clone(), ..DiffOptions::default() }).unwrap();
+    let diff = Diff::of(&old, &new, &DiffOptions::default().agents(agents.clone())).unwrap();
     // `mj` obeys the groups for `mj12bot`: the RFC truncates that name (SEMANTICS.md, "Groups and
     // agents").
     let names =

@@ -189,7 +189,7 @@ fn letters_gain_two_columns() {
         AA\t--;--\t-;-\thttps://gone.example/\n\
         AA\t-y;--\t-;search=yes,ai-train=no\thttps://moved.example/o";
     // Without an explicit format the tab makes this a list of columns.
-    let text = RecordOptions { format: Some(InputFormat::Text), ..RecordOptions::default() };
+    let text = RecordOptions::default().format(InputFormat::Text);
     assert_eq!(annotated(&judge, AnnotateForm::Letters, text, list), expected);
 }
 
@@ -219,7 +219,7 @@ fn csv_headers_gain_two_columns() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
     let list = "id,url\n1,https://a.example/o\n2,\"https://a.example/p\"\n3,\n";
-    let csv = RecordOptions { format: Some(InputFormat::Csv), ..RecordOptions::default() };
+    let csv = RecordOptions::default().format(InputFormat::Csv);
     let expected = "a,b\tcontent-usage\tcontent-signal\tid,url\n\
         AA\t-y;--\t-;search=yes,ai-train=no\t1,https://a.example/o\n\
         AA\tn-;--\t-;search=yes,ai-train=no\t2,\"https://a.example/p\"\n\

@@ -5,8 +5,8 @@ use crate::command::{Ran, robosieve, robosieve_with};
 use proptest::prelude::*;
 use robosieve::synthetic::{Order, Web, WebOptions};
 use robosieve::{
-    AnnotateForm, Compiler, Filter, FilterStats, Input, InputFormat, Judge, JudgeOptions, Keep, Outputs, RecordOptions,
-    Require, Snapshot,
+    AnnotateForm, Compiler, Field, Filter, FilterStats, Input, InputFormat, Judge, JudgeOptions, Keep, Outputs,
+    RecordOptions, Require, Snapshot,
 };
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -52,12 +52,12 @@ fn letters(name: &str, text: &str, options: &RecordOptions) -> String {
 
 #[test]
 fn urls_are_found_in_every_format() {
-    let named = |text: &str| RecordOptions { field: Some(text.into()), ..RecordOptions::default() };
+    let named = |text: &str| RecordOptions::default().field(Field::from(text));
     let plain = RecordOptions::default();
-    let form = |format| RecordOptions { format: Some(format), ..RecordOptions::default() };
-    let scheme = RecordOptions { default_scheme: Some("https".into()), ..RecordOptions::default() };
-    let key = RecordOptions { json_key: Some("m.url".into()), ..RecordOptions::default() };
-    let host = RecordOptions { host: Some("http://e.example".into()), ..RecordOptions::default() };
+    let form = |format: InputFormat| RecordOptions::default().format(format);
+    let scheme = RecordOptions::default().default_scheme("https".to_owned());
+    let key = RecordOptions::default().json_key("m.url".to_owned());
+    let host = RecordOptions::default().host("http://e.example".to_owned());
     let cases: &[(&str, &str, &RecordOptions, &str)] = &[
         ("list", "https://e.example/\nhttps://e.example/x\n\nhttps://u.example/", &plain, "DA DD II UU"),
         ("a.csv", "n,url\r\n1,https://e.example/\r\n2,https://e.example/x", &plain, "DA DD"),
@@ -69,19 +69,19 @@ fn urls_are_found_in_every_format() {
         ),
         ("a.csv", "https://e.example/\nhttps://e.example/x\n", &plain, "DA DD"),
         ("a.csv", "\u{feff}url,n\nhttps://e.example/,1\n", &plain, "DA"),
-        ("a.csv", "1;\"https://e.example/\"\n", &RecordOptions { delimiter: Some(b';'), ..named("2") }, "DA"),
+        ("a.csv", "1;\"https://e.example/\"\n", &named("2").delimiter(b';'), "DA"),
         ("a.tsv.gz", "url\tn\nhttps://e.example/\t1\n\thttps://e.example/\n", &plain, "DA II"),
         ("list", "1\thttps://e.example/x\t\"\n", &named("2"), "DD"),
         ("list.txt", "1\thttps://e.example/x\n", &named("2"), "DD"),
-        ("list", "a https://e.example/ b\n", &RecordOptions { delimiter: Some(b' '), ..named("2") }, "DA"),
-        ("list", "n url\n1 https://e.example/\n", &RecordOptions { delimiter: Some(b' '), ..named("url") }, "DA"),
-        ("list", "what\twhere\n1\thttps://e.example/\n", &RecordOptions { header: true, ..named("2") }, "DA"),
+        ("list", "a https://e.example/ b\n", &named("2").delimiter(b' '), "DA"),
+        ("list", "n url\n1 https://e.example/\n", &named("url").delimiter(b' '), "DA"),
+        ("list", "what\twhere\n1\thttps://e.example/\n", &named("2").header(true), "DA"),
         ("list", "{\"url\":\"https:\\/\\/e.example/\",\"n\":[1]}\n{\"n\":2}\n[]\n", &plain, "DA II II"),
         ("a.jsonl", "{\"url\":\"https://e.example/\\n\"}\n", &plain, "II"),
         (
             "list",
             "{\"page\":\"https://e.example/\",\"url\":\"https://u.example/\"}\n",
-            &RecordOptions { json_key: Some("page".into()), ..RecordOptions::default() },
+            &RecordOptions::default().json_key("page".to_owned()),
             "DA",
         ),
         (
@@ -103,7 +103,7 @@ fn urls_are_found_in_every_format() {
         ("list", "\u{feff}/x\n/\n", &host, "DD DA"),
         ("list", "\u{feff}https://e.example/\tn\nhttps://e.example/x\tn\n", &named("1"), "DA DD"),
         ("a.tsv", "\u{feff}url\tn\nhttps://e.example/\t1\n", &plain, "DA"),
-        ("list", "\u{feff}n\twhere\n1\thttps://e.example/\n", &RecordOptions { header: true, ..named("2") }, "DA"),
+        ("list", "\u{feff}n\twhere\n1\thttps://e.example/\n", &named("2").header(true), "DA"),
         ("a.csv", "\u{feff}\"u\nrl\",\"url\"\n1,https://e.example/\n", &plain, "DA"),
         ("a.csv", "\u{feff}\"https://e.example/\",\"a\nb\"\n\"https://e.example/x\"\n", &named("1"), "DA DD"),
         ("list", "\u{feff}{\"url\":\"https://e.example/\"}\n{\"n\":2}\n", &plain, "DA II"),
@@ -354,12 +354,10 @@ proptest! {
         ]),
         scheme in any::<bool>(),
     ) {
-        let options = RecordOptions {
-            format: Some(format),
-            field: Some("1".into()),
-            default_scheme: scheme.then(|| "https".to_owned()),
-            ..RecordOptions::default()
-        };
+        let options = RecordOptions::default()
+            .format(format)
+            .field(Field::Number(1))
+            .default_scheme(scheme.then(|| "https".to_owned()));
         let (mut known, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
         let outputs = Outputs { kept: Some(&mut known), other: None, unknown: Some(&mut unknown), invalid: Some(&mut invalid) };
         let judge = judge();

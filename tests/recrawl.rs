@@ -65,7 +65,7 @@ pub(crate) fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str
     let mut compiler = Compiler::new(profile);
     compiler.add_reader("archive", archive.as_bytes()).unwrap();
     if let Some(previous) = previous {
-        compiler.previous(Snapshot::new(previous).unwrap()).unwrap();
+        compiler = compiler.previous(Snapshot::new(previous).unwrap()).unwrap();
     }
     let bytes = compiler.finish().unwrap().to_vec().unwrap();
     Snapshot::new(bytes.clone()).unwrap().verify().unwrap();

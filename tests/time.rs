@@ -246,11 +246,10 @@ fn cutoff_may_be_set_at_any_time() {
     let compiled = |first: bool| {
         let mut compiler = Compiler::default();
         if first {
-            compiler.as_of(time);
+            compiler = compiler.as_of(time);
         }
         compiler.add_reader("archive", as_of_archive().as_bytes()).unwrap();
-        compiler.as_of(time);
-        let compiled = compiler.finish().unwrap();
+        let compiled = compiler.as_of(time).finish().unwrap();
         (compiled.report().too_new, compiled.to_vec().unwrap())
     };
     assert_eq!(compiled(true), compiled(false));
@@ -272,9 +271,7 @@ fn too_new_previous_snapshots_are_refused() {
     }
     // The library accepts both calls in either order.
     let old = std::fs::read(dir.path().join("old")).unwrap();
-    let mut compiler = Compiler::default();
-    compiler.previous(Snapshot::new(old).unwrap()).unwrap();
-    compiler.as_of(FIRST_FAILURE);
+    let compiler = Compiler::default().previous(Snapshot::new(old).unwrap()).unwrap().as_of(FIRST_FAILURE);
     assert!(matches!(compiler.finish().unwrap_err().kind(), ErrorKind::BadPrevious(_)));
 }
 

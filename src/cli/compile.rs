@@ -61,8 +61,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     let mut stats = args.stats_json.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
     stats.iter_mut().for_each(OutputTarget::outlive_reader);
     let progress = Progress::of_archives(&inputs, quiet);
-    let mut compiler = new_compiler(args)?;
-    compiler.skip_damaged(args.skip_damaged);
+    let mut compiler = new_compiler(args)?.skip_damaged(args.skip_damaged);
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("making the snapshot");
     let mut compiled = compiler.finish()?;
@@ -87,20 +86,11 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
 fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
     let profile = args.profile.map(ProfileArg::value);
     let Some(path) = &args.previous else {
-        return Ok(with_time(Compiler::new(profile.unwrap_or_default()), args));
+        return Ok(Compiler::new(profile.unwrap_or_default()).as_of(args.as_of));
     };
     let old = Snapshot::open(path)?;
     let profile = profile.map_or_else(|| old.profile(), Ok).map_err(|err| err.at(path))?;
-    let mut compiler = with_time(Compiler::new(profile), args);
-    compiler.previous(old).map_err(|err| err.at(path))?;
-    Ok(compiler)
-}
-
-fn with_time(mut compiler: Compiler, args: &CompileArgs) -> Compiler {
-    if let Some(time) = args.as_of {
-        compiler.as_of(time);
-    }
-    compiler
+    Ok(Compiler::new(profile).as_of(args.as_of).previous(old).map_err(|err| err.at(path))?)
 }
 
 /// Refuses outputs that would overwrite an input or each other, and outputs with the extension of

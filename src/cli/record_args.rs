@@ -46,15 +46,14 @@ pub(crate) struct RecordArgs {
 
 impl RecordArgs {
     pub(crate) fn options(&self) -> RecordOptions {
-        RecordOptions {
-            format: self.input_format.map(FormatArg::value),
-            field: self.field.as_deref().map(Field::from),
-            header: self.header,
-            delimiter: self.delimiter,
-            json_key: self.json_key.clone(),
-            default_scheme: self.default_scheme.clone(),
-            host: self.host.clone(),
-        }
+        RecordOptions::default()
+            .format(self.input_format.map(FormatArg::value))
+            .field(self.field.as_deref().map(Field::from))
+            .header(self.header)
+            .delimiter(self.delimiter)
+            .json_key(self.json_key.clone())
+            .default_scheme(self.default_scheme.clone())
+            .host(self.host.clone())
     }
 }
 

@@ -174,15 +174,13 @@ mod tests {
     #[test]
     fn counts_of_any_size_fit_the_width() {
         for number in [0, 381, 99_999_999, 10_u64.pow(12), u64::MAX] {
-            let stats = FilterStats {
-                lines: number,
-                allowed: number,
-                disallowed: number,
-                unknown: number,
-                invalid: number,
-                bytes: number,
-                ..FilterStats::default()
-            };
+            let mut stats = FilterStats::default();
+            stats.lines = number;
+            stats.allowed = number;
+            stats.disallowed = number;
+            stats.unknown = number;
+            stats.invalid = number;
+            stats.bytes = number;
             let text = counts("skipped files: ", &stats);
             assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
             let words = text.split_whitespace().filter(|word| **word == grouped(number)).count();
@@ -194,7 +192,9 @@ mod tests {
     fn agent_columns_align_for_long_names() {
         let names = ["A", "Googlebot-Image:Googlebot", "A-crawler-whose-name-is-longer-than-any-other:Googlebot"];
         let agents: Vec<Agent> = names.iter().map(|name| name.parse().unwrap()).collect();
-        let stats = FilterStats { allowed: 1_000_000, agent_allowed: vec![7, 1_000_000, 0], ..FilterStats::default() };
+        let mut stats = FilterStats::default();
+        stats.allowed = 1_000_000;
+        stats.agent_allowed = vec![7, 1_000_000, 0];
         let rows = agent_table(&stats, &agents);
         for column in [" allowed ", " disallowed "] {
             let places: Vec<_> = rows.iter().map(|row| row.find(column)).collect();

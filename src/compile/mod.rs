@@ -83,7 +83,7 @@ impl Compiler {
     ///
     /// A damaged gzip member loses that member, a damaged JSON line loses that line. Reading
     /// resumes after it.
-    pub fn skip_damaged(&mut self, skip: bool) -> &mut Self {
+    pub fn skip_damaged(mut self, skip: bool) -> Self {
         self.options.skip_damaged = skip;
         self
     }
@@ -95,14 +95,14 @@ impl Compiler {
     ///
     /// ```
     /// let archive = br#"{"url": "https://e.example/robots.txt", "body": "", "fetched_at": "1970-01-01T00:01:01Z"}"#;
-    /// let mut compiler = robosieve::Compiler::default();
-    /// compiler.as_of(60).add_reader("memory", archive.as_slice())?;
+    /// let mut compiler = robosieve::Compiler::default().as_of(60);
+    /// compiler.add_reader("memory", archive.as_slice())?;
     /// let report = compiler.finish()?.report().clone();
     /// assert_eq!((report.captures, report.too_new, report.counts.origins), (1, 1, 0));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
-    pub fn as_of(&mut self, time: i64) -> &mut Self {
-        self.options.as_of = Some(time);
+    pub fn as_of(mut self, time: impl Into<Option<i64>>) -> Self {
+        self.options.as_of = time.into();
         self
     }
 
@@ -127,8 +127,7 @@ impl Compiler {
     /// compiler.add_robots("https://a.example", b"user-agent: *\ndisallow: /x")?;
     /// let old = compiler.finish()?.to_vec()?;
     ///
-    /// let mut compiler = Compiler::default();
-    /// compiler.previous(Snapshot::new(old)?)?;
+    /// let mut compiler = Compiler::default().previous(Snapshot::new(old)?)?;
     /// let failed = br#"{"url": "https://a.example/robots.txt", "status": 503, "fetched_at": "2026-02-01T06:00:00Z"}"#;
     /// compiler.add_reader("failed", failed.as_slice())?;
     /// let new = Snapshot::new(compiler.finish()?.to_vec()?)?;
@@ -140,7 +139,7 @@ impl Compiler {
     /// # Errors
     /// [`ErrorKind::Corrupt`] for a wrong checksum or damaged metadata; [`ErrorKind::BadPrevious`]
     /// if it has captures newer than [`as_of`](Self::as_of).
-    pub fn previous(&mut self, old: Snapshot) -> Result<&mut Self> {
+    pub fn previous(mut self, old: Snapshot) -> Result<Self> {
         self.previous = Some(PreviousSnapshot::new(old)?);
         self.check_as_of()?;
         Ok(self)

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 /// Counts of a compilation's input and of the snapshot's content; it serializes to JSON.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct CompileReport {
     /// The profile that rules were compiled for.
     pub profile: Profile,

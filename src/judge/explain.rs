@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 
 /// The explanation of a robots.txt's verdict on a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
@@ -31,6 +32,7 @@ pub struct Explanation {
 
 /// A line of a robots.txt with a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RuleLine {
     /// The line's number, from 1.
     pub line: u32,

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 /// The progress of a run, for a progress display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilterProgress {
     /// Bytes read from all inputs, before decompression.
     pub bytes_read: u64,
@@ -18,6 +19,7 @@ pub struct FilterProgress {
 /// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents,
 /// [`Require`](crate::Require) decides whether a line counts as allowed or disallowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FilterStats {
     /// Lines read.
     pub lines: u64,

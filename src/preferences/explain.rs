@@ -13,6 +13,7 @@ use std::cmp::Ordering;
 /// The preferences of a robots.txt about the use of a URL's content, and the lines that state them,
 /// as number and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PreferenceExplanation {
     /// The preferences.
     pub preferences: Preferences,

@@ -43,20 +43,21 @@ impl From<&str> for Field {
 /// decide its format, and the URL is in the column or key `url`.
 ///
 /// ```
-/// use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Outputs, RecordOptions, Snapshot};
+/// use robosieve::{Compiler, Field, Filter, Input, Judge, JudgeOptions, Outputs, RecordOptions, Snapshot};
 /// # let mut compiler = Compiler::default();
 /// # compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
 /// # let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
 /// # let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
 /// let mut kept = Vec::new();
 /// let list = b"id,page\n1,e.example/a\n2,e.example/x\n".as_slice();
-/// let options = RecordOptions { field: Some("page".into()), default_scheme: Some("https".into()), ..RecordOptions::default() };
+/// let options = RecordOptions::default().field(Field::from("page")).default_scheme("https".to_owned());
 /// let outputs = Outputs { kept: Some(&mut kept), ..Outputs::default() };
 /// Filter::new(&judge).records(options).run(vec![Input::from_reader("list.csv", list)], outputs)?;
 /// assert_eq!(kept, b"id,page\n1,e.example/a\n");
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordOptions {
     /// The format of all inputs. With `None` the name of each input decides (`.txt`, `.tsv`,
     /// `.csv`, `.jsonl`, `.ndjson`, `.cdxj`, `.cdx`, also followed by `.gz` or `.zst`), else its
@@ -82,6 +83,48 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
+    /// Sets [`format`](Self::format).
+    pub fn format(mut self, format: impl Into<Option<InputFormat>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Sets [`field`](Self::field).
+    pub fn field(mut self, field: impl Into<Option<Field>>) -> Self {
+        self.field = field.into();
+        self
+    }
+
+    /// Sets [`header`](Self::header).
+    pub fn header(mut self, header: bool) -> Self {
+        self.header = header;
+        self
+    }
+
+    /// Sets [`delimiter`](Self::delimiter).
+    pub fn delimiter(mut self, delimiter: impl Into<Option<u8>>) -> Self {
+        self.delimiter = delimiter.into();
+        self
+    }
+
+    /// Sets [`json_key`](Self::json_key).
+    pub fn json_key(mut self, json_key: impl Into<Option<String>>) -> Self {
+        self.json_key = json_key.into();
+        self
+    }
+
+    /// Sets [`default_scheme`](Self::default_scheme).
+    pub fn default_scheme(mut self, default_scheme: impl Into<Option<String>>) -> Self {
+        self.default_scheme = default_scheme.into();
+        self
+    }
+
+    /// Sets [`host`](Self::host).
+    pub fn host(mut self, host: impl Into<Option<String>>) -> Self {
+        self.host = host.into();
+        self
+    }
+
     /// Whether URLs are rewritten before they are judged.
     pub(super) fn rewrites(&self) -> bool {
         self.default_scheme.is_some() || self.host.is_some()

@@ -181,6 +181,7 @@ fn decode_table(head: &[u8], file_len: u64) -> Result<SectionTable> {
 
 /// The description of a snapshot that it stores itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Metadata {
     /// The program and version that wrote it.
     pub tool: String,
@@ -194,6 +195,7 @@ pub struct Metadata {
 
 /// The sizes of a snapshot's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Counts {
     /// Origins with an entry.
     pub origins: u64,

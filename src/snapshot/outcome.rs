@@ -45,6 +45,7 @@ impl OutcomeClass {
 ///
 /// It states facts only: judging applies a [`StatusPolicy`](crate::StatusPolicy) to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The class.
     pub class: OutcomeClass,

@@ -32,6 +32,7 @@ pub struct Census<'s> {
 
 /// An agent name with the number of origins that have a group for it, by coverage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NamedAgent {
     /// The name in lower case, with bytes that are not UTF-8 replaced; `*` for the global groups.
     ///

@@ -20,7 +20,14 @@ use crate::snapshot::{OutcomeClass, Snapshot};
 use serde::{Serialize, Serializer};
 
 /// The options of [`Diff::of`].
+///
+/// ```
+/// use robosieve::DiffOptions;
+/// let options = DiffOptions::default().top(5).examples(0);
+/// assert_eq!((options.top, options.examples), (5, 0));
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DiffOptions {
     /// The agents to compare, each with its own row. If empty: all names in either snapshot.
     pub agents: Vec<Agent>,
@@ -39,8 +46,35 @@ impl Default for DiffOptions {
     }
 }
 
+impl DiffOptions {
+    /// Sets [`agents`](Self::agents).
+    pub fn agents(mut self, agents: Vec<Agent>) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    /// Sets [`agent_match`](Self::agent_match).
+    pub fn agent_match(mut self, agent_match: AgentMatch) -> Self {
+        self.agent_match = agent_match;
+        self
+    }
+
+    /// Sets [`top`](Self::top).
+    pub fn top(mut self, top: usize) -> Self {
+        self.top = top;
+        self
+    }
+
+    /// Sets [`examples`](Self::examples).
+    pub fn examples(mut self, examples: usize) -> Self {
+        self.examples = examples;
+        self
+    }
+}
+
 /// The difference of two snapshots; returned by [`Diff::of`]. All counts are numbers of origins.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Diff {
     /// Origins of the old snapshot.
     pub old: u64,
@@ -76,6 +110,7 @@ pub struct Diff {
 
 /// A number of origins, and the first few of them, sorted by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Origins {
     /// The number of origins.
     pub origins: u64,
@@ -85,6 +120,7 @@ pub struct Origins {
 
 /// A change of the outcome from one class to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct OutcomeChange {
     /// The class in the old snapshot.
     #[serde(serialize_with = "class_name")]
@@ -102,6 +138,7 @@ fn class_name<S: Serializer>(class: &OutcomeClass, serializer: S) -> Result<S::O
 
 /// The change for one agent, over the origins that answered in both snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AgentChange {
     /// A name in lower case, or a requested agent as given. Sites write names, so they may contain
     /// any characters: see [`NamedAgent::name`](crate::NamedAgent::name).
@@ -115,6 +152,7 @@ pub struct AgentChange {
 
 /// A change of origins between two snapshots, in one direction: newly refused or newly allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Transition {
     /// The number of origins.
     pub origins: u64,
@@ -128,6 +166,7 @@ pub struct Transition {
 
 /// The change of the rules of one origin for one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RuleChange {
     /// The origin, such as `https://example.com`.
     pub origin: String,

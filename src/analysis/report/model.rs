@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 /// Texts that sites wrote ([rules](RuleByOrigins::rule), origins, values) may contain anything
 /// except line ends. Escape them before showing them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// The snapshot.
     pub snapshot: SnapshotFacts,
@@ -39,6 +40,7 @@ pub struct Report {
 
 /// The description of the snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SnapshotFacts {
     /// Its [`checksum`](crate::Snapshot::checksum), in hexadecimal.
     pub checksum: String,
@@ -60,6 +62,7 @@ pub struct SnapshotFacts {
 
 /// The options of judging.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Judging {
     /// The status policy: `google`, `rfc9309` or `strict`.
     pub status_policy: &'static str,
@@ -75,6 +78,7 @@ pub struct Judging {
 
 /// All lists together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ListFacts {
     /// Lines, or rows of Parquet files, with at most one URL each. The sum of the next four.
     pub lines: u64,
@@ -100,6 +104,7 @@ pub struct ListFacts {
 
 /// The figures of one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AgentReport {
     /// The agent as given.
     pub agent: String,
@@ -111,6 +116,7 @@ pub struct AgentReport {
 
 /// Origins by [`Coverage`]. The sum is the number of origins in the snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CoverageCounts {
     /// [`Coverage::Wholly`].
     pub wholly: u64,
@@ -132,6 +138,7 @@ impl CoverageCounts {
 
 /// URLs by verdict. The sum is the number of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct UrlCounts {
     /// URLs that the agent may fetch.
     pub allowed: u64,
@@ -145,6 +152,7 @@ pub struct UrlCounts {
 
 /// Origins by the number of agents that they refuse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Together {
     /// Origins that refuse every agent wholly.
     pub all_wholly: u64,
@@ -156,6 +164,7 @@ pub struct Together {
 
 /// The verdicts with one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ReasonReport {
     /// The reason.
     pub basis: Reason,
@@ -171,6 +180,7 @@ pub struct ReasonReport {
 
 /// One of the origins that refuse most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct OriginReport {
     /// The origin, such as `https://example.com`.
     pub origin: String,
@@ -191,6 +201,7 @@ pub struct OriginReport {
 
 /// The most frequent disallow rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RulesByOrigins {
     /// The number of distinct disallow rules that the agents obey.
     pub distinct: u64,
@@ -201,6 +212,7 @@ pub struct RulesByOrigins {
 
 /// A rule, and the number of origins that have it for an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RuleByOrigins {
     /// The rule with its path in normal form, such as `Disallow: /private/`.
     pub rule: String,
@@ -212,6 +224,7 @@ pub struct RuleByOrigins {
 
 /// The rules that decide about refused URLs, estimated from a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DecidingRules {
     /// The sampling interval: the sample has every n-th refused URL of the lists, from the first
     /// on.
@@ -226,6 +239,7 @@ pub struct DecidingRules {
 
 /// A rule, and the number of URLs of the sample that it refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DecidingRule {
     /// The line of the robots.txt, without its comment.
     pub rule: String,
@@ -237,6 +251,7 @@ pub struct DecidingRule {
 
 /// The declared preferences of one field about the use of content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SignalReport {
     /// The field in lower case.
     pub field: &'static str,
@@ -256,6 +271,7 @@ pub struct SignalReport {
 
 /// One value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SignalValue {
     /// The value in lower case, without white space.
     pub value: String,
@@ -265,6 +281,7 @@ pub struct SignalValue {
 
 /// One explained refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Example {
     /// The URL.
     pub url: String,
@@ -293,6 +310,7 @@ pub struct Example {
 
 /// A line of a robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RobotsLine {
     /// Its number, from 1.
     pub line: u32,

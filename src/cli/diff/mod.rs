@@ -93,7 +93,7 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     args.verify.all(&new, new_path)?;
     args.agents.check_spelling_in(&agents, [(&old, old_path), (&new, new_path)])?;
     let agent_match = args.agents.agent_match.value();
-    let options = DiffOptions { agents, agent_match, top: args.top, examples: args.examples };
+    let options = DiffOptions::default().agents(agents).agent_match(agent_match).top(args.top).examples(args.examples);
     let both = || format!("{} and {}", old_path.display(), new_path.display());
     let diff = Diff::of(&old, &new, &options).with_context(both)?;
     let output = DiffOutput { diff, sides: [side(old_path, &old)?, side(new_path, &new)?] };

@@ -10,7 +10,7 @@ pub(super) fn csv(report: &Report) -> String {
     let agents: Vec<&str> = report.agents.iter().map(|agent| agent.agent.as_str()).collect();
     facts(report, &mut out);
     for agent in &report.agents {
-        let CoverageCounts { wholly, partly, not } = agent.origins;
+        let CoverageCounts { wholly, partly, not, .. } = agent.origins;
         out.counts(
             "agents",
             "",

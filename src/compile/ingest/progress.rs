@@ -2,6 +2,7 @@
 
 /// Progress of a compilation, for a display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CompileProgress {
     /// Archive entries parsed so far.
     pub entries: u64,
