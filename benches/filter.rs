@@ -3,7 +3,8 @@
 mod common;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use robosieve::{Filter, FilterStats, Input, Judge, JudgeOptions, Outputs};
+use robosieve::filter::{Filter, FilterStats, Input, Outputs};
+use robosieve::{Judge, JudgeOptions};
 use std::io::Cursor;
 use std::sync::Arc;
 

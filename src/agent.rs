@@ -142,7 +142,7 @@ impl std::str::FromStr for Agent {
     ///
     /// # Errors
     /// [`ErrorKind::BadAgent`] for an empty name, for a whole `User-Agent` header, and for a set
-    /// (`@ai`), which [`add_agents`](crate::add_agents) accepts.
+    /// (`@ai`), which [`add_agents`](crate::crawlers::add_agents) accepts.
     fn from_str(given: &str) -> Result<Self> {
         let bad = |what: &str| Error::from(ErrorKind::BadAgent { name: given.to_owned(), what: what.to_owned() });
         if given.trim() == "*" {

@@ -43,7 +43,7 @@ impl Purpose {
 /// A crawler in the registry, a row of `datasets/agents.tsv`.
 ///
 /// ```
-/// use robosieve::{KnownAgent, Purpose};
+/// use robosieve::crawlers::{KnownAgent, Purpose};
 /// let known = KnownAgent::find("gptbot").expect("a known crawler");
 /// assert_eq!((known.token, known.operator, known.purpose), ("GPTBot", "OpenAI", Purpose::AiTrain));
 /// assert!(known.source.starts_with("https://"));
@@ -115,7 +115,7 @@ impl KnownAgent {
 /// A set of agents by purpose. A name such as `@ai` selects it wherever agents are named.
 ///
 /// ```
-/// use robosieve::{AgentSet, Purpose};
+/// use robosieve::crawlers::{AgentSet, Purpose};
 /// let set: AgentSet = "@ai".parse()?;
 /// assert!(set.members().any(|known| known.token == "ClaudeBot"));
 /// assert!(set.members().all(|known| known.purpose != Purpose::Search));
@@ -199,9 +199,9 @@ impl FromStr for AgentSet {
 ///
 /// ```
 /// let mut agents = vec!["gptbot".parse()?];
-/// assert!(robosieve::add_agents("@ai", &mut agents)? > 10);
+/// assert!(robosieve::crawlers::add_agents("@ai", &mut agents)? > 10);
 /// assert_eq!(agents.iter().filter(|agent| agent.names().eq(["gptbot"])).count(), 1);
-/// assert_eq!(robosieve::add_agents("GPTBot/1.2", &mut agents)?, 1);
+/// assert_eq!(robosieve::crawlers::add_agents("GPTBot/1.2", &mut agents)?, 1);
 /// # Ok::<(), robosieve::Error>(())
 /// ```
 ///

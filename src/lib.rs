@@ -107,33 +107,3 @@ pub use profile::Profile;
 pub use robots::Robots;
 pub use snapshot::Snapshot;
 pub use url::origin::Origin;
-
-// Flat names, until all callers use the modules.
-#[cfg(feature = "parquet")]
-#[doc(hidden)]
-pub use crate::parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
-#[doc(hidden)]
-pub use crate::{
-    analysis::census::{Census, Misspelling, NamedAgent, SpellCheck, UnnamedAgent},
-    analysis::coverage::{Coverage, Coverage as Reach},
-    analysis::diff::{AgentChange, Diff, DiffOptions, Origins, OutcomeChange, RuleChange, Transition as Turned},
-    atomic::output_file::OutputFile,
-    atomic::remove_unfinished,
-    compile::{CompileProgress, CompileReport, Compiled},
-    crawlers::{AgentSet, KnownAgent, Purpose, add_agents},
-    decode::decode,
-    filter::{AnnotateForm, Filter, FilterProgress, FilterStats, Input, Keep, Outputs, Require},
-    judge::{
-        Explanation, PreferenceJudge, Reason as Basis, Rejection as Loss, RuleLine, Site, Stage, StatusPolicy,
-        UnknownOrigin, UrlExplanation as OriginExplanation, Verdicts, explain,
-    },
-    preferences::{
-        Preference, PreferenceExplanation, Preferences, SignalUse, Signals, explain_preferences,
-        reference as preferences_reference,
-    },
-    records::{Field, InputFormat, RecordOptions},
-    robots::{AgentLine, BodyFacts, Group, LooksLike, OtherField, Rule, RuleKind, reference},
-    snapshot::{Counts, FORMAT_VERSION, Metadata, OriginEntry, Outcome, OutcomeClass},
-    threads::max_threads,
-};
-// End of the flat names.

@@ -14,8 +14,8 @@ use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 ///
 /// ```
 /// let asked: usize = 100_000;
-/// let pool = rayon::ThreadPoolBuilder::new().num_threads(asked.min(robosieve::max_threads()));
-/// assert!(robosieve::max_threads() >= 512);
+/// let pool = rayon::ThreadPoolBuilder::new().num_threads(asked.min(robosieve::threads::max_threads()));
+/// assert!(robosieve::threads::max_threads() >= 512);
 /// # let _ = pool;
 /// ```
 pub fn max_threads() -> usize {

@@ -4,7 +4,7 @@
 
 use crate::command::robosieve;
 use base64::Engine;
-use robosieve::*;
+use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot};
 use serde_json::{Value, json};
 
 /// Compiles an archive, JSON lines or WARC.

@@ -2,7 +2,10 @@
 //! repository; without it the tests print `SKIPPED` and pass.
 
 use base64::Engine;
-use robosieve::*;
+use robosieve::filter::{Filter, Input};
+use robosieve::judge::explain;
+use robosieve::robots::reference;
+use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -1,8 +1,14 @@
 //! Damaged and forged snapshots: nothing panics or hangs, and every wrong verdict is detected.
 
 use crate::generate::Random;
+use robosieve::diff::{Diff, DiffOptions};
+use robosieve::filter::{Filter, Input};
+use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::report::Reporter;
-use robosieve::*;
+use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
+use robosieve::{
+    Agent, AgentMatch, Compiler, Error, ErrorKind, Judge, JudgeOptions, Origin, Result, Snapshot, Verdict,
+};
 use std::fmt::Debug;
 use std::io::{Cursor, Write};
 use std::ops::Range;

@@ -2,8 +2,11 @@
 
 use crate::agents::census::{names_in, reach_by_asking};
 use crate::command::{Ran, robosieve};
+use robosieve::diff::{Diff, DiffOptions};
+use robosieve::report::Coverage;
+use robosieve::snapshot::OutcomeClass;
 use robosieve::synthetic::{Web, WebOptions};
-use robosieve::{Agent, Compiler, Diff, DiffOptions, ErrorKind, OutcomeClass, Profile, Reach, Remedy, Snapshot};
+use robosieve::{Agent, Compiler, ErrorKind, Profile, Remedy, Snapshot};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tempfile::TempDir;
@@ -65,7 +68,7 @@ fn webs() -> [Vec<(String, u16, String)>; 2] {
 
 /// The robots.txt of every origin; `None` if fetching failed.
 fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)> {
-    let answer = |entry: robosieve::OriginEntry<'_>| {
+    let answer = |entry: robosieve::snapshot::OriginEntry<'_>| {
         let class = entry.outcome().class;
         let text = match class {
             OutcomeClass::Rules => snapshot.robots_text(&entry).unwrap(),
@@ -79,14 +82,14 @@ fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)>
 
 /// The coverage of a robots.txt, computed once per text.
 #[derive(Default)]
-struct Asked(HashMap<Vec<u8>, BTreeMap<String, Reach>>);
+struct Asked(HashMap<Vec<u8>, BTreeMap<String, Coverage>>);
 
 impl Asked {
     /// The coverage for a name, and whether the robots.txt names it.
-    fn of(&mut self, text: &[u8], name: &str) -> (Reach, bool) {
+    fn of(&mut self, text: &[u8], name: &str) -> (Coverage, bool) {
         let by_name = self.0.entry(text.to_vec()).or_insert_with(|| {
             let ask = |name: String| (name.clone(), reach_by_asking(text, &name));
-            let mut by_name: BTreeMap<String, Reach> = names_in(text).into_iter().map(ask).collect();
+            let mut by_name: BTreeMap<String, Coverage> = names_in(text).into_iter().map(ask).collect();
             by_name.insert("*".to_owned(), reach_by_asking(text, "*"));
             by_name
         });
@@ -114,7 +117,7 @@ fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
             };
             let (first, second) = (of(text), of(later));
             let named = u64::from(first.1 || second.1);
-            match (first.0 == Reach::Wholly, second.0 == Reach::Wholly) {
+            match (first.0 == Coverage::Wholly, second.0 == Coverage::Wholly) {
                 (false, true) => (counts[0], counts[1]) = (counts[0] + 1, counts[1] + named),
                 (true, false) => (counts[2], counts[3]) = (counts[2] + 1, counts[3] + named),
                 _ => {}
@@ -124,7 +127,7 @@ fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
     counts
 }
 
-fn counts_of(row: &robosieve::AgentChange) -> Counts {
+fn counts_of(row: &robosieve::diff::AgentChange) -> Counts {
     [row.refused.origins, row.refused.named, row.allowed.origins, row.allowed.named]
 }
 
@@ -153,7 +156,7 @@ fn name_changes_equal_a_slow_count() {
     assert_eq!(diff.agents_changed, expected.len() as u64);
     assert_eq!(counts_of(&diff.others), slow_counts(&old, &new, &[vec!["*".to_owned()]])[0]);
     assert!(diff.others.refused.origins > 0 && diff.others.allowed.origins > 0);
-    let changes = |row: &robosieve::AgentChange| row.refused.named + row.allowed.named;
+    let changes = |row: &robosieve::diff::AgentChange| row.refused.named + row.allowed.named;
     assert!(diff.agents.is_sorted_by_key(|row| std::cmp::Reverse(changes(row))));
 }
 

@@ -439,9 +439,9 @@ fn damaged_files_end_in_an_error_or_in_all_rows() {
             let mut bad = good.clone();
             bad[place] ^= 1 << (place % 8);
             fs::write(&path, &bad).unwrap();
-            let filter = robosieve::ParquetFilter::new(&judge);
-            let outputs = robosieve::ParquetOutputs { kept: Some(&out), ..Default::default() };
-            let ran = robosieve::ParquetInput::open(&path, "url").and_then(|input| {
+            let filter = robosieve::parquet::ParquetFilter::new(&judge);
+            let outputs = robosieve::parquet::ParquetOutputs { kept: Some(&out), ..Default::default() };
+            let ran = robosieve::parquet::ParquetInput::open(&path, "url").and_then(|input| {
                 let inputs = [input];
                 let stats = filter.annotate(&inputs, &out)?;
                 assert_eq!(stats.lines, inputs[0].rows(), "byte {place}");

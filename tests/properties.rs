@@ -5,7 +5,10 @@ use crate::generate::{AGENTS, ORIGIN, config, robots_txt, rule_path, url};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use robosieve::*;
+use robosieve::filter::{Filter, Input};
+use robosieve::judge::explain;
+use robosieve::robots::reference;
+use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Result, Robots, Snapshot, Verdict};
 use std::io::Cursor;
 
 /// An origin whose host is longer than a vector of 32 bytes.

@@ -3,11 +3,10 @@
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use proptest::prelude::*;
+use robosieve::filter::{AnnotateForm, Filter, FilterStats, Input, Keep, Outputs, Require};
+use robosieve::records::{Field, InputFormat, RecordOptions};
 use robosieve::synthetic::{Order, Web, WebOptions};
-use robosieve::{
-    AnnotateForm, Compiler, Field, Filter, FilterStats, Input, InputFormat, Judge, JudgeOptions, Keep, Outputs,
-    RecordOptions, Require, Snapshot,
-};
+use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::LazyLock;

@@ -1,6 +1,7 @@
 //! `Site` gives the verdicts of `Judge`.
 
-use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, UnknownOrigin, Verdict};
+use robosieve::judge::UnknownOrigin;
+use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
 
 const ORIGIN: &str = "https://e.example";
 

@@ -2,7 +2,11 @@
 //! them.
 
 use base64::Engine;
-use robosieve::*;
+use robosieve::compile::Compiled;
+use robosieve::filter::{Filter, Input};
+use robosieve::judge::{StatusPolicy, explain};
+use robosieve::robots::reference;
+use robosieve::{AgentMatch, Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::io::Cursor;

@@ -1,7 +1,9 @@
 //! The synthetic web is the same in every version, and resembles the real one.
 
+use robosieve::filter::{Filter, Input, Outputs};
+use robosieve::robots::RuleKind;
 use robosieve::synthetic::{Order, Web, WebOptions};
-use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Origin, Outputs, Profile, Robots, RuleKind, Snapshot};
+use robosieve::{Compiler, Judge, JudgeOptions, Origin, Profile, Robots, Snapshot};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 #[test]
 fn too_many_threads_are_capped_with_a_note() {
     let place = place();
-    let most = robosieve::max_threads();
+    let most = robosieve::threads::max_threads();
     let note = format!("robosieve: note: 100000 threads are too many; using {most}, the most that are allowed here");
     let args = ["filter", "-s", "s", "-a", "FooBot", "list.txt", "-o", "new", "-j", "100000"];
     let ran = robosieve(place.path(), &args);
@@ -42,7 +42,7 @@ fn capped_runs_start_no_more_threads() {
         let threads = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
         child.stdin.take();
         child.wait().unwrap();
-        let most = robosieve::max_threads();
+        let most = robosieve::threads::max_threads();
         assert!((most..most + 8).contains(&threads), "{jobs:?}: {threads} threads");
     }
 }

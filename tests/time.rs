@@ -3,7 +3,8 @@
 
 use crate::command::{robosieve, robosieve_with};
 use crate::recrawl::{compile, compile_all};
-use robosieve::*;
+use robosieve::judge::StatusPolicy;
+use robosieve::{Compiler, ErrorKind, Judge, JudgeOptions, Profile, Snapshot};
 use serde_json::json;
 
 const DAY: i64 = 24 * 60 * 60;

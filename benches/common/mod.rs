@@ -5,7 +5,8 @@
 
 pub mod growth;
 
-use robosieve::{Agent, AgentMatch, Compiler, Profile, Snapshot, reference};
+use robosieve::robots::reference;
+use robosieve::{Agent, AgentMatch, Compiler, Profile, Snapshot};
 use std::cell::OnceCell;
 
 /// The origin of all single-site benchmarks.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("list.txt");
 /// use std::io::Write;
-/// let mut file = robosieve::OutputFile::create(&path)?;
+/// let mut file = robosieve::output::OutputFile::create(&path)?;
 /// file.write_all(b"https://e.example/\n")?;
 /// assert!(!path.exists());
 /// file.commit()?;
@@ -71,7 +71,7 @@ impl OutputFile {
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
-    /// use robosieve::OutputFile;
+    /// use robosieve::output::OutputFile;
     /// let files = ["a", "b"].map(|name| OutputFile::create(dir.path().join(name)));
     /// let [a, b] = files;
     /// OutputFile::commit_all([a?, b?])?;

@@ -61,10 +61,10 @@ pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
 ///
 /// ```standalone_crate
 /// # let dir = tempfile::tempdir()?;
-/// let _file = robosieve::OutputFile::create(dir.path().join("list.txt"))?;
-/// robosieve::remove_unfinished();
+/// let _file = robosieve::output::OutputFile::create(dir.path().join("list.txt"))?;
+/// robosieve::output::remove_unfinished();
 /// assert_eq!(std::fs::read_dir(&dir)?.count(), 0);
-/// assert!(robosieve::OutputFile::create(dir.path().join("other.txt")).is_err());
+/// assert!(robosieve::output::OutputFile::create(dir.path().join("other.txt")).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn remove_unfinished() {

@@ -8,7 +8,9 @@ use super::stderr::print_line;
 use super::value_enums::AgentMatchArg;
 use anyhow::{Context, bail};
 use clap::Args;
-use robosieve::{Agent, KnownAgent, Snapshot, SpellCheck, UnnamedAgent, add_agents};
+use robosieve::census::{SpellCheck, UnnamedAgent};
+use robosieve::crawlers::{KnownAgent, add_agents};
+use robosieve::{Agent, Snapshot};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use super::args::{Cli, CompletionsArgs};
 use super::output::print;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
-use robosieve::{AgentSet, KnownAgent};
+use robosieve::crawlers::{AgentSet, KnownAgent};
 
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
     let names = completed_names();

@@ -40,7 +40,8 @@ fn advice(err: &Error) -> Option<String> {
 mod tests {
     use super::*;
     use anyhow::Context;
-    use robosieve::{Compiler, Diff, DiffOptions, Profile, Snapshot};
+    use robosieve::diff::{Diff, DiffOptions};
+    use robosieve::{Compiler, Profile, Snapshot};
 
     #[test]
     fn advice_is_added_once_at_any_depth() {

@@ -13,7 +13,7 @@ use super::value_enums::{KeepArg, RequireArg};
 use super::verify_args::VerifyArgs;
 use anyhow::bail;
 use clap::Args;
-use robosieve::FilterStats;
+use robosieve::filter::FilterStats;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]

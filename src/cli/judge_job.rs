@@ -5,7 +5,8 @@ use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::output::OutputTarget;
 use super::parquet;
 use super::summary::no_url;
-use robosieve::{Filter, FilterStats, Input, Judge, Outputs};
+use robosieve::Judge;
+use robosieve::filter::{Filter, FilterStats, Input, Outputs};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -47,7 +48,7 @@ pub(crate) fn write(
     let mut other = open_optional(&paths.disallowed)?;
     let mut unknown = open_optional(&paths.unknown)?;
     let mut invalid = open_optional(&paths.invalid)?;
-    let progress = |at: robosieve::FilterProgress| progress(at.bytes_read);
+    let progress = |at: robosieve::filter::FilterProgress| progress(at.bytes_read);
     let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
     let stats = match &task.action {
         Action::Annotate(annotation) => {

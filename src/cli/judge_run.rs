@@ -10,7 +10,8 @@ use super::overwrite_guard::OverwriteGuard;
 use super::progress::Progress;
 use super::summary::print_filter;
 use super::verify_args::VerifyArgs;
-use robosieve::{Agent, FilterStats, Judge, Snapshot};
+use robosieve::filter::FilterStats;
+use robosieve::{Agent, Judge, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// The arguments of a run.

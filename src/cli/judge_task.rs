@@ -2,7 +2,8 @@
 
 use super::value_enums::AnnotateArg;
 use anyhow::bail;
-use robosieve::{AnnotateForm, Keep, RecordOptions, Require};
+use robosieve::filter::{AnnotateForm, Keep, Require};
+use robosieve::records::RecordOptions;
 use std::path::{Path, PathBuf};
 
 /// The action on the records of an input, and the options that locate their URLs.

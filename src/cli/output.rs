@@ -3,7 +3,8 @@
 
 use super::escape::escape_lines;
 use super::signals;
-use robosieve::{ErrorKind, OutputFile};
+use robosieve::ErrorKind;
+use robosieve::output::OutputFile;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -3,10 +3,10 @@
 use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::value_enums::AnnotateArg;
 use anyhow::{Context, bail};
-use robosieve::{
-    Field, FilterProgress, FilterStats, Judge, ParquetFilter, ParquetInput, ParquetOutputs, RecordOptions,
-    VerdictColumns,
-};
+use robosieve::Judge;
+use robosieve::filter::{FilterProgress, FilterStats};
+use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
+use robosieve::records::{Field, RecordOptions};
 use std::path::PathBuf;
 use std::sync::Once;
 

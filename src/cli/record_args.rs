@@ -3,7 +3,7 @@
 use super::help_text::INPUT;
 use super::value_enums::FormatArg;
 use clap::Args;
-use robosieve::{Field, RecordOptions};
+use robosieve::records::{Field, RecordOptions};
 
 // The layout of the input lines.
 #[derive(Debug, Args)]

@@ -46,7 +46,7 @@ pub(crate) fn wait_if_ending() {
 /// Removes unfinished files, and prints the state of the outputs.
 fn clean_up(signal: &str) {
     ENDING.store(true, Ordering::Release);
-    robosieve::remove_unfinished();
+    robosieve::output::remove_unfinished();
     let state = OUTPUT_STATE.lock().unwrap_or_else(PoisonError::into_inner).take();
     let state = state.unwrap_or_else(|| "no output file was written or changed".to_owned());
     let line = format!("robosieve: interrupted by {signal}: {state}");

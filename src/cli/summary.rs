@@ -2,8 +2,11 @@
 
 use super::escape::escape;
 use super::stderr::print_line;
+use robosieve::Agent;
+use robosieve::compile::CompileReport;
+use robosieve::filter::FilterStats;
 use robosieve::report::ListFacts;
-use robosieve::{Agent, CompileReport, Counts, FilterStats};
+use robosieve::snapshot::Counts;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 /// Starts the thread pool of a run.
 pub(crate) fn start(jobs: Option<usize>, quiet: bool) -> anyhow::Result<ThreadPool> {
     let threads = jobs.unwrap_or_else(default_threads);
-    let capped = threads.min(robosieve::max_threads());
+    let capped = threads.min(robosieve::threads::max_threads());
     if capped < threads && !quiet {
         print_line(format_args!(
             "robosieve: note: {threads} threads are too many; using {capped}, the most that are allowed here (4 per \

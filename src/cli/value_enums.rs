@@ -1,8 +1,11 @@
 //! The possible values of options, and their counterparts in the library.
 
 use clap::ValueEnum;
+use robosieve::filter::{Keep, Require};
+use robosieve::judge::{StatusPolicy, UnknownOrigin};
+use robosieve::records::InputFormat;
 use robosieve::synthetic::Order;
-use robosieve::{AgentMatch, InputFormat, Keep, Profile, Require, StatusPolicy, UnknownOrigin};
+use robosieve::{AgentMatch, Profile};
 
 macro_rules! value_enum {
     ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$vdoc:meta])* $variant:ident = $text:literal => $value:expr),+ $(,)? }) => {

@@ -49,7 +49,7 @@ use std::sync::Arc;
 ///
 /// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the
 /// order nor on the number of threads. Parsing runs on the current rayon thread pool, which a
-/// program should cap at [`max_threads`](crate::max_threads); half as many additional threads read
+/// program should cap at [`max_threads`](crate::threads::max_threads); half as many additional threads read
 /// archives. Memory: the size of the snapshot, and about 150 bytes per capture.
 ///
 /// ```
@@ -223,7 +223,8 @@ impl Compiler {
     /// all cores.
     ///
     /// ```
-    /// use robosieve::{Compiler, compile::HttpResponse};
+    /// use robosieve::compile::HttpResponse;
+    /// use robosieve::Compiler;
     /// let mut compiler = Compiler::default();
     /// compiler.add_response("https://a.example/robots.txt", HttpResponse::new(200).body(b"user-agent: *\ndisallow: /x"))?;
     /// compiler.add_response("https://b.example/robots.txt", HttpResponse::new(404))?;

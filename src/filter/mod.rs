@@ -79,14 +79,15 @@ impl std::fmt::Debug for Outputs<'_> {
 }
 
 /// Runs lists of URLs through a [`Judge`], on all threads of the current rayon pool, at most
-/// [`max_threads`](crate::max_threads).
+/// [`max_threads`](crate::threads::max_threads).
 ///
 /// Every worker reads, judges and writes blocks of 256 KiB. Memory is a few blocks per thread;
 /// compressed lists and longer lines take more. Lines may have any bytes and any length. A line
 /// over 64 MiB is no URL.
 ///
 /// ```
-/// use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Outputs, Snapshot};
+/// use robosieve::filter::{Filter, Input, Outputs};
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
 /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
@@ -143,10 +144,10 @@ impl<'f> Filter<'f> {
     }
 
     /// Sets whether [`annotate`](Self::annotate) also writes the site's preferences on the use of
-    /// its content ([`Preferences`](crate::Preferences)).
+    /// its content ([`Preferences`](crate::preferences::Preferences)).
     ///
     /// With [`AnnotateForm::Letters`] two columns follow the verdicts. The first has two letters
-    /// per agent, `train-ai` and `search` ([`Preference::letter`](crate::Preference::letter)). The
+    /// per agent, `train-ai` and `search` ([`Preference::letter`](crate::preferences::Preference::letter)). The
     /// second has the content signals of each agent, or `-`. Semicolons separate agents. The header
     /// names them `content-usage` and `content-signal`.
     ///

@@ -89,7 +89,8 @@ impl Rejection {
 /// `url` may also be a path without an origin. An empty one counts as `/`.
 ///
 /// ```
-/// use robosieve::{explain, AgentMatch, Profile, Robots, Verdict};
+/// use robosieve::judge::explain;
+/// use robosieve::{AgentMatch, Profile, Robots, Verdict};
 /// let robots = Robots::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
 /// let why = explain(&robots, &"FooBot".parse()?, AgentMatch::Extended, b"https://e.example/x/y/z");
 /// assert_eq!((why.verdict, why.deciding.unwrap().line), (Verdict::Allowed, 3));

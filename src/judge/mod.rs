@@ -1,6 +1,6 @@
 //! How one URL is judged: split it, look up its origin, apply the policy, match its path.
 //!
-//! [`Judge`] is for programs; [`Filter`](crate::Filter) and its relatives run whole lists.
+//! [`Judge`] is for programs; [`Filter`](crate::filter::Filter) and its relatives run whole lists.
 
 pub(crate) mod batch;
 pub(crate) mod engine;

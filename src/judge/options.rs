@@ -6,7 +6,8 @@ use crate::agent::AgentMatch;
 /// How verdicts are reached, in addition to what the snapshot says.
 ///
 /// ```
-/// use robosieve::{JudgeOptions, UnknownOrigin};
+/// use robosieve::judge::UnknownOrigin;
+/// use robosieve::JudgeOptions;
 /// let options = JudgeOptions::default().unknown(UnknownOrigin::Disallow).any_scheme(true);
 /// assert!(options.any_scheme);
 /// ```

@@ -23,7 +23,9 @@ const CACHE_BYTES: usize = 8 << 20;
 /// does not need more than 8 MiB of such texts at a time.
 ///
 /// ```
-/// use robosieve::{Compiler, Judge, JudgeOptions, Preference, PreferenceJudge, Snapshot};
+/// use robosieve::judge::PreferenceJudge;
+/// use robosieve::preferences::Preference;
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
 /// compiler.add_robots("https://e.example", b"user-agent: *\ncontent-usage: /x train-ai=n")?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The reason of a verdict.
 ///
-/// Without rules, the [`StatusPolicy`](crate::StatusPolicy) decides which reasons allow.
+/// Without rules, the [`StatusPolicy`](crate::judge::StatusPolicy) decides which reasons allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// A Parquet file with a column of URLs. Its footer is read and checked, its rows are not.
 ///
 /// ```no_run
-/// let table = robosieve::ParquetInput::open("crawl.parquet", "url")?;
+/// let table = robosieve::parquet::ParquetInput::open("crawl.parquet", "url")?;
 /// println!("{} rows", table.rows());
 /// # Ok::<(), robosieve::Error>(())
 /// ```

@@ -42,7 +42,7 @@ pub struct ParquetOutputs<'o> {
 }
 
 /// Runs Parquet files through a [`Judge`], on all threads of the current rayon pool, at most
-/// [`max_threads`](crate::max_threads).
+/// [`max_threads`](crate::threads::max_threads).
 ///
 /// Outputs have the schema, the metadata and the row groups of the inputs, and appear complete or
 /// not at all.
@@ -64,7 +64,8 @@ pub struct ParquetOutputs<'o> {
 /// # column.close()?;
 /// # group.close()?;
 /// # file.close()?;
-/// use robosieve::{Compiler, Judge, JudgeOptions, ParquetFilter, ParquetInput, ParquetOutputs, Snapshot};
+/// use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs};
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
 /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;

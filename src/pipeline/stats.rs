@@ -17,7 +17,7 @@ pub struct FilterProgress {
 /// Counts of lines by verdict.
 ///
 /// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents,
-/// [`Require`](crate::Require) decides whether a line counts as allowed or disallowed.
+/// [`Require`](crate::filter::Require) decides whether a line counts as allowed or disallowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FilterStats {

@@ -28,12 +28,13 @@ pub struct PreferenceExplanation {
 /// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a
 /// bare path.
 ///
-/// They do not say whether the agent may fetch the URL; [`explain`](crate::explain) does. Cost: one
+/// They do not say whether the agent may fetch the URL; [`explain`](crate::judge::explain) does. Cost: one
 /// pass over the groups and lines, and one match of the path per `content-usage` line of the
 /// agent's groups.
 ///
 /// ```
-/// use robosieve::{explain_preferences, AgentMatch, Preference, Profile, Robots};
+/// use robosieve::preferences::{explain_preferences, Preference};
+/// use robosieve::{AgentMatch, Profile, Robots};
 /// let robots = Robots::parse(b"user-agent: *\ncontent-usage: /x train-ai=n\ndisallow: /y", Profile::Google);
 /// let why = explain_preferences(&robots, &"FooBot".parse()?, AgentMatch::Extended, b"https://e.example/x/y");
 /// assert_eq!(why.preferences.train_ai, Preference::No);

@@ -62,7 +62,8 @@ impl Preference {
 /// A site's preferences about the use of one URL's content by an agent. The default states none.
 ///
 /// ```
-/// use robosieve::{explain_preferences, AgentMatch, Preference, Profile, Robots};
+/// use robosieve::preferences::{explain_preferences, Preference};
+/// use robosieve::{AgentMatch, Profile, Robots};
 /// let robots = Robots::parse(
 ///     b"user-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /open/ train-ai=y, search=y\ncontent-signal: ai-train=no",
 ///     Profile::Google,

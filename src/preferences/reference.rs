@@ -2,7 +2,7 @@
 //! the tests.
 //!
 //! It parses the whole robots.txt for every URL, with the line parser of the reference judge
-//! ([`reference`](crate::reference)). It keeps no state and shares no code with the fast path.
+//! ([`reference`](crate::robots::reference)). It keeps no state and shares no code with the fast path.
 //! Dictionaries are parsed step by step as in RFC 9651 §4.2.
 
 use crate::agent::{Agent, AgentMatch};
@@ -20,7 +20,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 /// Cost: in the worst case the length of the body times the length of the path. Never panics.
 ///
 /// ```
-/// use robosieve::{preferences_reference, AgentMatch, Preference, Profile};
+/// use robosieve::preferences::{reference as preferences_reference, Preference};
+/// use robosieve::{AgentMatch, Profile};
 /// let found = preferences_reference::preferences(
 ///     b"user-agent: *\ncontent-usage: train-ai=n", &"FooBot".parse()?, AgentMatch::Extended, Profile::Google, b"/x");
 /// assert_eq!(found.train_ai, Preference::No);

@@ -43,7 +43,9 @@ impl From<&str> for Field {
 /// decide its format, and the URL is in the column or key `url`.
 ///
 /// ```
-/// use robosieve::{Compiler, Field, Filter, Input, Judge, JudgeOptions, Outputs, RecordOptions, Snapshot};
+/// use robosieve::filter::{Filter, Input, Outputs};
+/// use robosieve::records::{Field, RecordOptions};
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// # let mut compiler = Compiler::default();
 /// # compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
 /// # let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;

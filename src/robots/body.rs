@@ -8,7 +8,7 @@ use crate::robots::line::MAX_BODY;
 /// robots.txt.
 ///
 /// ```
-/// use robosieve::{BodyFacts, LooksLike};
+/// use robosieve::robots::{BodyFacts, LooksLike};
 /// let facts = BodyFacts::of(b"<!DOCTYPE html>\n<title>Not found</title>");
 /// assert_eq!((facts.looks_like, facts.ignored_bytes), (Some(LooksLike::Html), 0));
 /// assert_eq!(BodyFacts::of(b"user-agent: *\ndisallow: /x").looks_like, None);

@@ -23,7 +23,8 @@ pub struct Answer {
 /// Cost: in the worst case the length of the body times the length of the path. Never panics.
 ///
 /// ```
-/// use robosieve::{reference, AgentMatch, Profile};
+/// use robosieve::robots::reference;
+/// use robosieve::{AgentMatch, Profile};
 /// let answer = reference::judge(
 ///     b"user-agent: *\ndisallow: /x", &"FooBot".parse()?, AgentMatch::Extended, Profile::Google, b"http://e.example/x/y");
 /// assert_eq!((answer.allowed, answer.line), (false, 2));

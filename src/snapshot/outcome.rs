@@ -17,7 +17,7 @@ pub enum OutcomeClass {
     /// DNS failure, timeout, reset, or an answer that is not HTTP.
     Unreachable = 3,
     /// A redirect with more than five hops, a loop, or a target that the archive lacks. It counts
-    /// as 404, but [`Strict`](crate::StatusPolicy::Strict) disallows if the target is missing.
+    /// as 404, but [`Strict`](crate::judge::StatusPolicy::Strict) disallows if the target is missing.
     Unresolved = 4,
 }
 
@@ -43,7 +43,7 @@ impl OutcomeClass {
 
 /// The outcome of fetching an origin's robots.txt.
 ///
-/// It states facts only: judging applies a [`StatusPolicy`](crate::StatusPolicy) to it.
+/// It states facts only: judging applies a [`StatusPolicy`](crate::judge::StatusPolicy) to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {

@@ -8,7 +8,8 @@
 //!
 //! ```
 //! use robosieve::synthetic::{Order, Web, WebOptions};
-//! use robosieve::{Compiler, Filter, Input, Judge, JudgeOptions, Outputs, Snapshot};
+//! use robosieve::filter::{Filter, Input, Outputs};
+//! use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 //!
 //! let web = Web::new(WebOptions { origins: 2_000, urls: 10_000, order: Order::Sorted, seed: 1 });
 //! let mut compiler = Compiler::default();

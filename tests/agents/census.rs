@@ -3,10 +3,12 @@
 
 use crate::agents::{done, text};
 use crate::command::robosieve;
-use robosieve::{
-    Agent, AgentMatch, Compiler, NamedAgent, OutcomeClass, Profile, Reach, Robots, Snapshot, reference,
-    synthetic::{Web, WebOptions},
-};
+use robosieve::census::NamedAgent;
+use robosieve::report::Coverage;
+use robosieve::robots::reference;
+use robosieve::snapshot::OutcomeClass;
+use robosieve::synthetic::{Web, WebOptions};
+use robosieve::{Agent, AgentMatch, Compiler, Profile, Robots, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The names in a robots.txt, `*` included. SEMANTICS.md, "Groups and agents".
@@ -39,7 +41,7 @@ pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
 }
 
 /// The coverage of a robots.txt for a name, from paths of its rules and from others.
-pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Reach {
+pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Coverage {
     let agent: Agent = name.parse().unwrap();
     let ask =
         |path: &str| reference::judge(robots, &agent, AgentMatch::Extended, Profile::Google, path.as_bytes()).allowed;
@@ -54,16 +56,16 @@ pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Reach {
     }
     let answers: BTreeSet<bool> = paths.iter().map(|path| ask(path)).collect();
     match (answers.contains(&true), answers.contains(&false)) {
-        (true, true) => Reach::Partly,
-        (false, _) => Reach::Wholly,
-        (true, false) => Reach::Not,
+        (true, true) => Coverage::Partly,
+        (false, _) => Coverage::Wholly,
+        (true, false) => Coverage::Not,
     }
 }
 
 /// Counts again, slowly.
 fn slow(snapshot: &Snapshot) -> BTreeMap<String, [u64; 3]> {
     let mut counts: BTreeMap<String, [u64; 3]> = BTreeMap::new();
-    let mut known: HashMap<Vec<u8>, Vec<(String, Reach)>> = HashMap::new();
+    let mut known: HashMap<Vec<u8>, Vec<(String, Coverage)>> = HashMap::new();
     for entry in snapshot.origins().map(Result::unwrap) {
         if entry.outcome().class != OutcomeClass::Rules {
             continue;

@@ -2,7 +2,8 @@
 
 use super::{done, place, text};
 use crate::command::robosieve_with;
-use robosieve::{Compiler, Snapshot, SpellCheck};
+use robosieve::census::SpellCheck;
+use robosieve::{Compiler, Snapshot};
 use std::path::Path;
 
 /// Every verb that takes agents, with its other arguments. The snapshot `web` names GPTBot, MJ12bot

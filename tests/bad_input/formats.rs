@@ -183,7 +183,7 @@ fn unreadable_parquet_is_refused_as_a_list() {
     let place = Place::new();
     std::os::unix::fs::symlink("loop.parquet", place.path("loop.parquet")).unwrap();
     for name in ["loop.parquet", "missing.parquet"] {
-        assert!(robosieve::ParquetInput::is_parquet(place.path(name)), "{name}");
+        assert!(robosieve::parquet::ParquetInput::is_parquet(place.path(name)), "{name}");
         place.fails_to_write(&["filter", "-s", "good.rsieve", "-a", "FooBot", name], &[name]);
     }
 }

@@ -45,7 +45,10 @@ fn files_are_judged_independently() {
             place.done(&args(&["-q", "-o", &alone, "--disallowed-to", "alone-no", &input]));
             let read = |path: &str| {
                 let mut bytes = Vec::new();
-                robosieve::decode(fs::File::open(place.path(path)).unwrap()).unwrap().read_to_end(&mut bytes).unwrap();
+                robosieve::decode::decode(fs::File::open(place.path(path)).unwrap())
+                    .unwrap()
+                    .read_to_end(&mut bytes)
+                    .unwrap();
                 bytes
             };
             assert!(read(&format!("deep/go/{name}")) == read(&alone), "{name} with {threads} threads");

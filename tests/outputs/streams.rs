@@ -69,7 +69,7 @@ fn snapshots_and_tables_go_through_pipes() {
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{command}");
         assert!(fs::metadata(place.path(made)).unwrap().len() > 0, "{command}");
     }
-    assert_eq!(robosieve::ParquetInput::open(place.path("piped.parquet"), "url").unwrap().rows(), 1);
+    assert_eq!(robosieve::parquet::ParquetInput::open(place.path("piped.parquet"), "url").unwrap().rows(), 1);
     assert_eq!(place.read("got"), KEPT);
 }
 

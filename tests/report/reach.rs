@@ -4,14 +4,15 @@ use crate::generate::{concat, config};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use robosieve::Reach;
+use robosieve::report::Coverage;
 use robosieve::report::Reporter;
-use robosieve::*;
+use robosieve::robots::reference;
+use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, Snapshot};
 
 const ORIGIN: &str = "https://h.example";
 
 /// The coverage of a robots.txt for FooBot.
-fn reach(robots: &str, profile: Profile) -> Reach {
+fn reach(robots: &str, profile: Profile) -> Coverage {
     let mut compiler = Compiler::new(profile);
     compiler.add_robots(ORIGIN, robots.as_bytes()).unwrap();
     let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
@@ -20,16 +21,16 @@ fn reach(robots: &str, profile: Profile) -> Reach {
     let report = Reporter::new(&judge).of_snapshot().unwrap();
     let counts = report.agents[0].origins;
     match (counts.wholly, counts.partly, counts.not) {
-        (1, 0, 0) => Reach::Wholly,
-        (0, 1, 0) => Reach::Partly,
-        (0, 0, 1) => Reach::Not,
+        (1, 0, 0) => Coverage::Wholly,
+        (0, 1, 0) => Coverage::Partly,
+        (0, 0, 1) => Coverage::Not,
         other => panic!("one origin is counted as {other:?}"),
     }
 }
 
 /// The coverage by exhaustive search: all paths of up to five bytes after the `/`, of the letters
 /// of rules and one other letter.
-fn by_trying(robots: &str, profile: Profile) -> Reach {
+fn by_trying(robots: &str, profile: Profile) -> Coverage {
     let mut paths = vec!["/robots.txt".to_owned(), "/robots.txtc".to_owned(), "/robots.txt/a".to_owned()];
     let mut tails = vec![String::new()];
     for _ in 0..=5 {
@@ -45,15 +46,15 @@ fn by_trying(robots: &str, profile: Profile) -> Reach {
             false => refused = true,
         }
         if refused && allowed {
-            return Reach::Partly;
+            return Coverage::Partly;
         }
     }
-    if refused { Reach::Wholly } else { Reach::Not }
+    if refused { Coverage::Wholly } else { Coverage::Not }
 }
 
 #[test]
 fn documented_examples_hold() {
-    use Reach::{Not, Partly, Wholly};
+    use Coverage::{Not, Partly, Wholly};
     for (rules, google, rfc9309) in [
         ("", Not, Not),
         ("disallow:", Not, Not),
@@ -105,10 +106,10 @@ fn unmerged_groups_are_combined() {
     let names: String = (0..3000u32).map(|i| format!("user-agent: a{}\n", letters(i))).collect();
     let disallows: String = (0..3000).map(|i| format!("disallow: /{i}\n")).collect();
     for (of_foobot, expected) in
-        [("disallow: /", Reach::Wholly), ("allow: /", Reach::Not), ("allow: /1", Reach::Partly)]
+        [("disallow: /", Coverage::Wholly), ("allow: /", Coverage::Not), ("allow: /1", Coverage::Partly)]
     {
         let many = (0..3000u32).map(|i| format!("user-agent: a{}\nallow: /{i}/x\n", letters(i))).collect::<String>();
-        let disallows = if expected == Reach::Partly { disallows.as_str() } else { "disallow: /\n" };
+        let disallows = if expected == Coverage::Partly { disallows.as_str() } else { "disallow: /\n" };
         let robots = format!("{names}user-agent: FooBot\n{disallows}{many}user-agent: FooBot\n{of_foobot}\n");
         assert_eq!(reach(&robots, Profile::Google), expected, "{of_foobot}");
     }

@@ -30,7 +30,8 @@ const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
 /// are never doubted, nor is a chain of which one name is in use.
 ///
 /// ```
-/// use robosieve::{Compiler, Snapshot, SpellCheck};
+/// use robosieve::census::SpellCheck;
+/// use robosieve::{Compiler, Snapshot};
 /// let mut compiler = Compiler::default();
 /// compiler.add_robots("https://e.example", b"user-agent: ExampleBot\ndisallow: /")?;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;

@@ -22,7 +22,7 @@ use serde::{Serialize, Serializer};
 /// The options of [`Diff::of`].
 ///
 /// ```
-/// use robosieve::DiffOptions;
+/// use robosieve::diff::DiffOptions;
 /// let options = DiffOptions::default().top(5).examples(0);
 /// assert_eq!((options.top, options.examples), (5, 0));
 /// ```
@@ -141,9 +141,9 @@ fn class_name<S: Serializer>(class: &OutcomeClass, serializer: S) -> Result<S::O
 #[non_exhaustive]
 pub struct AgentChange {
     /// A name in lower case, or a requested agent as given. Sites write names, so they may contain
-    /// any characters: see [`NamedAgent::name`](crate::NamedAgent::name).
+    /// any characters: see [`NamedAgent::name`](crate::census::NamedAgent::name).
     pub name: String,
-    /// Origins that refuse every URL to it now ([`Coverage::Wholly`](crate::Coverage::Wholly)), and
+    /// Origins that refuse every URL to it now ([`Coverage::Wholly`](crate::report::Coverage::Wholly)), and
     /// did not in the old snapshot.
     pub refused: Transition,
     /// Origins that refused every URL to it in the old snapshot, and do not now.
@@ -198,7 +198,8 @@ impl Diff {
     /// and 30 per name.
     ///
     /// ```
-    /// use robosieve::{Compiler, Diff, DiffOptions, Snapshot};
+    /// use robosieve::diff::{Diff, DiffOptions};
+    /// use robosieve::{Compiler, Snapshot};
     /// let compile = |robots: &[u8]| -> robosieve::Result<_> {
     ///     let mut compiler = Compiler::default();
     ///     compiler.add_robots("https://e.example", robots)?;

@@ -40,8 +40,9 @@ use survey::FileUses;
 /// agents obey. With lists, also 16 bytes per origin of the snapshot, however long the lists are.
 ///
 /// ```
-/// use robosieve::{Coverage, report::Reporter};
-/// use robosieve::{Compiler, Input, Judge, JudgeOptions, Snapshot};
+/// use robosieve::report::{Coverage, Reporter};
+/// use robosieve::filter::Input;
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
 /// let mut compiler = Compiler::default();
 /// let robots = b"user-agent: a\ndisallow: /\nuser-agent: *\ndisallow: /x";
 /// compiler.add_robots("https://e.example", robots)?;

@@ -2,7 +2,9 @@
 
 use super::super::escape::{escape, escape_cut, to_json_pretty};
 use super::super::summary::grouped;
-use robosieve::{Agent, Census, KnownAgent, NamedAgent};
+use robosieve::Agent;
+use robosieve::census::{Census, NamedAgent};
+use robosieve::crawlers::KnownAgent;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

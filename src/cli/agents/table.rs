@@ -2,7 +2,8 @@
 
 use super::super::escape::to_json_pretty;
 use super::AgentsArgs;
-use robosieve::{KnownAgent, SpellCheck};
+use robosieve::census::SpellCheck;
+use robosieve::crawlers::KnownAgent;
 use serde_json::json;
 use std::fmt::Write;
 

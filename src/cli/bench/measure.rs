@@ -3,7 +3,9 @@
 
 use super::super::thread_pool;
 use super::ceilings::{ACCESSES, Ceilings};
-use robosieve::{Filter, FilterStats, Input, Judge, Outputs, Stage};
+use robosieve::Judge;
+use robosieve::filter::{Filter, FilterStats, Input, Outputs};
+use robosieve::judge::Stage;
 use std::hint::black_box;
 use std::io::{self, Cursor, Write};
 use std::sync::Arc;

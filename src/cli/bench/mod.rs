@@ -17,7 +17,8 @@ use anyhow::bail;
 use clap::Args;
 use measure::{Measurement, measure};
 use reference_check::ReferenceCheck;
-use robosieve::{Agent, Judge, Snapshot, SpellCheck};
+use robosieve::census::SpellCheck;
+use robosieve::{Agent, Judge, Snapshot};
 use std::path::PathBuf;
 use workload::Workload;
 

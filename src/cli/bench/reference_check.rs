@@ -2,7 +2,10 @@
 
 use super::workload::Workload;
 use anyhow::{Context, ensure};
-use robosieve::{AgentMatch, Filter, Input, Judge, Origin, OutcomeClass, Snapshot, reference};
+use robosieve::filter::{Filter, Input};
+use robosieve::robots::reference;
+use robosieve::snapshot::OutcomeClass;
+use robosieve::{AgentMatch, Judge, Origin, Snapshot};
 use std::io::Cursor;
 
 /// The most lines that are compared: the reference parses the robots.txt once per line.

@@ -8,8 +8,9 @@ use super::super::stderr::print_line;
 use super::super::summary::grouped;
 use super::BenchArgs;
 use anyhow::Context;
+use robosieve::output::OutputFile;
 use robosieve::synthetic::{Order, Web, WebOptions};
-use robosieve::{Compiler, OutputFile, Snapshot};
+use robosieve::{Compiler, Snapshot};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ impl Workload {
         let mut text = Vec::new();
         std::fs::File::open(urls)
             .map_err(anyhow::Error::from)
-            .and_then(|file| Ok(robosieve::decode(file)?.read_to_end(&mut text)?))
+            .and_then(|file| Ok(robosieve::decode::decode(file)?.read_to_end(&mut text)?))
             .with_context(|| urls.to_owned())?;
         anyhow::ensure!(!text.is_empty(), "{urls}: holds no lines to judge");
         Ok(Self { name: format!("{}, {urls}", snapshot.display()), web: None, urls: text.into() })

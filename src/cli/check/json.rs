@@ -2,7 +2,9 @@
 
 use super::super::time::time;
 use super::{CheckAnswer, RobotsSource};
-use robosieve::{BodyFacts, Explanation, LooksLike, OriginExplanation, PreferenceExplanation, RuleLine};
+use robosieve::judge::{Explanation, RuleLine, UrlExplanation};
+use robosieve::preferences::PreferenceExplanation;
+use robosieve::robots::{BodyFacts, LooksLike};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -27,7 +29,7 @@ pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
 }
 
 /// The entry of the origin in the snapshot; null if there is none.
-fn snapshot_facts(why: &OriginExplanation<'_>) -> Value {
+fn snapshot_facts(why: &UrlExplanation<'_>) -> Value {
     let Some(entry) = &why.entry else { return Value::Null };
     let outcome = entry.outcome();
     json!({
@@ -68,7 +70,7 @@ fn rule_object(rule: &RuleLine) -> Map<String, Value> {
 
 fn losers(why: &Explanation, all: bool) -> Vec<Value> {
     let shown = why.losers.iter().filter(|(_, loss)| all || loss.is_match());
-    let object = |(rule, loss): &(RuleLine, robosieve::Loss)| {
+    let object = |(rule, loss): &(RuleLine, robosieve::judge::Rejection)| {
         let mut object = rule_object(rule);
         object.insert("reason".to_owned(), loss.name().into());
         Value::from(object)

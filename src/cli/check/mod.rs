@@ -10,10 +10,11 @@ use super::output::print;
 use super::value_enums::{ExplainArg, ProfileArg};
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args};
-use robosieve::{
-    Agent, BodyFacts, Explanation, Judge, OriginExplanation, PreferenceExplanation, Robots, Snapshot, SpellCheck,
-    Verdict, explain, explain_preferences,
-};
+use robosieve::census::SpellCheck;
+use robosieve::judge::{Explanation, UrlExplanation, explain};
+use robosieve::preferences::{PreferenceExplanation, explain_preferences};
+use robosieve::robots::BodyFacts;
+use robosieve::{Agent, Judge, Robots, Snapshot, Verdict};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -111,7 +112,7 @@ fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
     let file: Box<dyn Read> =
         if path.as_os_str() == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
     let mut body = Vec::new();
-    robosieve::decode(file)?.take(MAX_READ).read_to_end(&mut body)?;
+    robosieve::decode::decode(file)?.take(MAX_READ).read_to_end(&mut body)?;
     Ok(body)
 }
 
@@ -153,7 +154,7 @@ struct CheckAnswer<'a> {
 
 /// The source of the robots.txt.
 enum RobotsSource<'a> {
-    Snapshot { why: &'a OriginExplanation<'a> },
+    Snapshot { why: &'a UrlExplanation<'a> },
     File { path: &'a Path, body: BodyFacts },
 }
 

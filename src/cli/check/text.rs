@@ -5,9 +5,10 @@ use super::super::inspect::describe;
 use super::super::summary::grouped;
 use super::super::value_enums::ExplainArg;
 use super::{CheckAnswer, RobotsSource};
-use robosieve::{
-    Agent, BodyFacts, Explanation, LooksLike, Loss, OriginExplanation, Preference, PreferenceExplanation, RuleLine,
-};
+use robosieve::Agent;
+use robosieve::judge::{Explanation, Rejection, RuleLine, UrlExplanation};
+use robosieve::preferences::{Preference, PreferenceExplanation};
+use robosieve::robots::{BodyFacts, LooksLike};
 use std::fmt::Write;
 
 /// The verdict, the agent and the URL; preferences for the agent follow as columns.
@@ -67,7 +68,7 @@ fn row(out: &mut String, name: &str, text: impl std::fmt::Display) {
     let _ = writeln!(out, "  {name:<11} {text}");
 }
 
-fn explain_origin(out: &mut String, why: &OriginExplanation<'_>) {
+fn explain_origin(out: &mut String, why: &UrlExplanation<'_>) {
     let Some(origin) = &why.origin else {
         return row(out, "origin", "none: not a URL with scheme and host");
     };
@@ -122,7 +123,7 @@ fn explain_rules(out: &mut String, why: &Explanation, agent: &Agent) {
     }
     match &why.deciding {
         Some(rule) => row(out, "rule", format!("{} (length {})", rule_text(rule), rule.length)),
-        None if why.losers.iter().any(|(_, loss)| *loss == Loss::RobotsTxt) => {
+        None if why.losers.iter().any(|(_, loss)| *loss == Rejection::RobotsTxt) => {
             row(out, "rule", "none: /robots.txt itself may always be fetched");
         }
         None if !why.agent_lines.is_empty() => row(out, "rule", "none matches: allowed"),
@@ -150,14 +151,14 @@ fn rule_text(rule: &RuleLine) -> String {
     format!("line {}: {}", rule.line, rule.text)
 }
 
-fn reason(loss: Loss, rule: &RuleLine, why: &Explanation) -> String {
+fn reason(loss: Rejection, rule: &RuleLine, why: &Explanation) -> String {
     let best = why.deciding.as_ref().map_or(0, |best| best.length);
     match loss {
-        Loss::NoMatch => "does not match".to_owned(),
-        Loss::Empty => "has no path, so it has no effect".to_owned(),
-        Loss::Shorter => format!("matches, but its length {} is less than {best}", rule.length),
-        Loss::AllowWins => format!("matches with length {} too, but allow wins", rule.length),
-        Loss::Same => "matches too, with the same verdict".to_owned(),
-        Loss::RobotsTxt => "matches, but /robots.txt itself may always be fetched".to_owned(),
+        Rejection::NoMatch => "does not match".to_owned(),
+        Rejection::Empty => "has no path, so it has no effect".to_owned(),
+        Rejection::Shorter => format!("matches, but its length {} is less than {best}", rule.length),
+        Rejection::AllowWins => format!("matches with length {} too, but allow wins", rule.length),
+        Rejection::Same => "matches too, with the same verdict".to_owned(),
+        Rejection::RobotsTxt => "matches, but /robots.txt itself may always be fetched".to_owned(),
     }
 }

@@ -4,7 +4,7 @@
 use super::super::summary::grouped;
 use super::DiffOutput;
 use super::table;
-use robosieve::AgentChange;
+use robosieve::diff::AgentChange;
 use std::fmt::Write;
 
 const ROW: usize = 22;

@@ -3,7 +3,8 @@
 use super::super::escape::{escape, escape_cut};
 use super::super::summary::grouped;
 use super::DiffOutput;
-use robosieve::{AgentChange, KnownAgent, Origins, RuleChange, Turned};
+use robosieve::crawlers::KnownAgent;
+use robosieve::diff::{AgentChange, Origins, RuleChange, Transition};
 use std::fmt::Write;
 
 /// Longer names, lines and origins are cut: they come from sites.
@@ -36,7 +37,7 @@ pub(super) fn text(output: &DiffOutput) -> String {
     list(&mut out, "rules changed", &diff.rules_changed);
     agents(&mut out, output);
     let rows = || std::iter::once(&diff.others).chain(&diff.agents);
-    for (verdict, turned) in [("refused", refused as fn(&AgentChange) -> &Turned), ("allowed", allowed)] {
+    for (verdict, turned) in [("refused", refused as fn(&AgentChange) -> &Transition), ("allowed", allowed)] {
         for row in rows().filter(|row| !turned(row).examples.is_empty()) {
             let _ = writeln!(out, "\n{} newly {verdict}, for example", name(row));
             turned(row).examples.iter().for_each(|change| rules(&mut out, change));
@@ -45,11 +46,11 @@ pub(super) fn text(output: &DiffOutput) -> String {
     out
 }
 
-fn refused(row: &AgentChange) -> &Turned {
+fn refused(row: &AgentChange) -> &Transition {
     &row.refused
 }
 
-fn allowed(row: &AgentChange) -> &Turned {
+fn allowed(row: &AgentChange) -> &Transition {
     &row.allowed
 }
 

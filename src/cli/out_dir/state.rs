@@ -4,7 +4,9 @@
 use super::super::judge_task::JudgeTask;
 use super::plan::FileJob;
 use anyhow::Context;
-use robosieve::{Agent, FilterStats, JudgeOptions, OutputFile, Snapshot};
+use robosieve::filter::FilterStats;
+use robosieve::output::OutputFile;
+use robosieve::{Agent, JudgeOptions, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Write};

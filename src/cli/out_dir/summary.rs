@@ -6,7 +6,7 @@ use super::super::stderr::print_line;
 use super::super::summary::{counts, grouped, print_filter};
 use super::plan::FileJob;
 use anyhow::bail;
-use robosieve::FilterStats;
+use robosieve::filter::FilterStats;
 use std::time::Duration;
 
 /// The counts of this run and of skipped files, and the failures.

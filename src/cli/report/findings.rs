@@ -3,7 +3,7 @@
 use super::super::escape::escape_cut;
 use super::super::summary::grouped;
 use super::format::{counted, day, share};
-use robosieve::Basis;
+use robosieve::judge::Reason;
 use robosieve::report::{AgentReport, Example, Report};
 
 /// The most characters of a rule in a heading.
@@ -56,7 +56,7 @@ pub(super) fn urls(report: &Report) -> Option<String> {
 
 pub(super) fn bases(report: &Report) -> String {
     let rules = |origins: bool| {
-        let of_rules = report.bases.iter().filter(|of| matches!(of.basis, Basis::Rules | Basis::LastGoodCopy));
+        let of_rules = report.bases.iter().filter(|of| matches!(of.basis, Reason::Rules | Reason::LastGoodCopy));
         of_rules.map(|of| if origins { of.origins } else { of.urls.unwrap_or_default() }).sum::<u64>()
     };
     let origins = share(rules(true), report.snapshot.origins);
@@ -157,16 +157,16 @@ pub(super) fn example(example: &Example) -> String {
 }
 
 /// A description of a basis.
-pub(super) fn basis(basis: Basis) -> &'static str {
+pub(super) fn basis(basis: Reason) -> &'static str {
     match basis {
-        Basis::Rules => "the rules of a robots.txt",
-        Basis::LastGoodCopy => "an older robots.txt, of a site that fails",
-        Basis::NoRobotsTxt => "no robots.txt (404 and the like)",
-        Basis::Forbidden => "robots.txt forbidden (401, 403)",
-        Basis::ServerError => "server error (429, 5xx)",
-        Basis::Unreachable => "unreachable",
-        Basis::UnresolvedRedirect => "a redirect to nowhere",
-        Basis::UnknownOrigin => "not in the snapshot",
-        Basis::NotAUrl => "not a URL",
+        Reason::Rules => "the rules of a robots.txt",
+        Reason::LastGoodCopy => "an older robots.txt, of a site that fails",
+        Reason::NoRobotsTxt => "no robots.txt (404 and the like)",
+        Reason::Forbidden => "robots.txt forbidden (401, 403)",
+        Reason::ServerError => "server error (429, 5xx)",
+        Reason::Unreachable => "unreachable",
+        Reason::UnresolvedRedirect => "a redirect to nowhere",
+        Reason::UnknownOrigin => "not in the snapshot",
+        Reason::NotAUrl => "not a URL",
     }
 }

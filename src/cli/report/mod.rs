@@ -22,8 +22,9 @@ use super::verify_args::VerifyArgs;
 use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
+use robosieve::filter::FilterProgress;
 use robosieve::report::{Report, Reporter};
-use robosieve::{FilterProgress, Judge, Snapshot};
+use robosieve::{Judge, Snapshot};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

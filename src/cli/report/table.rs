@@ -4,7 +4,7 @@ use super::super::escape::escape_cut;
 use super::super::summary::grouped;
 use super::findings;
 use super::format::share;
-use robosieve::Reach;
+use robosieve::report::Coverage;
 use robosieve::report::{Example, Report};
 use std::fmt::Write as _;
 
@@ -116,10 +116,10 @@ fn top_origins(report: &Report, out: &mut ReportTable) {
     }
     out.line("  for each agent in turn: W refused wholly, P partly, - not");
     for origin in &report.top_origins {
-        let letter = |reach: &Reach| match reach {
-            Reach::Wholly => 'W',
-            Reach::Partly => 'P',
-            Reach::Not => '-',
+        let letter = |reach: &Coverage| match reach {
+            Coverage::Wholly => 'W',
+            Coverage::Partly => 'P',
+            Coverage::Not => '-',
         };
         let letters: String = origin.agents.iter().map(letter).collect();
         let cells = origin

@@ -5,8 +5,8 @@ use super::super::findings;
 use super::super::format::minute;
 use super::components::{BarSegment, bar, code, key, legend, meter, number, number_of, unbroken};
 use maud::{Markup, html};
-use robosieve::Basis;
-use robosieve::Reach;
+use robosieve::judge::Reason;
+use robosieve::report::Coverage;
 use robosieve::report::{Example, OriginReport, ReasonReport, Report, RobotsLine};
 
 /// The most rows and columns, so that the page stays small for any `--top`; the JSON has all.
@@ -87,7 +87,7 @@ fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
 }
 
 /// The colour class of a basis.
-fn class_of(basis: Basis) -> String {
+fn class_of(basis: Reason) -> String {
     format!("b{}", basis as usize)
 }
 
@@ -131,7 +131,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
             h2 { (unbroken(&findings::top_origins(report))) }
             @if !top.is_empty() {
                 ul.legend {
-                    @for reach in [Reach::Wholly, Reach::Partly, Reach::Not] {
+                    @for reach in [Coverage::Wholly, Coverage::Partly, Coverage::Not] {
                         li.cell { span class=(format!("c-{}", reach.name())) style="display:inline-block;margin-right:.4rem" { (sign(reach)) } (meaning(reach)) }
                     }
                 }
@@ -175,19 +175,19 @@ fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
 }
 
 /// A symbol with the same meaning as the colour.
-fn sign(reach: Reach) -> &'static str {
+fn sign(reach: Coverage) -> &'static str {
     match reach {
-        Reach::Wholly => "■",
-        Reach::Partly => "◪",
-        Reach::Not => "□",
+        Coverage::Wholly => "■",
+        Coverage::Partly => "◪",
+        Coverage::Not => "□",
     }
 }
 
-fn meaning(reach: Reach) -> &'static str {
+fn meaning(reach: Coverage) -> &'static str {
     match reach {
-        Reach::Wholly => "refused wholly",
-        Reach::Partly => "refused partly",
-        Reach::Not => "nothing refused",
+        Coverage::Wholly => "refused wholly",
+        Coverage::Partly => "refused partly",
+        Coverage::Not => "nothing refused",
     }
 }
 
