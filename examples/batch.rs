@@ -22,11 +22,15 @@ fn main() -> Result<()> {
         .map(|url| judge.judge(url.as_bytes()).map(|verdicts| [verdicts.get(0), verdicts.get(1)]))
         .collect::<Result<_>>()?;
 
-    for (i, [foo, gpt]) in verdicts.iter().enumerate() {
+    for (i, [foo_bot, gpt_bot]) in verdicts.iter().enumerate() {
         let refused = i / 100 == i % 100;
-        assert_eq!(*foo, if refused { Verdict::Disallowed } else { Verdict::Allowed }, "{}", urls[i]);
-        assert_eq!(*gpt, Verdict::Disallowed);
+        assert_eq!(*foo_bot, if refused { Verdict::Disallowed } else { Verdict::Allowed }, "{}", urls[i]);
+        assert_eq!(*gpt_bot, Verdict::Disallowed);
     }
-    println!("{} URLs, {} allowed", urls.len(), verdicts.iter().filter(|[foo, _]| *foo == Verdict::Allowed).count());
+    println!(
+        "{} URLs, {} allowed",
+        urls.len(),
+        verdicts.iter().filter(|[foo_bot, _]| *foo_bot == Verdict::Allowed).count()
+    );
     Ok(())
 }

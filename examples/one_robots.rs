@@ -13,15 +13,15 @@ const ROBOTS_TXT: &[u8] = b"\
 
 fn main() -> Result<(), robosieve::Error> {
     let robots = Robots::parse(ROBOTS_TXT, Profile::Google);
-    let foo: Agent = "FooBot".parse()?;
-    let gpt: Agent = "GPTBot".parse()?;
+    let foo_bot: Agent = "FooBot".parse()?;
+    let gpt_bot: Agent = "GPTBot".parse()?;
 
-    assert!(robots.allows(&foo, b"/shoes?size=9"));
-    assert!(!robots.allows(&foo, b"/cart/1"));
-    assert!(robots.allows(&foo, b"https://shop.example/cart/help"));
-    assert!(!robots.allows(&gpt, b"/shoes"));
+    assert!(robots.allows(&foo_bot, b"/shoes?size=9"));
+    assert!(!robots.allows(&foo_bot, b"/cart/1"));
+    assert!(robots.allows(&foo_bot, b"https://shop.example/cart/help"));
+    assert!(!robots.allows(&gpt_bot, b"/shoes"));
 
-    let why: Explanation = explain(&robots, &foo, AgentMatch::Extended, b"/cart/help/refunds");
+    let why: Explanation = explain(&robots, &foo_bot, AgentMatch::Extended, b"/cart/help/refunds");
     let rule = why.deciding.expect("a rule matches");
     assert_eq!((why.verdict, rule.line, rule.text.as_str()), (Verdict::Allowed, 3, "Allow: /cart/help"));
     println!("{}: {} by line {}: {}", why.path, why.verdict.name(), rule.line, rule.text);

@@ -20,7 +20,7 @@ fn headings(text: &str) -> Vec<&str> {
 #[test]
 fn short_help_fits_a_screen() {
     for verb in std::iter::once(None).chain(VERBS.iter().map(Some)) {
-        let text = help(&verb.map(|verb| *verb).into_iter().chain(["-h"]).collect::<Vec<_>>());
+        let text = help(&verb.copied().into_iter().chain(["-h"]).collect::<Vec<_>>());
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.len() < 40, "{verb:?}: {} lines", lines.len());
         // The usage of clap and the examples do not wrap.

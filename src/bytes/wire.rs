@@ -17,7 +17,7 @@ fn out_of_bounds(have: usize, at: usize, len: usize, what: &str) -> Error {
     Error::corrupt(format!("{what} would be {len} bytes at {at} of a section of {have}"))
 }
 
-/// `N` bytes at `at`, or the error of [`bytes`].
+/// `N` bytes at `at`, or the error of [`bytes()`].
 #[inline]
 pub(crate) fn array<const N: usize>(data: &[u8], at: usize, what: &str) -> Result<[u8; N]> {
     let mut out = [0; N];

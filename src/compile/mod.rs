@@ -1,8 +1,8 @@
 //! Archives to a snapshot.
 //!
-//! [`ingest`] reads archives on all cores and interns files and rule sets; [`rule_sets`] merges the
-//! groups of a file. [`resolve`] decides each origin's outcome, with an earlier snapshot from
-//! [`incremental`] if there is one. [`number`] numbers the result for the snapshot's writer.
+//! `ingest` reads archives on all cores and interns files and rule sets; `rule_sets` merges the
+//! groups of a file. `resolve` decides each origin's outcome, with an earlier snapshot from
+//! `incremental` if there is one. `number` numbers the result for the snapshot's writer.
 
 mod incremental;
 mod ingest;

@@ -2,7 +2,7 @@
 //!
 //! Two engines, over rules as they are stored: the [automaton](prefix_automaton) of literal prefixes,
 //! and the [wildcard-segment matcher](wildcard), which the [buckets](wildcard_buckets) call for the
-//! few rules whose [signature](signature) passes. Rule sets that many paths reach are promoted by
+//! few rules whose [`signature`] passes. Rule sets that many paths reach are promoted by
 //! the [cache](rule_cache) to a [bit-parallel table](bit_table) with [Teddy](teddy) fingerprints.
 
 mod bit_table;

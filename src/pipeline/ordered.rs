@@ -71,6 +71,9 @@ pub(crate) fn run<S: BlockSource, T>(
     state.error.map_or(Ok(()), Err)
 }
 
+/// A read of a source.
+type SourceRead<S> = ReadTask<<S as BlockSource>::Input, <S as BlockSource>::Reader>;
+
 struct Pipeline<'p, S: BlockSource, W> {
     source: &'p S,
     state: Mutex<PipelineState<S, W>>,
@@ -97,7 +100,7 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
 
     /// Waits for the next read and gives it with a block to fill; `None` after the last read, or
     /// after an error.
-    fn start_read(&self) -> Option<(ReadTask<S::Input, S::Reader>, S::Block)> {
+    fn start_read(&self) -> Option<(SourceRead<S>, S::Block)> {
         let mut state = self.lock();
         loop {
             if state.error.is_some() || state.scheduler.is_finished() {
@@ -143,12 +146,7 @@ impl<S: BlockSource, W> Pipeline<'_, S, W> {
 
 impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline<'_, S, W> {
     /// Reads a block, judges it and delivers it.
-    fn process(
-        &self,
-        read: ReadTask<S::Input, S::Reader>,
-        mut block: S::Block,
-        work: impl FnOnce(&mut S::Block) -> Result<()>,
-    ) {
+    fn process(&self, read: SourceRead<S>, mut block: S::Block, work: impl FnOnce(&mut S::Block) -> Result<()>) {
         let input = read.input;
         let (position, delivery) = match read_block(self.source, read.target, &mut block) {
             Ok(Some(reader)) => {

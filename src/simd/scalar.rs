@@ -1,5 +1,5 @@
 //! The scalar versions of all steps: the specification of the vector code, and the code for
-//! machines without it. See [`Backend`](super::Backend) for the contracts.
+//! machines without it. See [`Backend`] for the contracts.
 //!
 //! They are not inlined: on machines with vector instructions the callers hardly ever need them,
 //! and they would only take up registers.
