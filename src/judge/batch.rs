@@ -23,7 +23,7 @@ use super::line_verdicts::LineVerdicts;
 use super::options::Stage;
 use crate::error::Result;
 use crate::records::without_end;
-use crate::simd::{Backend, dispatch};
+use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Probe;
 use crate::url::{self, PlainOrigin};
@@ -44,8 +44,7 @@ impl<'s> Engine<'s> {
         scratch: &mut Scratch<'s>,
         each: impl FnMut(LineRun<'_>, LineVerdicts<'_>),
     ) -> Result<()> {
-        let mut lines = JudgeLines { engine: self, data, until, scratch, each };
-        dispatch!(self.backend, |backend| lines.judge_all(backend))
+        self.backend.run(JudgeLines { engine: self, data, until, scratch, each })
     }
 }
 
@@ -58,10 +57,12 @@ struct JudgeLines<'w, 's, F> {
     each: F,
 }
 
-impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> JudgeLines<'_, '_, F> {
+impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> Kernel for JudgeLines<'_, '_, F> {
+    type Output = Result<()>;
+
     /// Judges the lines batch by batch.
     #[inline(always)]
-    fn judge_all(&mut self, backend: impl Backend) -> Result<()> {
+    fn run(mut self, backend: impl Backend) -> Result<()> {
         self.engine.claim(self.scratch);
         let mut scanner = LineScanner::new(self.data);
         let mut ends = [0; BATCH];
@@ -77,7 +78,9 @@ impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> JudgeLines<'_, '_, F> {
             start = end;
         }
     }
+}
 
+impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> JudgeLines<'_, '_, F> {
     /// Runs the three passes over a batch. `odd` has a bit for each line that may not be plain.
     #[inline(always)]
     fn judge_batch(

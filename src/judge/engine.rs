@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::error::Result;
 use crate::matcher::RuleCache;
 use crate::profile::Profile;
-use crate::simd::{AnyBackend, Backend, dispatch};
+use crate::simd::{AnyBackend, Backend, Kernel};
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Probe;
@@ -145,7 +145,7 @@ impl<'s> Engine<'s> {
     #[inline]
     pub(crate) fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<LineVerdicts<'a>> {
         self.claim(scratch);
-        dispatch!(self.backend, |backend| self.judge_url(url, scratch, backend))
+        self.backend.run(JudgeUrl { engine: self, url, scratch })
     }
 
     #[inline(always)]
@@ -175,7 +175,7 @@ impl<'s> Engine<'s> {
         rest: &[u8],
         scratch: &'a mut Scratch<'s>,
     ) -> Result<LineVerdicts<'a>> {
-        dispatch!(self.backend, |backend| self.judge_path_of(origin, rest, &mut scratch.matching, backend))
+        self.backend.run(JudgePath { engine: self, origin, rest, matching: &mut scratch.matching })
     }
 
     #[inline(always)]
@@ -205,5 +205,38 @@ impl<'s> Engine<'s> {
             None if self.policy == StatusPolicy::Strict => Verdict::Disallowed,
             None => Verdict::Unknown,
         }
+    }
+}
+
+/// [`Engine::judge_url`] as a kernel.
+struct JudgeUrl<'w, 'a, 's> {
+    engine: &'w Engine<'s>,
+    url: &'w [u8],
+    scratch: &'a mut Scratch<'s>,
+}
+
+impl<'a> Kernel for JudgeUrl<'_, 'a, '_> {
+    type Output = Result<LineVerdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, backend: impl Backend) -> Self::Output {
+        self.engine.judge_url(self.url, self.scratch, backend)
+    }
+}
+
+/// [`Engine::judge_path_of`] as a kernel.
+struct JudgePath<'w, 'a, 'o, 's> {
+    engine: &'w Engine<'s>,
+    origin: &'a OriginState<'o>,
+    rest: &'w [u8],
+    matching: &'a mut Matching,
+}
+
+impl<'a> Kernel for JudgePath<'_, 'a, '_, '_> {
+    type Output = Result<LineVerdicts<'a>>;
+
+    #[inline(always)]
+    fn run(self, backend: impl Backend) -> Self::Output {
+        self.engine.judge_path_of(self.origin, self.rest, self.matching, backend)
     }
 }

@@ -7,7 +7,7 @@
 use crate::simd::avx2::Avx2;
 use crate::simd::backend::for_each_step;
 use crate::simd::scalar::Scalar;
-use crate::simd::{Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables};
+use crate::simd::{Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles, PairTables};
 use std::sync::LazyLock;
 
 /// The environment variable that selects scalar code.
@@ -28,8 +28,8 @@ fn is_scalar_requested() -> bool {
     std::env::var_os(SCALAR_VARIABLE).is_some_and(|value| value == "1")
 }
 
-/// The best backend of this machine. As a [`Backend`] it dispatches each step; a loop dispatches once,
-/// with [`dispatch`].
+/// The best backend of this machine. As a [`Backend`] it dispatches each step; a hot loop is a
+/// [`Kernel`], which dispatches once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AnyBackend {
     #[cfg(target_arch = "x86_64")]
@@ -43,20 +43,17 @@ impl AnyBackend {
     pub(crate) fn detect() -> Self {
         *DETECTED
     }
-}
 
-/// `dispatch!(any, |backend| work)`: evaluates `work` with the concrete backend. It is compiled once for
-/// each, so the steps that it calls are inlined.
-macro_rules! dispatch {
-    ($any:expr, |$backend:ident| $work:expr) => {
-        match $any {
+    /// Runs a kernel, compiled for the concrete backend.
+    #[inline]
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
             #[cfg(target_arch = "x86_64")]
-            $crate::simd::AnyBackend::Avx2($backend) => $backend.run(|| $work),
-            $crate::simd::AnyBackend::Scalar($backend) => $work,
+            Self::Avx2(backend) => backend.run(kernel),
+            Self::Scalar(backend) => kernel.run(backend),
         }
-    };
+    }
 }
-pub(crate) use dispatch;
 
 /// Implements each step by dispatch.
 macro_rules! dispatch_steps {

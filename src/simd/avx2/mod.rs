@@ -7,7 +7,7 @@ mod text;
 mod vectors;
 
 use crate::simd::{
-    Backend, BucketMatches, Characters, Fingerprints, HostScan, LineMasks, Nibbles, PairTables, backend,
+    Backend, BucketMatches, Characters, Fingerprints, HostScan, Kernel, LineMasks, Nibbles, PairTables, backend,
 };
 use fingerprints::scan_fingerprints;
 use signature::{characters, next_subset, pair_bits};
@@ -31,20 +31,20 @@ impl Avx2 {
         has_all.then_some(Self(()))
     }
 
-    /// Calls `work`, compiled for these instructions.
+    /// Runs a kernel, compiled for these instructions.
     #[inline(always)]
-    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> R {
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         // SAFETY: an `Avx2` exists only on machines with the features of the function.
         #[expect(unsafe_code, reason = "calls a function with target features")]
         unsafe {
-            run(work)
+            run(self, kernel)
         }
     }
 }
 
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-fn run<R>(work: impl FnOnce() -> R) -> R {
-    work()
+fn run<K: Kernel>(backend: Avx2, kernel: K) -> K::Output {
+    kernel.run(backend)
 }
 
 #[inline(never)]
