@@ -64,20 +64,17 @@ const LAYERS: &[(&str, &[&str])] = &[
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     // Options and results: `mod.rs` is the entry point, the children are its steps.
     ("analysis::diff", &["AgentChange", "Diff", "DiffOptions", "Origins", "OutcomeChange", "RuleChange", "Transition"]),
-    ("compile", &["Compiled", "CompileProgress", "Compiler"]),
     ("filter", &["AnnotateForm", "Keep", "Require"]),
-    ("parquet", &["ParquetFilter", "ParquetOutputs", "places", "same_schema"]),
+    ("parquet", &["ParquetFilter", "ParquetOutputs", "same_schema"]),
     ("preferences", &["Preference"]),
     ("synthetic", &["Order", "Web"]),
-    // What each archive format produces; `mod.rs` picks the format.
-    ("archive", &["Answer", "Capture", "Content", "Entry", "Meter", "ReadStats", "Response", "Sink", "parse_time"]),
     // Types of the vector operations; `mod.rs` has one method that dispatches to a backend.
-    ("simd", &["Characters", "Fingerprints", "Found", "Lanes", "Nibbles", "PairTables", "TAGS_LEN"]),
+    ("simd", &["BucketMatches", "Characters", "Fingerprints", "Lanes", "Nibbles", "PairTables", "TAGS_LEN"]),
     // Arguments and results of a verb, which its output formats read.
     ("cli::agents", &["AgentsArgs"]),
-    ("cli::bench", &["BenchArgs", "Report"]),
-    ("cli::check", &["Answer", "Source"]),
-    ("cli::diff", &["Told"]),
+    ("cli::bench", &["BenchArgs", "BenchReport"]),
+    ("cli::check", &["CheckAnswer", "RobotsSource"]),
+    ("cli::diff", &["DiffOutput"]),
     // Helpers of one line.
     ("analysis::report", &["text"]),
     ("atomic", &["folder_of"]),
