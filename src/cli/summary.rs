@@ -47,7 +47,7 @@ pub(crate) fn print_compile(report: &CompileReport, has_previous: bool, has_as_o
     rows(&[("origins", counts.origins)]);
     rows(&outcomes(counts).map(|(name, number)| (name, number)));
     if has_previous {
-        rows(&[("taken over as they were", report.taken_over), ("captured, but not newer", report.outdated)]);
+        rows(&[("kept as they were", report.taken_over), ("captured, but not newer", report.outdated)]);
     }
     if has_as_of {
         rows(&[("captures left out as newer", report.too_new), ("captures of unknown time", report.undated)]);

@@ -284,8 +284,7 @@ impl Compiler {
         report.other_urls = fetches.other_urls();
         report.superseded = fetches.len() - report.other_urls - resolved.by_capture;
         report.outdated = resolved.outdated;
-        // Numbering runs on one thread. Freeing millions of captures takes time too, so it runs
-        // beside it.
+        // Numbering runs on one thread, and freeing millions of captures takes time: both at once.
         let (contents, ()) = rayon::join(|| self.number(resolved.origins), || drop(fetches));
         let (contents, inherited) = contents?;
         (report.counts, report.taken_over) = (contents.counts, inherited);

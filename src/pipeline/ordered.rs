@@ -16,7 +16,7 @@
 //!
 //! Separate threads for reading and writing were no faster, and took two queues more.
 
-use super::reorder_buffer::{BlockPosition, Delivery, ReorderBuffer};
+use super::reorder_buffer::{BlockPosition, BufferedItem, ReorderBuffer};
 use super::scheduler::{InputScheduler, ReadTarget, ReadTask};
 use super::source::BlockSource;
 use crate::error::{Error, Result};
@@ -148,33 +148,33 @@ impl<S: BlockSource, W: FnMut(OrderedItem<'_, S::Block>) -> Result<()>> Pipeline
     /// Reads a block, judges it and delivers it.
     fn process(&self, read: SourceRead<S>, mut block: S::Block, work: impl FnOnce(&mut S::Block) -> Result<()>) {
         let input = read.input;
-        let (position, delivery) = match read_block(self.source, read.target, &mut block) {
+        let (position, item) = match read_block(self.source, read.target, &mut block) {
             Ok(Some(reader)) => {
                 let position = self.return_reader(input, reader);
                 let done = self.source.load(&mut block).and_then(|()| work(&mut block));
-                (position, done.map_or_else(Delivery::Failed, |()| Delivery::Block(block)))
+                (position, done.map_or_else(BufferedItem::Failed, |()| BufferedItem::Block(block)))
             }
-            Ok(None) => (self.end_input(input, block, false), Delivery::EndOfInput),
-            Err(err) => (self.end_input(input, block, true), Delivery::Failed(err)),
+            Ok(None) => (self.end_input(input, block, false), BufferedItem::EndOfInput),
+            Err(err) => (self.end_input(input, block, true), BufferedItem::Failed(err)),
         };
-        self.deliver(position, delivery);
+        self.deliver(position, item);
     }
 
-    /// Inserts a delivery, and writes all whose turn has come unless another worker does.
-    fn deliver(&self, position: BlockPosition, delivery: Delivery<S::Block>) {
+    /// Inserts an item, and writes all whose turn has come unless another worker does.
+    fn deliver(&self, position: BlockPosition, item: BufferedItem<S::Block>) {
         let mut state = self.lock();
-        state.reorder.insert(position, delivery);
+        state.reorder.insert(position, item);
         while state.error.is_none() {
             let Some(mut write) = state.write.take() else { return };
-            let Some(delivery) = state.reorder.pop() else {
+            let Some(item) = state.reorder.pop() else {
                 state.write = Some(write);
                 return;
             };
             drop(state);
-            let (result, written) = match delivery {
-                Delivery::Block(mut block) => (write(OrderedItem::Block(&mut block)), Some(block)),
-                Delivery::EndOfInput => (write(OrderedItem::EndOfInput), None),
-                Delivery::Failed(err) => (Err(err), None),
+            let (result, written) = match item {
+                BufferedItem::Block(mut block) => (write(OrderedItem::Block(&mut block)), Some(block)),
+                BufferedItem::EndOfInput => (write(OrderedItem::EndOfInput), None),
+                BufferedItem::Failed(err) => (Err(err), None),
             };
             state = self.lock();
             state.write = Some(write);

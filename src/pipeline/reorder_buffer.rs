@@ -12,7 +12,7 @@ pub(crate) struct BlockPosition {
 }
 
 /// What a worker inserts at a position.
-pub(crate) enum Delivery<B> {
+pub(crate) enum BufferedItem<B> {
     Block(B),
     /// The input has no block at this position.
     EndOfInput,
@@ -23,7 +23,7 @@ pub(crate) enum Delivery<B> {
 /// Deliveries that wait for earlier ones.
 pub(crate) struct ReorderBuffer<B> {
     next: BlockPosition,
-    waiting: BTreeMap<BlockPosition, Delivery<B>>,
+    waiting: BTreeMap<BlockPosition, BufferedItem<B>>,
 }
 
 impl<B> ReorderBuffer<B> {
@@ -36,20 +36,20 @@ impl<B> ReorderBuffer<B> {
         self.next
     }
 
-    pub(crate) fn insert(&mut self, position: BlockPosition, delivery: Delivery<B>) {
-        self.waiting.insert(position, delivery);
+    pub(crate) fn insert(&mut self, position: BlockPosition, item: BufferedItem<B>) {
+        self.waiting.insert(position, item);
     }
 
-    /// Removes the delivery at the next position and advances that position; `None` if it is
+    /// Removes the item at the next position and advances that position; `None` if it is
     /// missing.
-    pub(crate) fn pop(&mut self) -> Option<Delivery<B>> {
-        let delivery = self.waiting.remove(&self.next)?;
-        match delivery {
-            Delivery::Block(_) => self.next.block += 1,
-            Delivery::EndOfInput => self.next = BlockPosition { input: self.next.input + 1, block: 0 },
-            Delivery::Failed(_) => {}
+    pub(crate) fn pop(&mut self) -> Option<BufferedItem<B>> {
+        let item = self.waiting.remove(&self.next)?;
+        match item {
+            BufferedItem::Block(_) => self.next.block += 1,
+            BufferedItem::EndOfInput => self.next = BlockPosition { input: self.next.input + 1, block: 0 },
+            BufferedItem::Failed(_) => {}
         }
-        Some(delivery)
+        Some(item)
     }
 }
 
@@ -73,11 +73,11 @@ mod tests {
             let (mut buffer, mut popped) = (ReorderBuffer::new(), Vec::new());
             for at in order {
                 let is_end = at.block == lengths[at.input as usize];
-                buffer.insert(at, if is_end { Delivery::EndOfInput } else { Delivery::Block(at) });
+                buffer.insert(at, if is_end { BufferedItem::EndOfInput } else { BufferedItem::Block(at) });
                 loop {
                     let position = buffer.next_position();
                     match buffer.pop() {
-                        Some(Delivery::Block(block)) => prop_assert_eq!(block, position),
+                        Some(BufferedItem::Block(block)) => prop_assert_eq!(block, position),
                         Some(_) => {}
                         None => break,
                     }
