@@ -70,6 +70,7 @@ impl LineVerdicts<'_> {
     }
 
     /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
+    #[inline]
     pub(crate) fn get(&self, agent: usize) -> Verdict {
         let word = match self.answer {
             _ if agent >= self.agents => return Verdict::Invalid,

@@ -42,32 +42,38 @@ impl Verdicts {
     }
 
     /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
+    #[inline]
     pub fn get(&self, agent: usize) -> Verdict {
         self.borrowed().get(agent)
     }
 
     /// The verdicts in the order of the agents.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Verdict> + '_ {
         (0..self.agents).map(|agent| self.get(agent))
     }
 
     /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
+    #[inline]
     pub fn unjudged(&self) -> Option<Verdict> {
         self.borrowed().unjudged()
     }
 
     /// The number of agents that may fetch the URL.
+    #[inline]
     pub fn allowed_count(&self) -> usize {
         self.borrowed().allowed_count()
     }
 
     /// What the verdicts rest on, for all agents alike.
+    #[inline]
     pub fn reason(&self) -> Reason {
         self.borrowed().reason()
     }
 
     /// Whether the entry of the other of http and https decided
     /// ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
+    #[inline]
     pub fn via_other_scheme(&self) -> bool {
         self.borrowed().via_other_scheme()
     }
