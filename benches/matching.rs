@@ -24,8 +24,7 @@ fn judge(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter(|| {
                 let allowed = site.urls.iter().filter(|url| {
-                    let verdicts = session.judge(black_box(url.as_bytes())).expect("a sound snapshot");
-                    verdicts.get(0) == Verdict::Allowed
+                    session.verdict(black_box(url.as_bytes()), 0).expect("a sound snapshot") == Verdict::Allowed
                 });
                 assert_eq!(allowed.count(), expected);
             });
@@ -108,8 +107,8 @@ fn time_match(c: &mut Criterion, group: &str, id: impl Display, site: &Site) {
     let paths = site.paths();
     let session = RefCell::new(judge.session());
     let allows = |path: &str| {
-        let verdicts = session.borrow_mut().judge_path(&found, black_box(path.as_bytes())).expect("a sound snapshot");
-        verdicts.get(0) == Verdict::Allowed
+        let verdict = session.borrow_mut().path_verdict(&found, black_box(path.as_bytes()), 0);
+        verdict.expect("a sound snapshot") == Verdict::Allowed
     };
     for (path, expected) in paths.iter().zip(site.expected()) {
         assert_eq!(allows(path), *expected, "{path}");

@@ -137,12 +137,12 @@ impl Robots<'_> {
     /// ```
     /// use robosieve::{Profile, Robots};
     /// let robots = Robots::parse(b"user-agent: *\ndisallow: /x\nallow: /x/y", Profile::Google);
-    /// assert!(!robots.allows(&"FooBot".parse()?, b"/x?page=2"));
+    /// assert!(!robots.allows(&"FooBot".parse()?, "/x?page=2"));
     /// assert!(robots.allows(&"FooBot".parse()?, b"https://e.example/x/y/z"));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
-    pub fn allows(&self, agent: &Agent, url: &[u8]) -> bool {
-        let path = rule_path(url, self.profile());
+    pub fn allows(&self, agent: &Agent, url: impl AsRef<[u8]>) -> bool {
+        let path = rule_path(url.as_ref(), self.profile());
         let (groups, _) = self.groups_for(agent, AgentMatch::Extended);
         let rules: Vec<&Rule<'_>> = groups.iter().flat_map(|&i| self.groups()[i].rules()).collect();
         deciding_rule(&rules, &path, self.profile()).is_none_or(|deciding| deciding.kind == RuleKind::Allow)

@@ -3,6 +3,7 @@
 use super::engine::{Engine, Scratch};
 use super::owned::{Judge, ScratchCell};
 use super::site::Site;
+use super::status_policy::Verdict;
 use super::verdicts::Verdicts;
 use crate::error::Result;
 
@@ -10,7 +11,7 @@ impl Judge {
     /// A session of one thread: it keeps its memory between calls.
     ///
     /// ```
-    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Origin, Snapshot, Verdict};
     /// let mut compiler = Compiler::default();
     /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
@@ -18,7 +19,12 @@ impl Judge {
     /// let mut session = judge.session();
     /// for (url, expected) in [("https://e.example/x", Verdict::Disallowed), ("https://e.example/", Verdict::Allowed)] {
     ///     assert_eq!(session.judge(url.as_bytes())?.get(0), expected);
+    ///     assert_eq!(session.verdict(url.as_bytes(), 0)?, expected);
     /// }
+    /// let site = judge.site(&Origin::of(b"https://e.example/").expect("a URL"))?;
+    /// assert_eq!(session.path_verdict(&site, b"/x", 0)?, Verdict::Disallowed);
+    /// let unknown = judge.site(&Origin::of(b"https://f.example/").expect("a URL"))?;
+    /// assert_eq!(session.path_verdict(&unknown, b"/x", 0)?, Verdict::Unknown);
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn session(&self) -> JudgeSession<'_> {
@@ -61,6 +67,30 @@ impl JudgeSession<'_> {
             return site.judge(path);
         }
         self.with_scratch(|engine, scratch| engine.judge_path_at(&site.state, path, scratch).map(Verdicts::new))
+    }
+
+    /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
+    /// Cheaper than [`judge`](Self::judge), which copies the verdicts for all agents.
+    ///
+    /// # Errors
+    /// As [`Judge::judge`].
+    #[inline]
+    pub fn verdict(&mut self, url: &[u8], agent: usize) -> Result<Verdict> {
+        self.with_scratch(|engine, scratch| engine.judge(url, scratch).map(|verdicts| verdicts.get(agent)))
+    }
+
+    /// As [`verdict`](Self::verdict), for a path of a site.
+    ///
+    /// # Errors
+    /// As [`Judge::judge`].
+    #[inline]
+    pub fn path_verdict(&mut self, site: &Site<'_>, path: &[u8], agent: usize) -> Result<Verdict> {
+        if !self.judge.is_same(site.judge) {
+            return site.judge(path).map(|verdicts| verdicts.get(agent));
+        }
+        self.with_scratch(|engine, scratch| {
+            engine.judge_path_at(&site.state, path, scratch).map(|verdicts| verdicts.get(agent))
+        })
     }
 
     #[inline]

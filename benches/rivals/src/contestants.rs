@@ -91,15 +91,13 @@ fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
             let site = judge.site(&site.origin).expect("a sound snapshot");
             let mut session = judge.session();
             contestant("robosieve", false, move |path| {
-                let verdicts = session.judge_path(&site, path.as_bytes()).expect("a sound snapshot");
-                verdicts.get(0) == Verdict::Allowed
+                session.path_verdict(&site, path.as_bytes(), 0).expect("a sound snapshot") == Verdict::Allowed
             })
         }
         Step::Judge => {
             let mut session = judge.session();
             contestant("robosieve", false, move |url| {
-                let verdicts = session.judge(url.as_bytes()).expect("a sound snapshot");
-                verdicts.get(0) == Verdict::Allowed
+                session.verdict(url.as_bytes(), 0).expect("a sound snapshot") == Verdict::Allowed
             })
         }
     }
