@@ -13,6 +13,7 @@ mod origin_cache;
 mod origin_policy;
 mod owned;
 pub(crate) mod path;
+mod pool;
 mod preference_judge;
 mod reason;
 mod rule_source;

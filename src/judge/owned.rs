@@ -3,11 +3,11 @@
 use super::engine::{Engine, Scratch};
 use super::explain_url::UrlExplanation;
 use super::options::JudgeOptions;
+use super::pool::Pool;
 use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::snapshot::Snapshot;
-use crossbeam_queue::ArrayQueue;
 use self_cell::self_cell;
 use std::sync::Arc;
 
@@ -52,24 +52,7 @@ self_cell!(
 #[derive(Clone, Debug)]
 pub struct Judge {
     engine: Arc<EngineCell>,
-    pool: Arc<ScratchPool>,
-}
-
-/// Scratches that no call uses. Those for which it has no room are dropped, so memory is bounded by
-/// the number of cores.
-struct ScratchPool(ArrayQueue<ScratchCell>);
-
-impl std::fmt::Debug for ScratchPool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ScratchPool").field("len", &self.0.len()).finish_non_exhaustive()
-    }
-}
-
-impl ScratchPool {
-    fn new() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self(ArrayQueue::new(cores * 2))
-    }
+    pool: Arc<Pool<ScratchCell>>,
 }
 
 impl Judge {
@@ -81,7 +64,7 @@ impl Judge {
     /// other.
     pub fn new(snapshot: impl Into<Arc<Snapshot>>, agents: &[Agent], options: JudgeOptions) -> Result<Self> {
         let engine = EngineCell::try_new(snapshot.into(), |snapshot| Engine::new(snapshot, agents, options))?;
-        Ok(Self { engine: Arc::new(engine), pool: Arc::new(ScratchPool::new()) })
+        Ok(Self { engine: Arc::new(engine), pool: Arc::new(Pool::new()) })
     }
 
     /// The engine, for work in bulk.
@@ -125,14 +108,12 @@ impl Judge {
     /// Memory from the pool, or new.
     pub(super) fn take_scratch(&self) -> ScratchCell {
         self.pool
-            .0
-            .pop()
-            .unwrap_or_else(|| ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch()))
+            .take_or_else(|| ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch()))
     }
 
-    /// Returns memory to the pool; a full pool drops it.
+    /// Returns memory to the pool.
     pub(super) fn return_scratch(&self, scratch: ScratchCell) {
-        let _ = self.pool.0.push(scratch);
+        self.pool.put_back(scratch);
     }
 
     /// Whether `other` is this judge, or a clone of it.

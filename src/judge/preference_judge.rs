@@ -2,12 +2,12 @@
 //! parses the others once.
 
 use super::owned::Judge;
+use super::pool::Pool;
 use crate::error::Result;
 use crate::preferences::{PreferenceBuffers, PreferenceSet, Preferences, may_have_preferences};
 use crate::robots::Robots;
 use crate::snapshot::text::Unpacker;
 use crate::url;
-use crossbeam_queue::ArrayQueue;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +39,7 @@ pub struct PreferenceJudge<'j> {
     judge: &'j Judge,
     /// For each robots.txt: whether it is known to say nothing to the agents.
     silent: Vec<AtomicBool>,
-    pool: ArrayQueue<PreferenceScratch>,
+    pool: Pool<PreferenceScratch>,
 }
 
 /// One thread's memory for preferences.
@@ -65,9 +65,8 @@ impl<'j> PreferenceJudge<'j> {
     /// For the agents, the policy and the options of a judge.
     pub fn new(judge: &'j Judge) -> Self {
         let files = judge.snapshot().file_count() as usize;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let silent = std::iter::repeat_with(AtomicBool::default).take(files).collect();
-        Self { judge, silent, pool: ArrayQueue::new(cores * 2) }
+        Self { judge, silent, pool: Pool::new() }
     }
 
     /// What the robots.txt that decides about `url` says of its use, for each of the judge's agents
@@ -83,13 +82,12 @@ impl<'j> PreferenceJudge<'j> {
     pub fn of(&self, url: &[u8]) -> Result<Vec<Preferences>> {
         let file =
             self.judge.with_scratch(|engine, scratch| engine.judge(url, scratch).map(|verdicts| verdicts.file()))?;
-        let mut scratch = self.pool.pop().unwrap_or_default();
+        let mut scratch = self.pool.take_or_else(PreferenceScratch::default);
         let found = match self.has_any(file, &mut scratch)? {
             true => self.at(file, url, &mut scratch).to_vec(),
             false => vec![Preferences::default(); self.judge.agents().len()],
         };
-        // A full pool drops it.
-        let _ = self.pool.push(scratch);
+        self.pool.put_back(scratch);
         Ok(found)
     }
 

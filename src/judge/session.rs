@@ -1,6 +1,7 @@
 //! A session of one thread: judges in a loop without a visit to the pool for each URL.
 
 use super::engine::{Engine, Scratch};
+use super::line_verdicts::LineVerdicts;
 use super::owned::{Judge, ScratchCell};
 use super::site::Site;
 use super::status_policy::Verdict;
@@ -62,11 +63,7 @@ impl JudgeSession<'_> {
     /// As [`Judge::judge`].
     #[inline]
     pub fn judge_path(&mut self, site: &Site<'_>, path: &[u8]) -> Result<Verdicts> {
-        if !self.judge.is_same(site.judge) {
-            // The caches are those of another snapshot.
-            return site.judge(path);
-        }
-        self.with_scratch(|engine, scratch| engine.judge_path_at(&site.state, path, scratch).map(Verdicts::new))
+        self.judge_path_with(site, path, Verdicts::new)
     }
 
     /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
@@ -85,12 +82,21 @@ impl JudgeSession<'_> {
     /// As [`Judge::judge`].
     #[inline]
     pub fn path_verdict(&mut self, site: &Site<'_>, path: &[u8], agent: usize) -> Result<Verdict> {
+        self.judge_path_with(site, path, |verdicts| verdicts.get(agent))
+    }
+
+    #[inline]
+    fn judge_path_with<R>(
+        &mut self,
+        site: &Site<'_>,
+        path: &[u8],
+        map: impl FnOnce(LineVerdicts<'_>) -> R,
+    ) -> Result<R> {
         if !self.judge.is_same(site.judge) {
-            return site.judge(path).map(|verdicts| verdicts.get(agent));
+            // The caches of this session are those of another snapshot.
+            return site.judge_with(path, map);
         }
-        self.with_scratch(|engine, scratch| {
-            engine.judge_path_at(&site.state, path, scratch).map(|verdicts| verdicts.get(agent))
-        })
+        self.with_scratch(|engine, scratch| engine.judge_path_at(&site.state, path, scratch).map(map))
     }
 
     #[inline]

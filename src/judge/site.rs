@@ -1,6 +1,7 @@
 //! One origin looked up once, for programs that keep their URLs by host: each URL then costs its
 //! path.
 
+use super::line_verdicts::LineVerdicts;
 use super::origin_cache::OriginState;
 use super::owned::Judge;
 use super::verdicts::Verdicts;
@@ -71,6 +72,10 @@ impl Site<'_> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn judge(&self, path: &[u8]) -> Result<Verdicts> {
-        self.judge.with_scratch(|engine, scratch| engine.judge_path_at(&self.state, path, scratch).map(Verdicts::new))
+        self.judge_with(path, Verdicts::new)
+    }
+
+    pub(super) fn judge_with<R>(&self, path: &[u8], map: impl FnOnce(LineVerdicts<'_>) -> R) -> Result<R> {
+        self.judge.with_scratch(|engine, scratch| engine.judge_path_at(&self.state, path, scratch).map(map))
     }
 }

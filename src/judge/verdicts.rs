@@ -1,7 +1,6 @@
 //! The verdicts on one URL, owned.
 
 use super::line_verdicts::{LineVerdicts, OriginContext, VerdictBits};
-
 use super::reason::Reason;
 use super::status_policy::Verdict;
 

@@ -20,7 +20,7 @@ pub(crate) enum BufferedItem<B> {
     Failed(Error),
 }
 
-/// Deliveries that wait for earlier ones.
+/// Items that wait for earlier ones.
 pub(crate) struct ReorderBuffer<B> {
     next: BlockPosition,
     waiting: BTreeMap<BlockPosition, BufferedItem<B>>,
