@@ -2,7 +2,6 @@
 
 use crate::command::robosieve;
 use crate::generate::Random;
-pub(crate) use crate::generate::Random as Lcg;
 use serde_json::json;
 use std::fs;
 use std::io::Write;

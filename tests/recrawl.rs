@@ -3,7 +3,8 @@
 
 use crate::command::robosieve;
 use crate::corruption::{METADATA, assemble, overlapping, sections};
-use crate::determinism::{self, Lcg, robots};
+use crate::determinism::{self, robots};
+use crate::generate::Random;
 use crate::spec::{Expectation, Failures, annotate, cases_dir, load};
 use robosieve::judge::StatusPolicy;
 use robosieve::{Compiler, Judge, JudgeOptions, Origin, Profile, Snapshot};
@@ -174,11 +175,11 @@ fn what_the_snapshot_has_is_stored_once() {
 /// Two crawls of the same hosts, the second behind the first. `http` may redirect to the `https` of the same host or to a file there;
 /// `https` never redirects, so that the snapshot holds all that matters.
 fn crawls(seed: u64) -> [Vec<serde_json::Value>; 2] {
-    let mut random = Lcg(seed);
+    let mut random = Random(seed);
     [1, 3].map(|month| (0..400).map(|_| crawled(&mut random, month)).collect())
 }
 
-fn crawled(random: &mut Lcg, month: u64) -> serde_json::Value {
+fn crawled(random: &mut Random, month: u64) -> serde_json::Value {
     let host = format!("h{}.example", random.below(80));
     let secure = random.below(2) == 0;
     let scheme = if secure { "https" } else { "http" };
@@ -237,6 +238,6 @@ fn neither_order_nor_threads_matter_over_a_snapshot() {
         run(&["compile", "-q", "-j", threads, "--previous", "old.rsieve", "new.jsonl", "-o", "new.rsieve"]);
         let bytes = std::fs::read(dir.path().join("new.rsieve")).unwrap();
         assert!(*first.get_or_insert_with(|| bytes.clone()) == bytes, "{threads} threads");
-        Lcg(seed).shuffle(&mut lines);
+        Random(seed).shuffle(&mut lines);
     }
 }
