@@ -53,6 +53,7 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
             let options = JudgeOptions::default().agent_match(how);
             let judge = Judge::new(snapshot.clone(), &agents, options).unwrap();
             let site = judge.site(&Origin::of(ORIGIN.as_bytes()).unwrap()).unwrap();
+            let mut session = judge.session();
             for url in urls {
                 let verdicts = judge.judge(url.as_bytes()).unwrap();
                 let letters: String = verdicts.iter().map(Verdict::letter).collect();
@@ -65,10 +66,24 @@ fn agree(body: &[u8], urls: &[String]) -> Result<(), TestCaseError> {
                     profile,
                     url
                 );
+                let in_session = session.judge(url.as_bytes()).unwrap();
+                let path_in_session = session.judge_path(&site, path.as_bytes()).unwrap();
+                prop_assert!(in_session.iter().eq(verdicts.iter()), "session: {:?} {}", profile, url);
+                prop_assert!(path_in_session.iter().eq(verdicts.iter()), "path: {:?} {}", profile, url);
                 for (i, agent) in agents.iter().enumerate() {
                     let slow = reference::judge(body, agent, how, profile, url.as_bytes());
                     let expected = if slow.allowed { Verdict::Allowed } else { Verdict::Disallowed };
                     prop_assert_eq!(verdicts.get(i), expected, "snapshot: {} {:?} {}", agent, profile, url);
+                    if how == AgentMatch::Extended {
+                        prop_assert_eq!(
+                            parsed.allows(agent, url),
+                            slow.allowed,
+                            "parsed: {} {:?} {}",
+                            agent,
+                            profile,
+                            url
+                        );
+                    }
                     let why = explain(&parsed, agent, how, url.as_bytes());
                     prop_assert_eq!(why.verdict, expected, "explanation: {} {:?} {}", agent, profile, url);
                     if let (false, Some(rule)) = (slow.allowed, why.deciding) {

@@ -65,3 +65,31 @@ fn sites_do_not_affect_the_judge() {
         assert_eq!(judge.judge(b"https://e.example/y").unwrap().get(0), Verdict::Allowed);
     }
 }
+
+/// The rules of both judges are at the same place of their snapshots, so a session that mixed up
+/// its caches would give the verdicts of the wrong one.
+#[test]
+fn sessions_judge_sites_of_other_judges() {
+    let of = |rule: &str| {
+        let mut compiler = Compiler::default();
+        compiler.add_robots(ORIGIN, format!("user-agent: *\ndisallow: /*{rule}").as_bytes()).unwrap();
+        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+        Judge::new(snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap()
+    };
+    let (own, other) = (of("x"), of("y"));
+    let origin = Origin::of(ORIGIN.as_bytes()).unwrap();
+    let (own_site, other_site) = (own.site(&origin).unwrap(), other.site(&origin).unwrap());
+    let mut session = own.session();
+    // So many that the rules are promoted.
+    for _ in 0..5000 {
+        assert_eq!(session.path_verdict(&own_site, b"/x", 0).unwrap(), Verdict::Disallowed);
+    }
+    for _ in 0..3 {
+        for (site, refused, allowed) in [(&own_site, "/x", "/y"), (&other_site, "/y", "/x")] {
+            assert_eq!(session.path_verdict(site, refused.as_bytes(), 0).unwrap(), Verdict::Disallowed);
+            assert_eq!(session.path_verdict(site, allowed.as_bytes(), 0).unwrap(), Verdict::Allowed);
+        }
+        assert_eq!(session.verdict(b"https://e.example/x", 0).unwrap(), Verdict::Disallowed);
+        assert_eq!(session.verdict(b"https://e.example/y", 0).unwrap(), Verdict::Allowed);
+    }
+}

@@ -175,6 +175,7 @@ impl<'s> Engine<'s> {
         rest: &[u8],
         scratch: &'a mut Scratch<'s>,
     ) -> Result<LineVerdicts<'a>> {
+        self.claim(scratch);
         self.backend.run(JudgePath { engine: self, origin, rest, matching: &mut scratch.matching })
     }
 

@@ -105,27 +105,12 @@ impl Judge {
         self.engine().explain(url, agent)
     }
 
-    /// Memory from the pool, or new.
-    pub(super) fn take_scratch(&self) -> ScratchCell {
-        self.pool
-            .take_or_else(|| ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch()))
-    }
-
-    /// Returns memory to the pool.
-    pub(super) fn return_scratch(&self, scratch: ScratchCell) {
-        self.pool.put_back(scratch);
-    }
-
-    /// Whether `other` is this judge, or a clone of it.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.engine, &other.engine)
-    }
-
-    /// Calls `work` with memory from the pool.
+    /// Calls `work` with memory from the pool, or new.
     pub(super) fn with_scratch<R>(&self, work: impl for<'s> FnOnce(&Engine<'s>, &mut Scratch<'s>) -> R) -> R {
-        let mut scratch = self.take_scratch();
+        let new = || ScratchCell::new(Arc::clone(&self.engine), |engine| engine.borrow_dependent().scratch());
+        let mut scratch = self.pool.take_or_else(new);
         let result = scratch.with_dependent_mut(|engine, scratch| work(engine.borrow_dependent(), scratch));
-        self.return_scratch(scratch);
+        self.pool.put_back(scratch);
         result
     }
 }

@@ -29,7 +29,7 @@ impl Engine<'_> {
         if rest.first() == Some(&b'/') && backend.is_plain(rest) {
             return self.judge_path(rest, origin, matching, backend);
         }
-        backend.outlined(|| self.judge_path(&self.normal_path(rest), origin, matching, backend))
+        backend.outlined(move || self.judge_path(&self.normal_path(rest), origin, matching, backend))
     }
 
     /// The rest of a URL after its origin as a path in normal form.
@@ -56,16 +56,11 @@ impl Engine<'_> {
             return Ok(origin.verdicts(VerdictBits::Same(Verdict::Allowed)));
         }
         let OriginPolicy::OneSet(one) = &origin.policy else {
-            return backend.outlined(|| self.judge_by_groups(path, origin, matching, backend));
+            return backend.outlined(move || self.judge_by_groups(path, origin, matching, backend));
         };
         let candidate = Candidate::new(path);
-        let rank = match matching.rules.highest_by_ends(one.place, &one.set, candidate) {
-            Some(rank) => rank,
-            None => backend.outlined(|| {
-                matching.rules.highest(one.place, &one.set, candidate, &mut PathSignature::new(), backend)
-            })?,
-        };
-        Ok(origin.verdicts(one.answer(PackedRule::rank_allows(rank))))
+        let allowed = matching.rules.allows(one.place, &one.set, candidate, &mut PathSignature::new(), backend)?;
+        Ok(origin.verdicts(one.answer(allowed)))
     }
 
     /// The verdicts on a path if the agents obey several rule sets, or none.
@@ -113,14 +108,13 @@ pub(crate) fn allows(
     cache: &mut RuleCache,
     backend: impl Backend,
 ) -> Result<bool> {
-    let rank = match rules {
-        Rules::Set(set) => match cache.highest_by_ends(place, set, candidate) {
-            Some(rank) => rank,
-            None => backend.outlined(|| cache.highest(place, set, candidate, signature, backend))?,
-        },
-        Rules::Union(places) => backend.outlined(|| highest_of_union(view, places, candidate, signature, backend))?,
-    };
-    Ok(PackedRule::rank_allows(rank))
+    match rules {
+        Rules::Set(set) => cache.allows(place, set, candidate, signature, backend),
+        Rules::Union(places) => {
+            let rank = backend.outlined(move || highest_of_union(view, places, candidate, signature, backend))?;
+            Ok(PackedRule::rank_allows(rank))
+        }
+    }
 }
 
 /// The highest rank of several rule sets that are judged together.

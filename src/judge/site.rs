@@ -1,7 +1,7 @@
 //! One origin looked up once, for programs that keep their URLs by host: each URL then costs its
 //! path.
 
-use super::line_verdicts::LineVerdicts;
+use super::engine::Engine;
 use super::origin_cache::OriginState;
 use super::owned::Judge;
 use super::verdicts::Verdicts;
@@ -33,7 +33,8 @@ use crate::url::Origin;
 /// ```
 #[derive(Debug)]
 pub struct Site<'j> {
-    pub(super) judge: &'j Judge,
+    judge: &'j Judge,
+    pub(super) engine: &'j Engine<'j>,
     pub(super) state: OriginState<'j>,
 }
 
@@ -55,7 +56,7 @@ impl Judge {
         if let Some((entry, other)) = engine.locate(key, hash_key(key), Probe::SKIPPED, &mut Vec::new())? {
             engine.resolve(&entry, other, &mut state)?;
         }
-        Ok(Site { judge: self, state })
+        Ok(Site { judge: self, engine, state })
     }
 }
 
@@ -72,10 +73,6 @@ impl Site<'_> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn judge(&self, path: &[u8]) -> Result<Verdicts> {
-        self.judge_with(path, Verdicts::new)
-    }
-
-    pub(super) fn judge_with<R>(&self, path: &[u8], map: impl FnOnce(LineVerdicts<'_>) -> R) -> Result<R> {
-        self.judge.with_scratch(|engine, scratch| engine.judge_path_at(&self.state, path, scratch).map(map))
+        self.judge.with_scratch(|engine, scratch| engine.judge_path_at(&self.state, path, scratch).map(Verdicts::new))
     }
 }

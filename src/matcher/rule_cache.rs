@@ -8,6 +8,7 @@
 
 use super::bit_table::BitTable;
 use super::candidate::{Candidate, PathSignature};
+use super::packed_rule::PackedRule;
 use super::rule_set::RuleSet;
 use crate::error::{Error, Result};
 use crate::robots::reference;
@@ -79,35 +80,38 @@ impl RuleCache {
         slot.table.as_deref()
     }
 
-    /// The rank of the rule that decides (0 if none matches), if a few steps tell it, as for most
-    /// paths. Only this is part of the loop over lines: the whole search in it would leave too few
-    /// registers.
-    #[inline(always)]
-    pub(crate) fn highest_by_ends(&mut self, place: u32, set: &RuleSet<'_>, candidate: Candidate<'_>) -> Option<u32> {
-        match self.table(place) {
-            Some(table) => table.highest_by_ends(candidate),
-            None => set.highest_by_first_bytes(candidate),
-        }
-    }
-
-    /// The rank of the rule of a set that decides; 0 if none matches. The path counts for promotion.
+    /// Whether the rules of a set let a path be fetched. The path counts for promotion.
+    ///
+    /// Only the steps that decide most paths are part of the caller's loop. The searches are calls:
+    /// inlined, they would leave the loop too few registers.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes of the set contradict each other.
     #[inline(always)]
-    pub(crate) fn highest(
+    pub(crate) fn allows(
         &mut self,
         place: u32,
         set: &RuleSet<'_>,
         candidate: Candidate<'_>,
         signature: &mut PathSignature,
         backend: impl Backend,
-    ) -> Result<u32> {
+    ) -> Result<bool> {
         if let Some(table) = self.table(place) {
-            return highest_by_table(table, set, candidate, backend);
+            return match table.highest_by_ends(candidate) {
+                Some(rank) => Ok(PackedRule::rank_allows(rank)),
+                None => backend
+                    .outlined(move || highest_by_table(table, set, candidate, backend))
+                    .map(PackedRule::rank_allows),
+            };
         }
-        self.record_hit(place, set, candidate.path)?;
-        set.highest(candidate, signature, backend)
+        if let Some(rank) = set.highest_by_first_bytes(candidate) {
+            return Ok(PackedRule::rank_allows(rank));
+        }
+        let rank = backend.outlined(move || {
+            self.record_hit(place, set, candidate.path)?;
+            set.highest(candidate, signature, backend)
+        });
+        rank.map(PackedRule::rank_allows)
     }
 
     /// Counts a path that reached a rule set that is not promoted.
@@ -227,7 +231,7 @@ mod tests {
         let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
         let hit = |cache: &mut RuleCache, place, path: &[u8]| {
             let backend = AnyBackend::detect();
-            cache.highest(place, &set, Candidate::new(path), &mut PathSignature::new(), backend).unwrap();
+            cache.allows(place, &set, Candidate::new(path), &mut PathSignature::new(), backend).unwrap();
             cache.table(place).is_some()
         };
         let mut alternating = RuleCache::promoting_after(1000);
@@ -280,11 +284,14 @@ mod tests {
                     let (candidate, shown) = (Candidate::new(path), path.escape_ascii());
                     let stored = set.highest(candidate, &mut PathSignature::new(), backend).unwrap();
                     prop_assert_eq!(stored, expected, "stored: {}", shown);
-                    if let Some(rank) = cache.highest_by_ends(8, &set, candidate) {
+                    let allowed = cache.allows(8, &set, candidate, &mut PathSignature::new(), backend).unwrap();
+                    prop_assert_eq!(allowed, PackedRule::rank_allows(expected), "cached: {}", shown);
+                    let Some(table) = cache.table(8) else { continue };
+                    if let Some(rank) = table.highest_by_ends(candidate) {
                         prop_assert_eq!(rank, expected, "by ends: {}", shown);
                     }
-                    let cached = cache.highest(8, &set, candidate, &mut PathSignature::new(), backend).unwrap();
-                    prop_assert_eq!(cached, expected, "cached: {}", shown);
+                    let rank = highest_by_table(table, &set, candidate, backend).unwrap();
+                    prop_assert_eq!(rank, expected, "by table: {}", shown);
                 }
             }
         }
