@@ -3,8 +3,7 @@
 use crate::synthetic::Web;
 use crate::synthetic::random::{Decision, Dice};
 use crate::synthetic::sites::Sites;
-use crate::synthetic::statistics::{CACHE_CONTROL, CAPTURE_SECONDS, REDIRECTS};
-use crate::synthetic::variants::OriginAnswer;
+use crate::synthetic::statistics::{CACHE_CONTROL, CAPTURE_SECONDS, OriginAnswer, REDIRECTS};
 use serde::Serialize;
 
 #[derive(Serialize)]

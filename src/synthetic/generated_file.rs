@@ -3,8 +3,8 @@
 use crate::synthetic::patterns::{PatternStyle, push_path_for, push_pattern};
 use crate::synthetic::random::{Decision, Dice, Quantiles};
 use crate::synthetic::statistics::*;
-use crate::synthetic::variants::SingleRule;
 use crate::synthetic::vocabulary::push_syllables;
+use std::ops::Range;
 
 /// A robots.txt that is not one of the well-known ones. Each rule is a function of the file and its
 /// index, so it can be generated without the others.
@@ -49,7 +49,7 @@ impl GeneratedFile {
             seed,
             number,
             rules,
-            single: if rules == 1 { dice.weighted(SINGLES) } else { SingleRule::Pattern },
+            single: if rules == 1 { dice.weighted(SINGLES) } else { None },
             groups: dice.quantile(&GROUPS) - 1,
             stacked: dice.chance(STACKED),
             groups_are_more: dice.chance(GROUPS_ARE_MORE),
@@ -69,8 +69,8 @@ impl GeneratedFile {
 
     /// The same file without a `Disallow: /` for all agents.
     pub(super) fn open(mut self) -> Self {
-        if self.single == SingleRule::DisallowAll {
-            self.single = SingleRule::DisallowNothing;
+        if self.single == Some(DISALLOW_ALL) {
+            self.single = Some(DISALLOW_NOTHING);
         }
         self
     }
@@ -100,7 +100,7 @@ impl GeneratedFile {
         }
     }
 
-    fn push_global(&self, rules: std::ops::Range<u64>, text: &mut TextWriter<'_>) {
+    fn push_global(&self, rules: Range<u64>, text: &mut TextWriter<'_>) {
         text.line(b"User-agent: *", b"");
         if let Some(seconds) = self.form.crawl_delay {
             text.line(b"Crawl-delay: ", seconds.to_string().as_bytes());
@@ -108,22 +108,19 @@ impl GeneratedFile {
         self.push_rules(self.single, rules, text);
     }
 
-    fn push_rules(&self, single: SingleRule, rules: std::ops::Range<u64>, text: &mut TextWriter<'_>) {
+    /// Appends the rules of a group: a single line, or patterns.
+    fn push_rules(&self, single: SingleRule, rules: Range<u64>, text: &mut TextWriter<'_>) {
         match single {
-            SingleRule::DisallowNothing => text.line(b"Disallow:", b""),
-            SingleRule::AllowAll => text.line(b"Allow: ", b"/"),
-            SingleRule::DisallowAll => text.line(b"Disallow: ", b"/"),
-            SingleRule::Pattern => self.push_patterns(rules, text),
+            Some(line) => text.line(line.as_bytes(), b""),
+            None => {
+                let mut pattern = Vec::new();
+                for rule in rules {
+                    let kind = if self.pattern(rule, &mut pattern) { &b"Allow: "[..] } else { b"Disallow: " };
+                    text.line(kind, &pattern);
+                }
+            }
         }
         text.line(b"", b"");
-    }
-
-    fn push_patterns(&self, rules: std::ops::Range<u64>, text: &mut TextWriter<'_>) {
-        let mut pattern = Vec::new();
-        for rule in rules {
-            let kind = if self.pattern(rule, &mut pattern) { &b"Allow: "[..] } else { b"Disallow: " };
-            text.line(kind, &pattern);
-        }
     }
 
     /// Appends the groups for named agents. Their rules have indices above those of all global
@@ -137,13 +134,15 @@ impl GeneratedFile {
                 let (_, agent) = AGENTS[(first_agent + group as usize) % AGENTS.len()];
                 text.line(b"User-agent: ", agent.as_bytes());
             } else {
-                text.line(b"User-agent: crawler-", &made_up_name(group));
+                let mut name = Vec::new();
+                push_syllables(group, 3, &mut name);
+                text.line(b"User-agent: crawler-", &name);
             }
             if self.stacked && group + 1 < self.groups {
                 continue;
             }
             let (first, rules) = ((group + 1) << 32, dice.quantile(&GROUP_RULES));
-            let single = if self.groups_are_more { SingleRule::Pattern } else { dice.weighted(GROUP_SINGLES) };
+            let single = if self.groups_are_more { None } else { dice.weighted(GROUP_SINGLES) };
             self.push_rules(single, first..first + rules, text);
         }
     }
@@ -156,10 +155,9 @@ impl GeneratedFile {
         self.allowing && (rule == 1 || dice.chance(ALLOWING_RULES))
     }
 
-    /// Appends a path that matches one of the rules for all agents; `false` if there is no such
-    /// pattern.
+    /// Appends a path that matches a rule for all agents; `false` if no such rule has a pattern.
     pub(super) fn push_path_for_a_rule(&self, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
-        if self.single != SingleRule::Pattern || !self.global {
+        if self.single.is_some() || !self.global {
             return false;
         }
         let mut pattern = Vec::new();
@@ -167,12 +165,6 @@ impl GeneratedFile {
         push_path_for(&pattern, dice, out);
         true
     }
-}
-
-fn made_up_name(number: u64) -> Vec<u8> {
-    let mut name = Vec::new();
-    push_syllables(number, 3, &mut name);
-    name
 }
 
 /// Appends lines to a text, up to a limit.

@@ -33,16 +33,14 @@ mod sites;
 mod statistics;
 mod stream;
 mod urls;
-mod variants;
 mod vocabulary;
 
 use catalog::FileCatalog;
 use distributions::{Permutation, Popularity};
 use random::Decision;
 use sites::Sites;
-use statistics::POPULAR_ONE_IN;
+use statistics::{OriginAnswer, POPULAR_ONE_IN};
 use std::io::Read;
-use variants::OriginAnswer;
 
 /// The parameters of a synthetic web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use crate::synthetic::random::Dice;
 use crate::synthetic::statistics::{
     ANCHORED_RULES, CAPITAL_RULES, ESCAPING_RULES, FORMS, PATTERN_LENGTH, PRIVATE_RULES, QUERY_RULES, WILD_RULES,
 };
-use crate::synthetic::variants::WildcardForm;
 use crate::synthetic::vocabulary::{FILE_ENDINGS, PARAMETERS, PRIVATE, WORDS, push_number, push_path};
 
 /// The kinds of patterns in a file.
@@ -31,32 +30,21 @@ pub(super) fn push_pattern(style: PatternStyle, first: bool, dice: &mut Dice, ou
     }
 }
 
-/// Appends a pattern with wildcards; returns whether it has a file extension.
-fn push_wild(form: WildcardForm, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
+/// Appends a pattern of one of the [`FORMS`]; returns whether it ends in a file extension.
+fn push_wild(form: &str, dice: &mut Dice, out: &mut Vec<u8>) -> bool {
     // Two words, because the vocabulary is small: one word would match every other URL.
     let words = [dice.one_of(&WORDS), dice.one_of(&WORDS)].join("-");
-    let word = words.as_bytes();
-    let parameter = dice.one_of(&PARAMETERS).as_bytes();
-    let ending = dice.one_of(&FILE_ENDINGS).as_bytes();
-    if matches!(
-        form,
-        WildcardForm::Under | WildcardForm::Within | WildcardForm::WithinTwice | WildcardForm::WithinEnding
-    ) {
-        push_plain(dice, out);
+    let (parameter, ending) = (dice.one_of(&PARAMETERS), dice.one_of(&FILE_ENDINGS));
+    for byte in form.bytes() {
+        match byte {
+            b'P' => push_plain(dice, out),
+            b'W' => out.extend_from_slice(words.as_bytes()),
+            b'Q' => out.extend_from_slice(parameter.as_bytes()),
+            b'E' => out.extend_from_slice(ending.as_bytes()),
+            byte => out.push(byte),
+        }
     }
-    let parts: &[&[u8]] = match form {
-        WildcardForm::Anywhere => &[b"/*/", word],
-        WildcardForm::AnywhereTwice => &[b"/*-", word, b"*"],
-        WildcardForm::AnywhereParameter => &[b"/*?", parameter, b"="],
-        WildcardForm::AnywhereEnding => &[b"/*", ending],
-        WildcardForm::BareParameter => &[b"*?", parameter, b"="],
-        WildcardForm::Under => &[b"*"],
-        WildcardForm::Within => &[b"*/", word, b"/"],
-        WildcardForm::WithinTwice => &[b"*", word, b"*"],
-        WildcardForm::WithinEnding => &[b"*", ending],
-    };
-    parts.iter().for_each(|part| out.extend_from_slice(part));
-    matches!(form, WildcardForm::AnywhereEnding | WildcardForm::WithinEnding)
+    form.ends_with('E')
 }
 
 fn push_plain(dice: &mut Dice, out: &mut Vec<u8>) {

@@ -1,8 +1,9 @@
 //! Sites: their names, their origins, and the answer of each origin.
 
 use crate::synthetic::random::{Decision, Dice, hash};
-use crate::synthetic::statistics::{ANSWERS, ENDINGS, IDN_EVERY, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY};
-use crate::synthetic::variants::OriginAnswer;
+use crate::synthetic::statistics::{
+    ANSWERS, ENDINGS, IDN_EVERY, OriginAnswer, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY,
+};
 use crate::synthetic::vocabulary::{SYLLABLES, WORDS, push_syllables, read_syllables};
 
 /// One origin of a site.

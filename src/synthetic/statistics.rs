@@ -5,7 +5,19 @@
 //! million real URLs. Figures that could not be measured are "assumed".
 
 use crate::synthetic::random::Quantiles;
-use crate::synthetic::variants::{Oddity, OriginAnswer, SingleRule, WildcardForm};
+
+/// The answer of an origin to a request for its robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OriginAnswer {
+    /// 200 with a robots.txt.
+    Robots,
+    /// 200 with an HTML page.
+    Page,
+    /// A status other than 2xx and 3xx.
+    Status(u16),
+    /// No answer.
+    Failed,
+}
 
 /// Answers of origins that do not redirect (measured on 15,838 hosts, 2020 to 2025; the split of
 /// 4xx and 5xx assumed). With redirects, 56 % of all captures are robots.txt files, as in Common
@@ -53,6 +65,12 @@ pub(super) const FAMILIES: &[&str] = &[
     "User-agent: *\nDisallow: /\n",
 ];
 
+/// The line of a group with only one rule; `None` if that rule has a pattern.
+pub(super) type SingleRule = Option<&'static str>;
+pub(super) const DISALLOW_NOTHING: &str = "Disallow:";
+pub(super) const DISALLOW_ALL: &str = "Disallow: /";
+const ALLOW_ALL: &str = "Allow: /";
+
 /// Rules in groups for all agents: measured 1 / 3 / 41 / 232 at 10, 50, 90 and 99 %. The tail is
 /// adjusted to the means, and ends at the size limit of 500 KiB.
 pub(super) const GLOBAL_RULES: Quantiles =
@@ -69,7 +87,7 @@ pub(super) const GROUPS: Quantiles =
     Quantiles(&[(0.0, 1.0), (0.6, 1.01), (0.75, 2.5), (0.9, 7.0), (0.99, 42.0), (0.9995, 200.0), (1.0, 1000.0)]);
 /// The rule of such a group with only one (measured: `Disallow: /` is the most frequent).
 pub(super) const GROUP_SINGLES: &[(u64, SingleRule)] =
-    &[(78, SingleRule::DisallowAll), (11, SingleRule::DisallowNothing), (11, SingleRule::AllowAll)];
+    &[(78, Some(DISALLOW_ALL)), (11, Some(DISALLOW_NOTHING)), (11, Some(ALLOW_ALL))];
 /// Rules of such a group with more than one (measured: 1 / 1 / 11 / 96 over all groups).
 pub(super) const GROUP_RULES: Quantiles = Quantiles(&[(0.0, 2.0), (0.5, 6.0), (0.9, 40.0), (0.98, 96.0), (1.0, 200.0)]);
 /// Files with such larger groups (assumed, so that a file has 1 / 5 / 63 / 648 rules).
@@ -84,29 +102,26 @@ pub(super) const SECOND_GLOBAL: f64 = 0.043;
 
 /// The rule of a group for all agents with only one (measured: `Disallow:`, `Allow: /`,
 /// `Disallow: /`).
-pub(super) const SINGLES: &[(u64, SingleRule)] = &[
-    (35, SingleRule::DisallowNothing),
-    (20, SingleRule::AllowAll),
-    (3, SingleRule::DisallowAll),
-    (42, SingleRule::Pattern),
-];
+pub(super) const SINGLES: &[(u64, SingleRule)] =
+    &[(35, Some(DISALLOW_NOTHING)), (20, Some(ALLOW_ALL)), (3, Some(DISALLOW_ALL)), (42, None)];
 
 /// Files with wildcards, by their number of rules for all agents (measured: 41 % of all files).
 pub(super) const WILD_FILES: &[(u64, f64)] = &[(2, 0.2), (20, 0.62), (100, 0.88), (u64::MAX, 0.95)];
 /// The share of their rules with wildcards (measured: 24.4 % of all rules).
 pub(super) const WILD_RULES: f64 = 0.32;
-/// Positions of wildcards (measured over all rules: 12 % begin with `/*` or `*`, 10 % end with `*`,
-/// 5 % have only a final `*`, 7 % have two or more).
-pub(super) const FORMS: &[(u64, WildcardForm)] = &[
-    (12, WildcardForm::Anywhere),
-    (15, WildcardForm::AnywhereTwice),
-    (10, WildcardForm::AnywhereParameter),
-    (6, WildcardForm::AnywhereEnding),
-    (7, WildcardForm::BareParameter),
-    (20, WildcardForm::Under),
-    (13, WildcardForm::Within),
-    (11, WildcardForm::WithinTwice),
-    (6, WildcardForm::WithinEnding),
+/// Patterns with wildcards (measured over all rules: 12 % begin with `/*` or `*`, 10 % end with `*`,
+/// 5 % have only a final `*`, 7 % have two or more). `P` is a plain pattern, `W` two words, `Q` the
+/// name of a query parameter, `E` a file extension.
+pub(super) const FORMS: &[(u64, &str)] = &[
+    (12, "/*/W"),
+    (15, "/*-W*"),
+    (10, "/*?Q="),
+    (6, "/*E"),
+    (7, "*?Q="),
+    (20, "P*"),
+    (13, "P*/W/"),
+    (11, "P*W*"),
+    (6, "P*E"),
 ];
 /// Files with `$` at the end of patterns, and the share of their rules, in addition to all patterns
 /// with a file extension (measured: 13.9 % of files, 2.9 % of rules).
@@ -140,57 +155,21 @@ pub(super) const CRAWL_DELAYS: &[u64] = &[1, 2, 5, 10, 10, 10, 20, 20, 30, 60];
 pub(super) const COMMENTS: Quantiles = Quantiles(&[(0.0, 1.0), (0.65, 1.01), (0.9, 6.0), (0.99, 28.0), (1.0, 120.0)]);
 
 /// Agents in their usual spelling, and the number of files that name each (measured).
+#[rustfmt::skip]
 pub(super) const AGENTS: &[(u64, &str)] = &[
-    (1592, "GPTBot"),
-    (1565, "CCBot"),
-    (1422, "Googlebot"),
-    (1119, "AhrefsBot"),
-    (1040, "AdsBot-Google"),
-    (994, "ChatGPT-User"),
-    (965, "Google-Extended"),
-    (806, "MJ12bot"),
-    (795, "anthropic-ai"),
-    (682, "FacebookBot"),
-    (661, "AdsBot-Google-Mobile"),
-    (656, "ia_archiver"),
-    (652, "dotbot"),
-    (648, "msnbot"),
-    (645, "Mediapartners-Google"),
-    (644, "Claude-Web"),
-    (615, "PerplexityBot"),
-    (606, "Twitterbot"),
-    (590, "Bytespider"),
-    (588, "cohere-ai"),
-    (583, "ClaudeBot"),
-    (568, "bingbot"),
-    (558, "PetalBot"),
-    (552, "Amazonbot"),
-    (539, "SemrushBot"),
-    (490, "Baiduspider"),
-    (459, "Yandex"),
-    (446, "omgilibot"),
-    (437, "Applebot"),
-    (436, "omgili"),
-    (381, "BLEXBot"),
-    (359, "Googlebot-Image"),
-    (357, "360Spider"),
-    (327, "Applebot-Extended"),
-    (298, "Nutch"),
-    (286, "Slurp"),
-    (282, "ImagesiftBot"),
-    (273, "Diffbot"),
-    (266, "facebookexternalhit"),
-    (247, "YouBot"),
-    (243, "Sogou web spider"),
-    (237, "WebCopier"),
-    (233, "Offline Explorer"),
-    (229, "magpie-crawler"),
-    (228, "rogerbot"),
-    (223, "MSIECrawler"),
-    (222, "HTTrack"),
-    (219, "Pinterest"),
-    (217, "DataForSeoBot"),
-    (215, "TurnitinBot"),
+    (1592, "GPTBot"), (1565, "CCBot"), (1422, "Googlebot"), (1119, "AhrefsBot"),
+    (1040, "AdsBot-Google"), (994, "ChatGPT-User"), (965, "Google-Extended"), (806, "MJ12bot"),
+    (795, "anthropic-ai"), (682, "FacebookBot"), (661, "AdsBot-Google-Mobile"),
+    (656, "ia_archiver"), (652, "dotbot"), (648, "msnbot"), (645, "Mediapartners-Google"),
+    (644, "Claude-Web"), (615, "PerplexityBot"), (606, "Twitterbot"), (590, "Bytespider"),
+    (588, "cohere-ai"), (583, "ClaudeBot"), (568, "bingbot"), (558, "PetalBot"), (552, "Amazonbot"),
+    (539, "SemrushBot"), (490, "Baiduspider"), (459, "Yandex"), (446, "omgilibot"),
+    (437, "Applebot"), (436, "omgili"), (381, "BLEXBot"), (359, "Googlebot-Image"),
+    (357, "360Spider"), (327, "Applebot-Extended"), (298, "Nutch"), (286, "Slurp"),
+    (282, "ImagesiftBot"), (273, "Diffbot"), (266, "facebookexternalhit"), (247, "YouBot"),
+    (243, "Sogou web spider"), (237, "WebCopier"), (233, "Offline Explorer"),
+    (229, "magpie-crawler"), (228, "rogerbot"), (223, "MSIECrawler"), (222, "HTTrack"),
+    (219, "Pinterest"), (217, "DataForSeoBot"), (215, "TurnitinBot"),
 ];
 
 /// Bytes of path and query of a URL: between the two largest lists measured, 8 / 32 / 79 / 121 and
@@ -214,6 +193,21 @@ pub(super) const QUERY_LENGTH: Quantiles =
 pub(super) const AIMED: f64 = 0.02;
 /// URLs with upper-case words in the path (measured: 14 % and 52 %).
 pub(super) const CAPITAL_PATH: f64 = 0.25;
+/// An unusual property of a line in the list of URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Oddity {
+    Nothing,
+    Escapes,
+    Fragment,
+    RawNonAscii,
+    CapitalHost,
+    DefaultPort,
+    OtherPort,
+    Space,
+    User,
+    NotAUrl,
+}
+
 /// Unusual properties, per 100,000 lines (measured, between the two lists; lines that are no URLs
 /// are assumed).
 pub(super) const ODDITIES: &[(u64, Oddity)] = &[

@@ -2,8 +2,9 @@
 
 use crate::synthetic::random::{Decision, Dice};
 use crate::synthetic::sites::{SiteOrigin, Sites};
-use crate::synthetic::statistics::{AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, PATH_LENGTH, QUERY, QUERY_LENGTH};
-use crate::synthetic::variants::Oddity;
+use crate::synthetic::statistics::{
+    AIMED, CAPITAL_PATH, MAIN_ORIGIN, ODDITIES, Oddity, PATH_LENGTH, QUERY, QUERY_LENGTH,
+};
 use crate::synthetic::vocabulary::{push_path, push_query};
 use crate::synthetic::{Order, Web};
 
