@@ -2,13 +2,12 @@
 //!
 //! All workers judge, and one more thread copies the existing columns meanwhile.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::parquet::columns::ColumnEncoders;
 use crate::parquet::input::{ParquetInput, bad, guard};
-use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups};
+use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
-use crate::parquet::verdicts::judge_batch;
 use crate::parquet::{ParquetFilter, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
@@ -71,7 +70,10 @@ fn judge(
         || engine.scratch(),
         |block, scratch| {
             block.columns = filter.columns.batch(engine.agents().len(), block.urls.rows);
-            block.stats = judge_batch(engine, filter.criterion, &block.urls, scratch, &mut block.columns)?;
+            let columns = &mut block.columns;
+            block.stats = judge_batch(engine, filter.criterion, &block.urls, scratch, |rows, verdicts| {
+                columns.set(rows, verdicts);
+            })?;
             block.columns.drop_nulls();
             Ok(())
         },
@@ -109,5 +111,5 @@ fn cut_off() -> Error {
 }
 
 fn is_cut_off(err: &Error) -> bool {
-    matches!(err.kind(), crate::error::ErrorKind::Io(err) if err.kind() == std::io::ErrorKind::ConnectionAborted)
+    matches!(err.kind(), ErrorKind::Io(err) if err.kind() == std::io::ErrorKind::ConnectionAborted)
 }

@@ -20,7 +20,7 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 const HEADER_TYPE: usize = 1;
 const HEADER: usize = 2;
 const IS_SCHEMA: u8 = 1;
-const VERSION_5: u16 = 4;
+const VERSION_5: u32 = 4;
 
 /// Members of `Schema`: byte order and columns; its metadata and its features, which are only
 /// referred to.
@@ -57,7 +57,7 @@ fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
     let schema = old.follow(old.member(root, HEADER)?)?;
     let fields = old.vector(old.follow(old.member(schema, FIELDS)?)?)?;
     let byte_order = match old.optional(schema, BYTE_ORDER)? {
-        Some(place) => old.short(place)?,
+        Some(place) => old.short(place)?.into(),
         None => 0,
     };
     let [metadata, features] = OTHERS.map(|member| old.optional(schema, member));
@@ -65,9 +65,9 @@ fn extend(old: FlatbufferReader<'_>, columns: &[TypePtr]) -> Option<Vec<u8>> {
 
     let mut new = FlatbufferWriter::default();
     let root = new.reference();
-    let message = new.table(root, &[Member::Short(VERSION_5), Member::Byte(IS_SCHEMA), Member::Reference]);
+    let message = new.table(root, &[Member::Number(VERSION_5), Member::Number(IS_SCHEMA.into()), Member::Reference]);
     let kept = others.map(|place| if place.is_some() { Member::Reference } else { Member::Absent });
-    let members = [Member::Short(byte_order), Member::Reference, kept[0], kept[1]];
+    let members = [Member::Number(byte_order), Member::Reference, kept[0], kept[1]];
     let schema = new.table(member_of(message, HEADER), &members);
     for (member, place) in OTHERS.into_iter().zip(others) {
         if let Some(place) = place {
@@ -87,12 +87,11 @@ fn write_field(new: &mut FlatbufferWriter, reference: usize, column: &Type) {
         Some(LogicalType::Integer(integer)) => integer.bit_width.unsigned_abs().into(),
         _ => 64,
     };
-    let nullable = Member::Byte(1);
-    let members =
-        [Member::Reference, nullable, Member::Byte(IS_INT), Member::Reference, Member::Absent, Member::Reference];
+    let (nullable, kind) = (Member::Number(1), Member::Number(IS_INT.into()));
+    let members = [Member::Reference, nullable, kind, Member::Reference, Member::Absent, Member::Reference];
     let field = new.table(reference, &members);
     new.text(member_of(field, NAME), column.name());
-    new.table(member_of(field, TYPE), &[Member::Long(bits), Member::Byte(1)]);
+    new.table(member_of(field, TYPE), &[Member::Number(bits), Member::Number(1)]);
     new.vector(member_of(field, CHILDREN), 0);
 }
 

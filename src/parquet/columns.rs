@@ -6,11 +6,11 @@ use crate::error::{Remedy, Result};
 use crate::judge::LineVerdicts;
 use crate::parquet::input::{bad, table_error};
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
-use crate::parquet::verdicts::VerdictSink;
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::ColumnWriter;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,15 +64,13 @@ impl VerdictColumns {
             Self::Bits => (vec![0; rows], Vec::new()),
             Self::Int8 => (Vec::new(), vec![vec![0; rows]; agents]),
         };
-        VerdictBatch { judged: 0, levels: vec![0; rows], bits, flags }
+        VerdictBatch { levels: vec![0; rows], bits, flags }
     }
 }
 
 /// The values of the new columns for the rows of a batch.
 #[derive(Debug, Default)]
 pub(super) struct VerdictBatch {
-    /// The number of rows judged so far.
-    judged: usize,
     /// The definition level of each row: 1 if there is a verdict, else 0.
     levels: Vec<i16>,
     /// The mask of each row. [`drop_nulls`](Self::drop_nulls) removes those of rows without a
@@ -82,30 +80,11 @@ pub(super) struct VerdictBatch {
     flags: Vec<Vec<i32>>,
 }
 
-impl VerdictSink for VerdictBatch {
-    #[inline]
-    fn push(&mut self, verdicts: &LineVerdicts<'_>, rows: usize) {
-        let from = self.judged;
-        self.judged += rows;
-        fill(&mut self.levels, from, rows, i16::from(verdicts.unjudged().is_none()));
-        fill(&mut self.bits, from, rows, verdicts.mask());
-        for (agent, flags) in self.flags.iter_mut().enumerate() {
-            fill(flags, from, rows, i32::from(verdicts.may_fetch(agent)));
-        }
-    }
-
-    fn set(&mut self, row: usize, verdicts: &LineVerdicts<'_>) {
-        let judged = std::mem::replace(&mut self.judged, row);
-        self.push(verdicts, 1);
-        self.judged = judged;
-    }
-}
-
 /// Sets the values of neighbouring rows, mostly of one row. Does nothing if the column is not in
 /// use.
 #[inline]
-fn fill<T: Copy>(column: &mut [T], from: usize, rows: usize, value: T) {
-    match column.get_mut(from..from + rows) {
+fn fill<T: Copy>(column: &mut [T], rows: &Range<usize>, value: T) {
+    match column.get_mut(rows.clone()) {
         Some([one]) => *one = value,
         Some(many) => many.fill(value),
         None => {}
@@ -113,6 +92,16 @@ fn fill<T: Copy>(column: &mut [T], from: usize, rows: usize, value: T) {
 }
 
 impl VerdictBatch {
+    /// Sets the verdicts of neighbouring rows.
+    #[inline]
+    pub(super) fn set(&mut self, rows: Range<usize>, verdicts: &LineVerdicts<'_>) {
+        fill(&mut self.levels, &rows, i16::from(verdicts.unjudged().is_none()));
+        fill(&mut self.bits, &rows, verdicts.mask());
+        for (agent, flags) in self.flags.iter_mut().enumerate() {
+            fill(flags, &rows, i32::from(verdicts.may_fetch(agent)));
+        }
+    }
+
     /// Removes the values of null rows, which the format does not store.
     pub(super) fn drop_nulls(&mut self) {
         if self.levels.contains(&0) {

@@ -63,9 +63,8 @@ impl FlatbufferReader<'_> {
 #[derive(Clone, Copy)]
 pub(super) enum Member {
     Absent,
-    Byte(u8),
-    Short(u16),
-    Long(u32),
+    /// A number of any width: in little endian, the bytes after a narrower one are 0.
+    Number(u32),
     /// A reference whose target is set later.
     Reference,
 }
@@ -142,9 +141,7 @@ impl FlatbufferWriter {
         for member in members {
             self.align();
             match *member {
-                Member::Byte(byte) => self.write_u32(byte.into()),
-                Member::Short(short) => self.write_u32(short.into()),
-                Member::Long(long) => self.write_u32(long),
+                Member::Number(number) => self.write_u32(number),
                 Member::Absent | Member::Reference => self.write_u32(0),
             }
         }

@@ -1,7 +1,6 @@
 //! Opens and checks a Parquet file: its schema, its row groups, and the column of URLs.
 
-use crate::error::Remedy;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{ENOUGH, FileFormat, PARQUET_MAGIC};
 use crate::parquet::chunks::ParquetFile;
 use crate::records::{RecordOptions, UrlComposer};

@@ -15,10 +15,8 @@ mod table;
 mod tally;
 mod urls;
 mod values;
-mod verdicts;
 
-use crate::error::Remedy;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::filter::output::Criterion;
 use crate::filter::{Keep, Require};
 use crate::judge::Judge;
@@ -164,7 +162,7 @@ impl<'f> ParquetFilter<'f> {
             return Ok(());
         }
         let what = format!("none of the {} rows has a URL in the column", stats.lines);
-        let err = crate::error::Error::from(ErrorKind::BadTable(what)).with_remedy(Remedy::NameColumn);
+        let err = Error::from(ErrorKind::BadTable(what)).with_remedy(Remedy::NameColumn);
         Err(inputs.iter().fold(err, |err, input| err.at(&input.path)))
     }
 
@@ -187,7 +185,7 @@ fn same_schema(inputs: &[ParquetInput]) -> Result<&ParquetInput> {
         |input: &&ParquetInput| input.schema().root_schema().get_fields() != first.schema().root_schema().get_fields();
     if let Some(other) = inputs.iter().find(differs) {
         let what = format!("its columns differ from those of {}; give each an output of its own", first.path.display());
-        return Err(crate::error::Error::from(ErrorKind::BadTable(what)).at(&other.path));
+        return Err(Error::from(ErrorKind::BadTable(what)).at(&other.path));
     }
     Ok(first)
 }

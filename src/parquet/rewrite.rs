@@ -11,6 +11,7 @@ use parquet::data_type::DataType;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::reader::SerializedPageReader;
+use parquet::schema::types::ColumnDescriptor;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,25 +38,21 @@ pub(super) fn column(
     let descr = input.schema().column(column);
     let indexed = input.meta.page_index_for_row_group(row_group).column_index(column).is_some();
     let properties = Arc::new(properties(chunk, indexed, verdicts.len()));
-    let part = |target: &ColumnTarget<'_>| ColumnPart {
-        verdict: target.verdict,
-        writer: ChunkWriter::new(&descr, &properties, target.out),
-    };
+    let part = |target: &ColumnTarget<'_>| (target.verdict, ChunkWriter::new(&descr, &properties, target.out));
     let mut parts: Vec<_> = targets.iter().map(part).collect();
     let pages = SerializedPageReader::new(Arc::new(input.chunks.clone()), chunk, verdicts.len(), None);
     let reader = get_column_reader(descr.clone(), Box::new(pages.map_err(table_error)?));
-    let max = MaxLevels { definition: descr.max_def_level(), repetition: descr.max_rep_level() };
     match reader {
-        ColumnReader::BoolColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
-        ColumnReader::Int32ColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
-        ColumnReader::Int64ColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
-        ColumnReader::Int96ColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
-        ColumnReader::FloatColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
-        ColumnReader::DoubleColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
-        ColumnReader::ByteArrayColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => split_rows(reader, max, verdicts, &mut parts),
+        ColumnReader::BoolColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::Int32ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::Int64ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::Int96ColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::FloatColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::DoubleColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::ByteArrayColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => split_rows(reader, &descr, verdicts, &mut parts),
     }?;
-    parts.into_iter().map(|part| part.writer.close().map_err(table_error)).collect()
+    parts.into_iter().map(|(_, writer)| writer.close().map_err(table_error)).collect()
 }
 
 /// The properties of a new chunk, which are those of the chunk it is made from.
@@ -94,19 +91,6 @@ fn is_special(encoding: Encoding) -> bool {
     matches!(encoding, BYTE_STREAM_SPLIT | DELTA_BINARY_PACKED | DELTA_BYTE_ARRAY | DELTA_LENGTH_BYTE_ARRAY)
 }
 
-/// The rows for one target.
-struct ColumnPart {
-    verdict: Verdict,
-    writer: ChunkWriter,
-}
-
-/// The highest levels of a column.
-#[derive(Clone, Copy)]
-struct MaxLevels {
-    definition: i16,
-    repetition: i16,
-}
-
 /// The values that one target gets next.
 struct ValueBuffer<T: DataType> {
     values: Vec<T::T>,
@@ -114,13 +98,14 @@ struct ValueBuffer<T: DataType> {
     repetitions: Vec<i16>,
 }
 
-/// Reads a column in steps and writes each row to the part of its verdict.
+/// Reads a column in steps and writes each row to the writer for its verdict.
 fn split_rows<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
-    max: MaxLevels,
+    descr: &ColumnDescriptor,
     verdicts: &[Verdict],
-    parts: &mut [ColumnPart],
+    parts: &mut [(Verdict, ChunkWriter)],
 ) -> Result<()> {
+    let (max_definition, max_repetition) = (descr.max_def_level(), descr.max_rep_level());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
     let empty = || ValueBuffer::<T> { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() };
     let mut buffers: Vec<ValueBuffer<T>> = parts.iter().map(|_| empty()).collect();
@@ -128,22 +113,21 @@ fn split_rows<T: DataType>(
         values.clear();
         definitions.clear();
         repetitions.clear();
-        let levels = (Some(&mut definitions), Some(&mut repetitions));
-        let (records, ..) =
-            reader.read_records(verdicts.len(), levels.0, levels.1, &mut values).map_err(table_error)?;
-        if records != verdicts.len() {
+        let wanted = verdicts.len();
+        let read = reader.read_records(wanted, Some(&mut definitions), Some(&mut repetitions), &mut values);
+        if read.map_err(table_error)?.0 != wanted {
             return bad("damaged: a column ends before its row group does");
         }
         let mut left = values.drain(..);
         let mut level = 0;
         for verdict in verdicts {
-            let part = parts.iter().position(|part| part.verdict == *verdict);
+            let part = parts.iter().position(|(wanted, _)| wanted == verdict);
             let mut buffer = part.map(|part| &mut buffers[part]);
             // A repetition level above 0 continues the row.
             let start = level;
             while level == start || repetitions.get(level).is_some_and(|repetition| *repetition > 0) {
-                let definition = if max.definition > 0 { definitions.get(level).copied().unwrap_or(0) } else { 0 };
-                let value = if definition == max.definition { left.next() } else { None };
+                let definition = if max_definition > 0 { definitions.get(level).copied().unwrap_or(0) } else { 0 };
+                let value = if definition == max_definition { left.next() } else { None };
                 if let Some(buffer) = &mut buffer {
                     buffer.values.extend(value);
                     buffer.definitions.push(definition);
@@ -153,11 +137,11 @@ fn split_rows<T: DataType>(
             }
         }
         drop(left);
-        for (part, buffer) in parts.iter_mut().zip(&mut buffers) {
-            let definitions = (max.definition > 0).then_some(buffer.definitions.as_slice());
-            let repetitions = (max.repetition > 0).then_some(buffer.repetitions.as_slice());
+        for ((_, chunk), buffer) in parts.iter_mut().zip(&mut buffers) {
+            let definitions = (max_definition > 0).then_some(buffer.definitions.as_slice());
+            let repetitions = (max_repetition > 0).then_some(buffer.repetitions.as_slice());
             if !buffer.definitions.is_empty() {
-                let writer = get_typed_column_writer_mut::<T>(&mut part.writer.writer);
+                let writer = get_typed_column_writer_mut::<T>(&mut chunk.writer);
                 writer.write_batch(&buffer.values, definitions, repetitions).map_err(table_error)?;
             }
             buffer.values.clear();

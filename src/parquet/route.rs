@@ -4,14 +4,12 @@
 
 use crate::atomic::commit_all;
 use crate::error::Result;
-use crate::filter::output::Criterion;
-use crate::judge::{LineVerdicts, Verdict};
+use crate::judge::Verdict;
 use crate::parquet::input::{ParquetInput, guard, table_error};
 use crate::parquet::rewrite::{self, ColumnTarget};
-use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups};
+use crate::parquet::row_groups::{RowGroupId, RowGroupSource, all_row_groups, judge_batch};
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::TableWriter;
-use crate::parquet::verdicts::{VerdictSink, judge_batch};
 use crate::parquet::{ParquetFilter, ParquetOutputs, same_schema};
 use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
@@ -71,9 +69,11 @@ fn judge_row_group(
         vec![id],
         || engine.scratch(),
         |block, scratch| {
-            block.verdicts.clear();
-            let mut sink = RowVerdicts { criterion, agents: engine.agents().len(), rows: &mut block.verdicts };
-            block.stats = judge_batch(engine, criterion, &block.urls, scratch, &mut sink)?;
+            let all = &mut block.verdicts;
+            all.resize(block.urls.rows, Verdict::Invalid);
+            block.stats = judge_batch(engine, criterion, &block.urls, scratch, |rows, verdicts| {
+                all[rows].fill(criterion.line_verdict(verdicts, engine.agents().len()));
+            })?;
             Ok(())
         },
         |item| {
@@ -85,25 +85,6 @@ fn judge_row_group(
         },
     )?;
     Ok(all)
-}
-
-/// One verdict per row.
-struct RowVerdicts<'r> {
-    criterion: Criterion,
-    agents: usize,
-    rows: &'r mut Vec<Verdict>,
-}
-
-impl VerdictSink for RowVerdicts<'_> {
-    #[inline]
-    fn push(&mut self, verdicts: &LineVerdicts<'_>, rows: usize) {
-        let end = self.rows.len() + rows;
-        self.rows.resize(end, self.criterion.line_verdict(verdicts, self.agents));
-    }
-
-    fn set(&mut self, row: usize, verdicts: &LineVerdicts<'_>) {
-        self.rows[row] = self.criterion.line_verdict(verdicts, self.agents);
-    }
 }
 
 /// Writes the rows of a row group to the outputs of their verdicts.

@@ -1,15 +1,18 @@
-//! Parquet row groups as a source of the ordered pipeline.
+//! Parquet row groups as a source of the ordered pipeline, and the judging of their rows.
 //!
 //! A column can be read only from its start, so one worker at a time reads a row group. Reading
 //! takes longer than judging, so idle workers read the next row groups meanwhile.
 
 use crate::error::Result;
-use crate::judge::Verdict;
+use crate::filter::output::Criterion;
+use crate::judge::engine::{Engine, Scratch};
+use crate::judge::{LineVerdicts, Stage, Verdict};
 use crate::parquet::columns::VerdictBatch;
 use crate::parquet::input::{ParquetInput, guard};
-use crate::parquet::urls::{UrlBatch, UrlReader, UrlText};
+use crate::parquet::urls::{UrlBatch, UrlReader};
 use crate::pipeline::FilterStats;
 use crate::pipeline::source::BlockSource;
+use std::ops::Range;
 
 /// Blocks in flight per worker beyond which no later row group is read: some 5 MiB per worker.
 const IN_FLIGHT_PER_WORKER: usize = 16;
@@ -40,8 +43,8 @@ pub(super) struct RowBlock {
     pub columns: VerdictBatch,
     /// One verdict per row, for a filter.
     pub verdicts: Vec<Verdict>,
-    /// The disallowed URLs, for a report.
-    pub disallowed: UrlText,
+    /// The disallowed URLs as places in the text of `urls`, for a report.
+    pub disallowed: Vec<Range<usize>>,
 }
 
 /// Reads the URLs of row groups, one batch per block.
@@ -78,4 +81,36 @@ impl BlockSource for RowGroupSource<'_> {
     fn max_in_flight(&self, threads: usize) -> usize {
         threads * IN_FLIGHT_PER_WORKER
     }
+}
+
+/// Judges a batch and counts its rows. Calls `each` with rows that have the same verdicts; a row
+/// with a long value comes twice, and its second verdicts count.
+pub(super) fn judge_batch<'s>(
+    judge: &Engine<'s>,
+    criterion: Criterion,
+    batch: &UrlBatch,
+    scratch: &mut Scratch<'s>,
+    mut each: impl FnMut(Range<usize>, &LineVerdicts<'_>),
+) -> Result<FilterStats> {
+    let mut stats = FilterStats { bytes: batch.bytes, ..FilterStats::default() };
+    let mut row = 0;
+    judge.judge_lines(&batch.text, Stage::Match, scratch, |lines, verdicts| {
+        criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);
+        if verdicts.unjudged() == Some(Verdict::Invalid) {
+            stats.count_blank(&batch.text, lines);
+        }
+        each(row..row + lines.ends.len(), &verdicts);
+        row += lines.ends.len();
+    })?;
+    // The line of a long value is empty, so it was counted as a blank line. Now the value itself is
+    // judged.
+    for (row, value) in &batch.long {
+        let verdicts = judge.judge(value.data(), scratch)?;
+        stats.lines -= 1;
+        stats.invalid -= 1;
+        stats.blank -= 1;
+        criterion.count(&verdicts, 1, &mut stats);
+        each(*row..row + 1, &verdicts);
+    }
+    Ok(stats)
 }

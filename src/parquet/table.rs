@@ -8,9 +8,8 @@ use crate::parquet::input::{ParquetInput, bad, table_error};
 use crate::parquet::spool::EncodedChunk;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::writer::ColumnCloseResult;
-use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
-use parquet::file::reader::ChunkReader;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 use std::path::{Path, PathBuf};
@@ -69,34 +68,24 @@ impl TableWriter {
     }
 }
 
+/// Copies the column chunks of a row group, with their page indexes and Bloom filters.
 fn splice(group: &mut SerializedRowGroupWriter<'_, AtomicFile>, input: &ParquetInput, number: usize) -> Result<()> {
     let row_group = input.meta.row_group(number);
+    let index = input.meta.page_index_for_row_group(number);
     let source = input.chunks.with_large_buffer();
     for column in 0..row_group.num_columns() {
-        let metadata = chunk_metadata(input, number, row_group, column, &source)?;
+        let chunk = row_group.column(column);
+        let metadata = ColumnCloseResult {
+            bytes_written: chunk.compressed_size() as u64,
+            rows_written: row_group.num_rows() as u64,
+            metadata: with_ordered_offsets(chunk)?,
+            bloom_filter: Sbbf::read_from_column_chunk(chunk, &source).map_err(table_error)?,
+            column_index: index.column_index(column).cloned(),
+            offset_index: index.offset_index(column).cloned(),
+        };
         group.append_column(&source, metadata).map_err(table_error)?;
     }
     Ok(())
-}
-
-/// The metadata of a column chunk, with page indexes and Bloom filter.
-fn chunk_metadata(
-    input: &ParquetInput,
-    number: usize,
-    row_group: &RowGroupMetaData,
-    column: usize,
-    source: &impl ChunkReader,
-) -> Result<ColumnCloseResult> {
-    let chunk = row_group.column(column);
-    let index = input.meta.page_index_for_row_group(number);
-    Ok(ColumnCloseResult {
-        bytes_written: chunk.compressed_size() as u64,
-        rows_written: row_group.num_rows() as u64,
-        metadata: with_ordered_offsets(chunk)?,
-        bloom_filter: Sbbf::read_from_column_chunk(chunk, source).map_err(table_error)?,
-        column_index: index.column_index(column).cloned(),
-        offset_index: index.offset_index(column).cloned(),
-    })
 }
 
 /// The metadata of a chunk with the data pages after the dictionary page. pyarrow writes offset 0

@@ -14,9 +14,7 @@ use crate::pipeline::ordered::{self, OrderedItem};
 impl ParquetFilter<'_> {
     /// Counts every row of the inputs and takes the sample. A row counts as disallowed if one agent
     /// or more may not fetch its URL.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), but the inputs' schemas may differ.
+    /// The inputs' schemas may differ.
     pub(crate) fn tally(&self, inputs: &[ParquetInput], tally: &Tally, sample: &mut Sample) -> Result<FilterStats> {
         let engine = self.judge.engine();
         let mut total = FilterStats::default();
@@ -34,7 +32,9 @@ impl ParquetFilter<'_> {
                 if let OrderedItem::Block(block) = item {
                     total.add(&block.stats);
                     progress(total.lines);
-                    sample.add(block.disallowed.len(), |number| block.disallowed.url(number));
+                    sample.add(block.disallowed.len(), |number| {
+                        block.urls.text[block.disallowed[number].clone()].trim_ascii().to_vec()
+                    });
                 }
                 Ok(())
             },
@@ -70,7 +70,7 @@ fn count_rows<'s>(
             stats.count_blank(&batch.text, lines);
         }
         if count(&verdicts, rows) {
-            lines.ranges().for_each(|line| disallowed.push(&batch.text[line]));
+            disallowed.extend(lines.ranges());
         }
     })?;
     for (_, value) in &batch.long {
@@ -80,7 +80,7 @@ fn count_rows<'s>(
         if count(&verdicts, 1) {
             // The sample would drop the text of a long value, and a dictionary can repeat the value
             // any number of times.
-            disallowed.push(b"");
+            disallowed.push(0..0);
         }
     }
     Ok(())

@@ -129,31 +129,3 @@ impl UrlBatch {
         self.long.push((self.rows, value));
     }
 }
-
-/// URLs in one text, and the end of each.
-#[derive(Default)]
-pub(super) struct UrlText {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl UrlText {
-    pub(super) fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(super) fn push(&mut self, url: &[u8]) {
-        self.text.extend_from_slice(url);
-        self.ends.push(self.text.len());
-    }
-
-    pub(super) fn url(&self, number: usize) -> Vec<u8> {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.text[start..self.ends[number]].trim_ascii().to_vec()
-    }
-}
