@@ -52,12 +52,8 @@ const ANY: u8 = 0;
 /// nothing; it counts as [`Coverage::Partly`].
 const MAX_TRIED: usize = 10_000;
 
-/// How much the rules at a place of the snapshot refuse.
-///
-/// Cost: judges one or two paths per rule until the answer is settled.
-///
-/// # Errors
-/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+/// How much the rules at a place of the snapshot refuse. Judges one or two paths per rule until the
+/// answer is settled.
 pub(crate) fn coverage(
     view: &View<'_>,
     profile: Profile,
@@ -79,7 +75,7 @@ pub(crate) fn coverage(
         for path in witnesses(&rule) {
             search.judge(&path, cache)?;
         }
-        let is_done = search.is_settled() || tried >= MAX_TRIED;
+        let is_done = search.refused && search.allowed || tried >= MAX_TRIED;
         Ok(if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     Ok(match (search.refused, search.allowed) {
@@ -102,10 +98,6 @@ struct WitnessSearch<'r, 'a> {
 }
 
 impl WitnessSearch<'_, '_> {
-    fn is_settled(&self) -> bool {
-        self.refused && self.allowed
-    }
-
     /// Judges a path, and records whether it is refused or allowed.
     fn judge(&mut self, path: &[u8], cache: &mut RuleCache) -> Result<()> {
         let is_robots_txt = path == b"/robots.txt";

@@ -5,6 +5,8 @@ use crate::analysis::report::model::{CoverageCounts, Together};
 use crate::error::Result;
 use crate::judge::Reason;
 use rayon::prelude::*;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::Range;
 
 /// The number of rows or files in a chunk, which one thread counts at a time.
@@ -16,21 +18,32 @@ pub(super) fn row_chunks(count: u32) -> impl IndexedParallelIterator<Item = Rang
     (0..chunks).into_par_iter().map(move |number| number * CHUNK..(number * CHUNK).saturating_add(CHUNK).min(count))
 }
 
-/// Partial counts that can be merged.
-///
-/// `merge` is associative with [`Default`] as its neutral element, so the result does not depend on
-/// the division into chunks.
-pub(super) trait Merge: Default + Send {
+/// Partial counts. `merge` is associative, so the result does not depend on the division into
+/// chunks.
+pub(super) trait Merge: Send {
     /// Merges the counts of later rows into these.
     fn merge(&mut self, later: Self);
 }
 
-/// Merges partial counts in the order of their chunks.
-pub(super) fn merge_all<T: Merge>(parts: impl ParallelIterator<Item = Result<T>>) -> Result<T> {
-    parts.try_reduce(T::default, |mut sum, part| {
+/// Merges partial counts in the order of their chunks. `zero` gives the neutral element.
+pub(super) fn merge_all<T: Merge>(
+    zero: impl Fn() -> T + Send + Sync,
+    parts: impl ParallelIterator<Item = Result<T>>,
+) -> Result<T> {
+    parts.try_reduce(zero, |mut sum, part| {
         sum.merge(part);
         Ok(sum)
     })
+}
+
+impl<K: Eq + Hash + Send> Merge for HashMap<K, u64> {
+    /// Adds the smaller map to the larger one: the order does not matter.
+    fn merge(&mut self, mut later: Self) {
+        if self.len() < later.len() {
+            std::mem::swap(self, &mut later);
+        }
+        later.into_iter().for_each(|(key, count)| *self.entry(key).or_default() += count);
+    }
 }
 
 /// The number of origins by the reason of their verdicts.
@@ -55,7 +68,7 @@ impl Merge for ReasonCounts {
 }
 
 /// Numbers of origins by agent, and by rule of the ranking.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct AgentCounts {
     /// For each agent.
     pub coverage: Vec<CoverageCounts>,
@@ -94,20 +107,16 @@ impl AgentCounts {
     /// Adds origins with this coverage for each agent.
     pub(super) fn add(&mut self, coverages: &[Coverage], origins: u64) {
         self.coverage.iter_mut().zip(coverages).for_each(|(counts, coverage)| counts.add(*coverage, origins));
-        let count_if = |is_counted: bool| if is_counted { origins } else { 0 };
-        self.together.any_refused += count_if(coverages.iter().any(|coverage| *coverage != Coverage::Not));
-        self.together.any_wholly += count_if(coverages.contains(&Coverage::Wholly));
-        self.together.all_wholly += count_if(coverages.iter().all(|coverage| *coverage == Coverage::Wholly));
+        let is_any_refused = coverages.iter().any(|coverage| *coverage != Coverage::Not);
+        let is_all_wholly = coverages.iter().all(|coverage| *coverage == Coverage::Wholly);
+        self.together.any_refused += u64::from(is_any_refused) * origins;
+        self.together.any_wholly += u64::from(coverages.contains(&Coverage::Wholly)) * origins;
+        self.together.all_wholly += u64::from(is_all_wholly) * origins;
     }
 }
 
 impl Merge for AgentCounts {
     fn merge(&mut self, later: Self) {
-        // The neutral element has no agents.
-        if self.coverage.is_empty() {
-            *self = later;
-            return;
-        }
         for (sum, part) in self.coverage.iter_mut().zip(later.coverage) {
             sum.wholly += part.wholly;
             sum.partly += part.partly;

@@ -37,29 +37,19 @@ struct Refusal {
     rule: Option<String>,
 }
 
-/// The number of URLs that a rule refuses: to any agent, and to each.
-struct DecidedUrls {
-    urls: u64,
-    agents: Vec<u64>,
-}
-
-/// Explains the URLs of a sample, each to all agents that it is refused to.
-///
-/// The cost depends on the size of the sample only.
-///
-/// # Errors
-/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+/// Explains the URLs of a sample, each to all agents that it is refused to. The cost depends on the
+/// size of the sample only.
 pub(super) fn explain_sample(engine: &Engine<'_>, sample: &Sample, limit: usize) -> Result<DecidingSample> {
     let urls: Vec<&[u8]> = sample.urls().iter().map(Vec::as_slice).filter(|url| !url.is_empty()).collect();
     let refusals = urls.par_iter().map(|url| refusals_of(engine, url)).collect::<Result<Vec<Vec<Refusal>>>>()?;
-    let mut counts: HashMap<&str, DecidedUrls> = HashMap::new();
+    let mut counts: HashMap<&str, DecidingRule> = HashMap::new();
     let mut not_by_rule = 0;
     for refusals in &refusals {
         // The rules that decide about this URL: each counts once, whatever the number of agents.
         let mut rules: Vec<&str> = Vec::new();
         for refusal in refusals {
             let Some(rule) = refusal.rule.as_deref() else { continue };
-            let new = || DecidedUrls { urls: 0, agents: vec![0; engine.agents().len()] };
+            let new = || DecidingRule { rule: rule.to_owned(), urls: 0, agents: vec![0; engine.agents().len()] };
             let count = counts.entry(rule).or_insert_with(new);
             count.urls += u64::from(!rules.contains(&rule));
             count.agents[refusal.agent] += 1;
@@ -67,10 +57,7 @@ pub(super) fn explain_sample(engine: &Engine<'_>, sample: &Sample, limit: usize)
         }
         not_by_rule += u64::from(rules.is_empty());
     }
-    let mut top: Vec<DecidingRule> = counts
-        .into_iter()
-        .map(|(rule, DecidedUrls { urls, agents })| DecidingRule { rule: rule.to_owned(), urls, agents })
-        .collect();
+    let mut top: Vec<DecidingRule> = counts.into_values().collect();
     top.sort_by(|a, b| b.urls.cmp(&a.urls).then_with(|| a.rule.cmp(&b.rule)));
     top.truncate(limit.max(1));
     let example = refusals.iter().zip(&urls).find_map(|(refusals, url)| {

@@ -1,29 +1,22 @@
 //! One explained refusal, as an example that a reader can check by hand.
 
-use crate::analysis::report::counts::{AgentCounts, row_chunks};
+use crate::analysis::report::counts::AgentCounts;
 use crate::analysis::report::deciding::RefusedUrl;
 use crate::analysis::report::model::{Example, RobotsLine};
 use crate::analysis::report::rules::TopRules;
-use crate::analysis::report::survey::first_origin_of;
+use crate::analysis::report::survey::find_origin;
 use crate::error::Result;
+use crate::judge::Verdict;
 use crate::judge::engine::Engine;
-use crate::judge::{Explanation, Verdict};
-use rayon::prelude::*;
 
 /// Explains a refused URL of the lists.
-///
-/// # Errors
-/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
 pub(super) fn example_of_lists(engine: &Engine<'_>, refused: &RefusedUrl) -> Result<Option<Example>> {
     let example = explain_refusal(engine, &refused.url, refused.agent)?;
     Ok(example.map(|example| Example { from_lists: true, ..example }))
 }
 
 /// Explains a URL made from the most frequent rule, at the first origin with this rule. If no such
-/// URL is refused, explains the root of an origin that refuses everything.
-///
-/// # Errors
-/// As [`example_of_lists`].
+/// URL is refused, explains the root of an origin that the status policy refuses without a rule.
 pub(super) fn example_of_snapshot(
     engine: &Engine<'_>,
     top: &TopRules,
@@ -32,28 +25,17 @@ pub(super) fn example_of_snapshot(
     let snapshot = engine.snapshot();
     for (number, rule) in counts.rules.iter().enumerate() {
         let Some(first) = rule.first else { continue };
-        let Some(row) = first_origin_of(engine, first.file)? else { continue };
+        let Some(row) = find_origin(engine, |source| source.file == Some(first.file))? else { continue };
         let url = [snapshot.origin_at(row)?.key(), top.path(number)].concat();
         // Another rule of the file may allow the path: then try the next rule.
         if let Some(example) = explain_refusal(engine, &url, first.agent)? {
             return Ok(Some(example));
         }
     }
-    match first_refused_origin(engine)? {
+    match find_origin(engine, |source| source.refused)? {
         Some(row) => explain_refusal(engine, &[snapshot.origin_at(row)?.key(), b"/"].concat(), 0),
         None => Ok(None),
     }
-}
-
-/// The first origin that the status policy refuses without a rule.
-fn first_refused_origin(engine: &Engine<'_>) -> Result<Option<u32>> {
-    let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| {
-        rows.find_map(|row| match engine.rule_source(row) {
-            Ok(source) => source.refused.then_some(Ok(row)),
-            Err(err) => Some(Err(err)),
-        })
-    });
-    found.find_first(Option::is_some).flatten().transpose()
 }
 
 /// Explains why the agent may not fetch the URL; `None` if it may.
@@ -66,6 +48,7 @@ fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Opti
     let entry = why.entry.as_ref();
     let rules = why.rules.as_ref();
     let rule = rules.and_then(|rules| rules.deciding.as_ref());
+    let line = |line: u32, text: &str| RobotsLine { line, text: text.to_owned() };
     Ok(Some(Example {
         url: String::from_utf8_lossy(url).into_owned(),
         from_lists: false,
@@ -75,12 +58,8 @@ fn explain_refusal(engine: &Engine<'_>, url: &[u8], agent: usize) -> Result<Opti
         robots_url: entry.map(|entry| entry.source().unwrap_or_else(|| entry.robots_url())),
         status: entry.map_or(0, |entry| entry.outcome().status),
         fetched_at: entry.and_then(|entry| entry.outcome().fetched),
-        rule: rule.map(|rule| RobotsLine { line: rule.line, text: rule.text.clone() }),
-        agent_lines: rules.map(agent_lines).unwrap_or_default(),
+        rule: rule.map(|rule| line(rule.line, &rule.text)),
+        agent_lines: rules.into_iter().flat_map(|rules| &rules.agent_lines).map(|(n, text)| line(*n, text)).collect(),
         named: rules.is_some_and(|rules| rules.named.is_some()),
     }))
-}
-
-fn agent_lines(rules: &Explanation) -> Vec<RobotsLine> {
-    rules.agent_lines.iter().map(|(line, text)| RobotsLine { line: *line, text: text.clone() }).collect()
 }

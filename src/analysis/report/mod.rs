@@ -21,14 +21,14 @@ pub use model::*;
 
 use crate::error::Result;
 use crate::filter::{Filter, Sample, Tally};
-use crate::judge::Judge;
-use crate::judge::{Reason, StatusPolicy};
+use crate::judge::{Judge, Reason, StatusPolicy};
 #[cfg(feature = "parquet")]
 use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
 use counts::{ReasonCount, ReasonCounts};
 use deciding::{SAMPLE, explain_sample};
+use rules::{TopRules, compute_coverages};
 use survey::FileUses;
 
 /// Computes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
@@ -144,10 +144,13 @@ impl<'r> Reporter<'r> {
         let engine = self.judge.engine();
         let lists = lists.as_ref();
         let (uses, reasons) = FileUses::count(engine)?;
-        let mut survey = survey::survey_files(engine, &uses)?;
-        survey.sets.compute_coverages(engine)?;
-        let top = survey.sets.top(engine, self.top)?;
-        let counts = survey::count_by_agent(engine, &uses, &reasons, &survey.sets, &top)?;
+        let survey = survey::survey_files(engine, &uses)?;
+        // In the order of the snapshot, which makes reading them fast.
+        let mut sets: Vec<(u32, u64)> = survey.sets.into_iter().collect();
+        sets.sort_unstable();
+        let coverages = compute_coverages(engine, &sets)?;
+        let top = TopRules::new(engine, &sets, self.top)?;
+        let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &top)?;
         let deciding = lists.map(|lists| explain_sample(engine, &lists.sample, self.top)).transpose()?;
         let example = match &deciding {
             Some(deciding) => match &deciding.example {
@@ -170,7 +173,7 @@ impl<'r> Reporter<'r> {
                 .collect(),
             together: counts.together,
             bases: reason_reports(&reasons, lists),
-            top_origins: origins::top_origins(engine, &survey.sets, lists.map(|lists| &lists.tally), self.top)?,
+            top_origins: origins::top_origins(engine, &coverages, lists.map(|lists| &lists.tally), self.top)?,
             rules: top.report(&counts),
             deciding: deciding.map(|deciding| deciding.report),
             signals: survey.signals.report(self.top),

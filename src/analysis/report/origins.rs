@@ -3,7 +3,7 @@
 use crate::analysis::coverage::Coverage;
 use crate::analysis::report::counts::row_chunks;
 use crate::analysis::report::model::OriginReport;
-use crate::analysis::report::rules::UsedRuleSets;
+use crate::analysis::report::rules::SetCoverages;
 use crate::analysis::report::survey::origin_coverages;
 use crate::error::Result;
 use crate::filter::Tally;
@@ -34,12 +34,9 @@ impl TopOrigins {
 }
 
 /// The origins that refuse most: by refused URLs if there are lists, else by agents.
-///
-/// # Errors
-/// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
 pub(super) fn top_origins(
     engine: &Engine<'_>,
-    sets: &UsedRuleSets,
+    sets: &SetCoverages,
     tally: Option<&Tally>,
     limit: usize,
 ) -> Result<Vec<OriginReport>> {
@@ -65,7 +62,7 @@ pub(super) fn top_origins(
 
 /// The number of agents that are refused wholly, then of those refused partly. Of equal origins,
 /// those with rules come first, because a failing site refuses every agent.
-fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &UsedRuleSets) -> Result<RefusalRank> {
+fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &SetCoverages) -> Result<RefusalRank> {
     let source = engine.rule_source(row)?;
     if source.file.is_none() && !source.refused {
         return Ok(RefusalRank::default());
@@ -77,7 +74,7 @@ fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &UsedRuleSets) -> Result<
     Ok([wholly, partly, u64::from(is_by_rules)])
 }
 
-fn report(engine: &Engine<'_>, row: u32, sets: &UsedRuleSets, tally: Option<&Tally>) -> Result<OriginReport> {
+fn report(engine: &Engine<'_>, row: u32, sets: &SetCoverages, tally: Option<&Tally>) -> Result<OriginReport> {
     let (entry, source) = (engine.snapshot().origin_at(row)?, engine.rule_source(row)?);
     let counts = tally.map(|tally| tally.of_origin(row));
     Ok(OriginReport {

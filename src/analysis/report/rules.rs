@@ -1,150 +1,60 @@
 //! The rule sets that agents obey: the coverage of each, and the most frequent rules.
 
 use crate::analysis::coverage::{Coverage, coverage};
-use crate::analysis::report::counts::{AgentCounts, Merge, merge_all};
+use crate::analysis::report::counts::{AgentCounts, merge_all};
 use crate::analysis::report::model::{RuleByOrigins, RulesByOrigins};
 use crate::analysis::report::text;
 use crate::error::Result;
 use crate::judge::engine::Engine;
 use crate::matcher::RuleCache;
 use crate::snapshot::listing::ListedRule;
+use crate::snapshot::view::View;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The used rule sets by their places in the snapshot. About 50 bytes each.
-#[derive(Debug, Default)]
-pub(super) struct UsedRuleSets(HashMap<u32, UsedRuleSet>);
+/// The rule sets that agents obey, by their places in the snapshot. The value is the number of pairs
+/// of an origin and an agent that obeys the set there.
+pub(super) type SetUses = HashMap<u32, u64>;
 
-/// A rule set that an agent obeys at an origin.
-#[derive(Clone, Copy, Debug)]
-struct UsedRuleSet {
-    /// The number of pairs of an origin and an agent that obeys the set there.
-    uses: u64,
-    coverage: Coverage,
-}
+/// The coverage of each of these rule sets.
+pub(super) type SetCoverages = HashMap<u32, Coverage>;
 
 /// The number of sets that one thread processes at a time.
 const CHUNK: usize = 1024;
 
-impl UsedRuleSets {
-    /// Adds this number of pairs of an origin and an agent.
-    pub(super) fn add_use(&mut self, place: u32, uses: u64) {
-        self.0.entry(place).or_insert(UsedRuleSet { uses: 0, coverage: Coverage::Not }).uses += uses;
-    }
-
-    /// The coverage of a set, after [`compute_coverages`](Self::compute_coverages).
-    pub(super) fn coverage(&self, place: u32) -> Coverage {
-        self.0.get(&place).map_or(Coverage::Not, |set| set.coverage)
-    }
-
-    /// The places of all sets with the numbers of their uses, in the order of the file.
-    fn places(&self) -> Vec<(u32, u64)> {
-        let mut places: Vec<(u32, u64)> = self.0.iter().map(|(place, set)| (*place, set.uses)).collect();
-        places.sort_unstable();
-        places
-    }
-
-    /// Computes the coverage of each set.
-    ///
-    /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
-    pub(super) fn compute_coverages(&mut self, engine: &Engine<'_>) -> Result<()> {
-        let (view, profile) = (engine.snapshot().view(), engine.profile());
-        let places = self.places();
-        let computed = places.par_chunks(CHUNK).map(|places| {
-            let mut cache = RuleCache::default();
-            let compute = |(place, _): &(u32, u64)| {
-                Ok((*place, coverage(&view, profile, *place, &view.rules(*place)?, &mut cache)?))
-            };
-            places.iter().map(compute).collect::<Result<Vec<_>>>()
-        });
-        for (place, coverage) in computed.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-            if let Some(set) = self.0.get_mut(&place) {
-                set.coverage = coverage;
-            }
-        }
-        Ok(())
-    }
-
-    /// The disallow rules with the most uses.
-    ///
-    /// Two passes bound the memory. The first counts all rules by a 64-bit hash, at 16 bytes per
-    /// distinct rule. The second collects the texts of only those rules whose hashes rank first.
-    ///
-    /// # Errors
-    /// As [`compute_coverages`](Self::compute_coverages).
-    pub(super) fn top(&self, engine: &Engine<'_>, limit: usize) -> Result<TopRules> {
-        let view = engine.snapshot().view();
-        let places = self.places();
-        let counts = merge_all(places.par_chunks(CHUNK).map(|places| {
-            let mut counts = UsesByHash::default();
-            for (place, uses) in places {
-                view.visit_rules(&view.rules(*place)?, |rule| {
-                    if !rule.allow {
-                        *counts.0.entry(hash(&rule)).or_default() += uses;
-                    }
-                    Ok(ControlFlow::Continue(()))
-                })?;
-            }
-            Ok(counts)
-        }))?;
-        let top_hashes = counts.top(limit);
-        let mut top = TopRules { distinct: counts.0.len() as u64, ..TopRules::default() };
-        drop(counts);
-        let parts = places.par_chunks(CHUNK).map(|places| {
-            let mut found = Vec::new();
-            for (place, _) in places {
-                view.visit_rules(&view.rules(*place)?, |rule| {
-                    if let Some(uses) = top_hashes.get(&hash(&rule)).filter(|_| !rule.allow) {
-                        found.push((*place, TopRule::new(&rule, *uses)));
-                    }
-                    Ok(ControlFlow::Continue(()))
-                })?;
-            }
-            Ok(found)
-        });
-        top.fill(parts.collect::<Result<Vec<_>>>()?.into_iter().flatten());
-        Ok(top)
-    }
+/// Computes the coverage of each set.
+pub(super) fn compute_coverages(engine: &Engine<'_>, sets: &[(u32, u64)]) -> Result<SetCoverages> {
+    let (view, profile) = (engine.snapshot().view(), engine.profile());
+    let computed = sets.par_chunks(CHUNK).map(|sets| {
+        let mut cache = RuleCache::default();
+        let compute =
+            |&(place, _): &(u32, u64)| Ok((place, coverage(&view, profile, place, &view.rules(place)?, &mut cache)?));
+        sets.iter().map(compute).collect::<Result<Vec<_>>>()
+    });
+    Ok(computed.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-impl Merge for UsedRuleSets {
-    fn merge(&mut self, later: Self) {
-        // The smaller map is added to the larger one: the order does not matter.
-        if self.0.len() < later.0.len() {
-            let earlier = std::mem::replace(self, later);
-            return self.merge(earlier);
-        }
-        later.0.into_iter().for_each(|(place, set)| self.add_use(place, set.uses));
+/// The entries of the rules with the most uses.
+fn most_used(uses: &HashMap<u64, u64>, limit: usize) -> HashMap<u64, u64> {
+    let mut ranking: Vec<(u64, u64)> = uses.iter().map(|(hash, uses)| (*uses, *hash)).collect();
+    let limit = limit.min(ranking.len());
+    if limit > 0 && limit < ranking.len() {
+        ranking.select_nth_unstable_by(limit - 1, |a, b| b.cmp(a));
     }
+    ranking[..limit].iter().map(|(uses, hash)| (*hash, *uses)).collect()
 }
 
-/// The number of uses of each rule, by the rule's hash.
-#[derive(Debug, Default)]
-struct UsesByHash(HashMap<u64, u64>);
-
-impl UsesByHash {
-    /// The entries with the most uses.
-    fn top(&self, limit: usize) -> HashMap<u64, u64> {
-        let mut ranking: Vec<(u64, u64)> = self.0.iter().map(|(hash, uses)| (*uses, *hash)).collect();
-        let limit = limit.min(ranking.len());
-        if limit > 0 && limit < ranking.len() {
-            ranking.select_nth_unstable_by(limit - 1, |a, b| b.cmp(a));
+/// Calls `each` with the disallow rules of a set.
+fn visit_disallow(view: &View<'_>, place: u32, mut each: impl FnMut(&ListedRule<'_>)) -> Result<()> {
+    view.visit_rules(&view.rules(place)?, |rule| {
+        if !rule.allow {
+            each(&rule);
         }
-        ranking[..limit].iter().map(|(uses, hash)| (*hash, *uses)).collect()
-    }
-}
-
-impl Merge for UsesByHash {
-    fn merge(&mut self, mut later: Self) {
-        if self.0.len() < later.0.len() {
-            std::mem::swap(self, &mut later);
-        }
-        later.0.into_iter().for_each(|(hash, uses)| *self.0.entry(hash).or_default() += uses);
-    }
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
 fn hash(rule: &ListedRule<'_>) -> u64 {
@@ -159,33 +69,24 @@ fn hash(rule: &ListedRule<'_>) -> u64 {
 struct TopRule {
     uses: Reverse<u64>,
     text: String,
-    /// A path that the rule matches.
+    /// A path that the rule matches: its pattern without stars.
     path: Vec<u8>,
 }
 
 impl TopRule {
     fn new(rule: &ListedRule<'_>, uses: u64) -> Self {
-        Self { uses: Reverse(uses), text: rule_text(rule), path: matching_path(rule) }
+        let end = match rule.pattern {
+            // Trailing stars affect only the priority of a rule, and are not stored.
+            [] => "*",
+            _ if rule.anchored => "$",
+            _ => "",
+        };
+        let mut path: Vec<u8> = rule.pattern.iter().copied().filter(|b| *b != b'*').collect();
+        if path.first() != Some(&b'/') {
+            path.insert(0, b'/');
+        }
+        Self { uses: Reverse(uses), text: format!("Disallow: {}{end}", text(rule.pattern)), path }
     }
-}
-
-fn rule_text(rule: &ListedRule<'_>) -> String {
-    let end = match rule.pattern {
-        // Trailing stars affect only the priority of a rule, and are not stored.
-        [] => "*",
-        _ if rule.anchored => "$",
-        _ => "",
-    };
-    format!("Disallow: {}{end}", text(rule.pattern))
-}
-
-/// A path that the rule matches: its pattern without stars.
-fn matching_path(rule: &ListedRule<'_>) -> Vec<u8> {
-    let mut path: Vec<u8> = rule.pattern.iter().copied().filter(|b| *b != b'*').collect();
-    if path.first() != Some(&b'/') {
-        path.insert(0, b'/');
-    }
-    path
 }
 
 /// The most frequent rules, numbered by rank.
@@ -199,6 +100,37 @@ pub(super) struct TopRules {
 }
 
 impl TopRules {
+    /// The disallow rules with the most uses.
+    ///
+    /// Two passes bound the memory. The first counts all rules by a 64-bit hash, at 16 bytes per
+    /// distinct rule. The second collects the texts of only those rules whose hashes rank first.
+    pub(super) fn new(engine: &Engine<'_>, sets: &[(u32, u64)], limit: usize) -> Result<Self> {
+        let view = engine.snapshot().view();
+        let parts = sets.par_chunks(CHUNK).map(|sets| {
+            let mut counts: HashMap<u64, u64> = HashMap::new();
+            for (place, uses) in sets {
+                visit_disallow(&view, *place, |rule| *counts.entry(hash(rule)).or_default() += uses)?;
+            }
+            Ok(counts)
+        });
+        let counts = merge_all(HashMap::new, parts)?;
+        let top_hashes = most_used(&counts, limit);
+        let mut top = Self { distinct: counts.len() as u64, ..Self::default() };
+        drop(counts);
+        let parts = sets.par_chunks(CHUNK).map(|sets| {
+            let mut found = Vec::new();
+            for (place, _) in sets {
+                visit_disallow(&view, *place, |rule| {
+                    let uses = top_hashes.get(&hash(rule));
+                    found.extend(uses.map(|uses| (*place, TopRule::new(rule, *uses))));
+                })?;
+            }
+            Ok(found)
+        });
+        top.fill(parts.collect::<Result<Vec<_>>>()?.into_iter().flatten());
+        Ok(top)
+    }
+
     /// Ranks the rules found, each with the place of its set.
     fn fill(&mut self, found: impl Iterator<Item = (u32, TopRule)>) {
         let mut sets_of: BTreeMap<TopRule, Vec<u32>> = BTreeMap::new();

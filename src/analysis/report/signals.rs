@@ -2,15 +2,13 @@
 
 use crate::analysis::report::counts::Merge;
 use crate::analysis::report::model::{SignalReport, SignalValue};
+use crate::preferences::may_have_preferences;
 use crate::profile::Profile;
 use crate::robots::Robots;
 use std::collections::{BTreeSet, HashMap};
 
 /// The fields, in the order of the report.
 const FIELDS: [&str; 2] = ["content-signal", "content-usage"];
-
-/// The common prefix of the fields. A file without a line that begins with it is not parsed.
-const FIELD_PREFIX: &[u8] = b"content-";
 
 /// The length of values at most. A longer word counts as `other`.
 const MAX_VALUE: usize = 64;
@@ -39,7 +37,7 @@ impl Merge for SignalCounts {
             sum.origins += part.origins;
             sum.with_path += part.with_path;
             sum.other += part.other;
-            part.values.into_iter().for_each(|(value, n)| *sum.values.entry(value).or_default() += n);
+            sum.values.merge(part.values);
         }
     }
 }
@@ -47,9 +45,7 @@ impl Merge for SignalCounts {
 impl SignalCounts {
     /// Counts the lines of a file's condensed text. `origins` is the number of origins that use it.
     pub(super) fn add_file(&mut self, text: &[u8], origins: u64) {
-        let has_prefix =
-            |line: &[u8]| line.get(..FIELD_PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(FIELD_PREFIX));
-        if !text.split(|b| *b == b'\n').any(has_prefix) {
+        if !may_have_preferences(text) {
             return;
         }
         let robots = Robots::parse(text, Profile::default());
@@ -80,11 +76,10 @@ impl FieldCounts {
                 }
             }
         }
-        let count_if = |is_counted: bool| if is_counted { origins } else { 0 };
         self.files += u64::from(any);
-        self.origins += count_if(any);
-        self.with_path += count_if(path);
-        self.other += count_if(other);
+        self.origins += u64::from(any) * origins;
+        self.with_path += u64::from(path) * origins;
+        self.other += u64::from(other) * origins;
         values.into_iter().for_each(|value| *self.values.entry(value).or_default() += origins);
     }
 

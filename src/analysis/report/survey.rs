@@ -7,7 +7,7 @@
 
 use crate::analysis::coverage::Coverage;
 use crate::analysis::report::counts::{AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks};
-use crate::analysis::report::rules::{TopRules, UsedRuleSets};
+use crate::analysis::report::rules::{SetCoverages, SetUses, TopRules};
 use crate::analysis::report::signals::SignalCounts;
 use crate::error::Result;
 use crate::judge::engine::Engine;
@@ -44,7 +44,7 @@ impl FileUses {
             }
             Ok(reasons)
         });
-        let reasons = merge_all(parts)?;
+        let reasons = merge_all(ReasonCounts::default, parts)?;
         Ok((uses, reasons))
     }
 
@@ -63,7 +63,7 @@ impl FileUses {
 /// The rule sets and the declared preferences of all used files.
 #[derive(Default)]
 pub(super) struct SnapshotSurvey {
-    pub sets: UsedRuleSets,
+    pub sets: SetUses,
     pub signals: SignalCounts,
 }
 
@@ -77,19 +77,20 @@ impl Merge for SnapshotSurvey {
 /// Collects the rule sets that the agents obey, and the preferences that files declare.
 pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<SnapshotSurvey> {
     let snapshot = engine.snapshot();
-    merge_all(uses.chunks().map(|files| {
+    let parts = uses.chunks().map(|files| {
         let mut survey = SnapshotSurvey::default();
         let mut unpacker = snapshot.unpacker()?;
         for UsedFile { file, origins } in uses.used(files) {
             for AgentRules { place, agents } in engine.agent_rules(file)? {
-                survey.sets.add_use(place, origins * agents.len() as u64);
+                *survey.sets.entry(place).or_default() += origins * agents.len() as u64;
             }
             let row = snapshot.view().file(file)?;
             let text = unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?;
             survey.signals.add_file(&text, origins);
         }
         Ok(survey)
-    }))
+    });
+    merge_all(SnapshotSurvey::default, parts)
 }
 
 /// Counts the origins by agent, and by rule of the ranking.
@@ -97,21 +98,19 @@ pub(super) fn count_by_agent(
     engine: &Engine<'_>,
     uses: &FileUses,
     reasons: &ReasonCounts,
-    sets: &UsedRuleSets,
+    sets: &SetCoverages,
     top: &TopRules,
 ) -> Result<AgentCounts> {
     let agents = engine.agents().len();
-    let mut counts = merge_all(uses.chunks().map(|files| {
-        let mut counts = AgentCounts::new(agents, top.len());
+    let zero = || AgentCounts::new(agents, top.len());
+    let parts = uses.chunks().map(|files| {
+        let mut counts = zero();
         for used in uses.used(files) {
             count_file(engine, used, sets, top, &mut counts)?;
         }
         Ok(counts)
-    }))?;
-    // Without any file, the counts are still the neutral element.
-    if counts.coverage.is_empty() {
-        counts = AgentCounts::new(agents, top.len());
-    }
+    });
+    let mut counts = merge_all(zero, parts)?;
     // Origins with rules are counted by file. For all others the status policy decides.
     for (reason, ReasonCount { origins, refused }) in Reason::ALL.iter().zip(reasons.0) {
         if !matches!(reason, Reason::Rules | Reason::LastGoodCopy) {
@@ -125,7 +124,7 @@ pub(super) fn count_by_agent(
 fn count_file(
     engine: &Engine<'_>,
     used: UsedFile,
-    sets: &UsedRuleSets,
+    sets: &SetCoverages,
     top: &TopRules,
     counts: &mut AgentCounts,
 ) -> Result<()> {
@@ -149,16 +148,17 @@ fn count_file(
 }
 
 /// The coverage for each agent. Agents without rules are refused nothing.
-fn coverages(agent_rules: &[AgentRules], agents: usize, sets: &UsedRuleSets) -> Vec<Coverage> {
+fn coverages(agent_rules: &[AgentRules], agents: usize, sets: &SetCoverages) -> Vec<Coverage> {
     let mut out = vec![Coverage::Not; agents];
     for AgentRules { place, agents } in agent_rules {
-        agents.iter().for_each(|agent| out[*agent] = sets.coverage(*place));
+        let coverage = sets.get(place).copied().unwrap_or(Coverage::Not);
+        agents.iter().for_each(|agent| out[*agent] = coverage);
     }
     out
 }
 
-/// The coverage of an origin for each agent. The coverages of `sets` have to be computed before.
-pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &UsedRuleSets) -> Result<Vec<Coverage>> {
+/// The coverage of an origin for each agent.
+pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &SetCoverages) -> Result<Vec<Coverage>> {
     let agents = engine.agents().len();
     Ok(match source.file {
         Some(file) => coverages(&engine.agent_rules(file)?, agents, sets),
@@ -167,14 +167,10 @@ pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &
     })
 }
 
-/// The first origin that uses a file. Cost: a scan of all origins, as files do not refer to
-/// origins.
-pub(super) fn first_origin_of(engine: &Engine<'_>, file: u32) -> Result<Option<u32>> {
-    let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| {
-        rows.find_map(|row| match engine.rule_source(row) {
-            Ok(source) => (source.file == Some(file)).then_some(Ok(row)),
-            Err(err) => Some(Err(err)),
-        })
-    });
+/// The first origin with a rule source like this. Cost: a scan of all origins, as files do not refer
+/// to origins.
+pub(super) fn find_origin(engine: &Engine<'_>, is_wanted: impl Fn(&RuleSource) -> bool + Sync) -> Result<Option<u32>> {
+    let wanted = |row| engine.rule_source(row).map(|source| is_wanted(&source).then_some(row)).transpose();
+    let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| rows.find_map(wanted));
     found.find_first(Option::is_some).flatten().transpose()
 }
