@@ -85,8 +85,7 @@ impl Snapshot {
     pub fn census(&self) -> Result<Census<'_>> {
         let (origins, uses) = count_uses(self)?;
         let names = AgentNames::new(self)?;
-        let counts: Vec<AtomicCoverageCounts> =
-            std::iter::repeat_with(AtomicCoverageCounts::default).take(names.len()).collect();
+        let counts: Vec<_> = (0..names.len()).map(|_| AtomicCoverageCounts::default()).collect();
         let global = AtomicCoverageCounts::default();
         let files = uses.into_par_iter().enumerate().map(|(file, uses)| (file as u32, uses.into_inner()));
         files.filter(|(_, uses)| *uses > 0).try_for_each_init(
@@ -96,7 +95,8 @@ impl Snapshot {
         let counts = counts.into_iter().map(AtomicCoverageCounts::into_inner);
         let mut ranking: Vec<(u32, CountsByCoverage)> =
             (0..).zip(counts).filter(|(_, counts)| *counts != [0; 3]).collect();
-        ranking.sort_unstable_by_key(|(number, counts)| (Reverse(sum(counts)), *number));
+        let origins_of = |counts: &CountsByCoverage| counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+        ranking.sort_unstable_by_key(|(number, counts)| (Reverse(origins_of(counts)), *number));
         Ok(Census { snapshot: self, origins, global: global.into_inner(), ranking })
     }
 }
@@ -122,8 +122,7 @@ fn count_file(
 /// The number of origins with a robots.txt, and for each robots.txt the number of origins that use
 /// it.
 fn count_uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
-    let uses: Vec<AtomicU32> =
-        std::iter::repeat_with(AtomicU32::default).take(snapshot.file_count() as usize).collect();
+    let uses: Vec<AtomicU32> = (0..snapshot.file_count()).map(|_| AtomicU32::default()).collect();
     let rows = (0..snapshot.origin_count()).into_par_iter();
     let origins = rows.map(|row| -> Result<u64> {
         let Some(file) = snapshot.origin_at(row)?.rules_file() else { return Ok(0) };
@@ -150,10 +149,6 @@ impl AtomicCoverageCounts {
     fn into_inner(self) -> CountsByCoverage {
         self.0.map(AtomicU32::into_inner)
     }
-}
-
-fn sum(counts: &CountsByCoverage) -> u64 {
-    counts.iter().map(|count| u64::from(*count)).sum()
 }
 
 impl Census<'_> {

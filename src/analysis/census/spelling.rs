@@ -175,7 +175,7 @@ impl SpellCheck {
         let mut frequent = Vec::new();
         for (number, files) in numbers.into_iter().zip(counts) {
             let text = snapshot.token(u64::from(number))?;
-            if files >= least || is_registered(text) {
+            if files >= least || registered(text).is_some() {
                 frequent.push((text.to_vec(), files));
             }
         }
@@ -254,10 +254,6 @@ fn registered(name: &[u8]) -> Option<&'static KnownAgent> {
     KnownAgent::find(std::str::from_utf8(name).ok()?)
 }
 
-fn is_registered(name: &[u8]) -> bool {
-    registered(name).is_some()
-}
-
 impl CheckedName {
     fn new(text: &str, display: &str) -> Self {
         let text = text.as_bytes().to_vec();
@@ -319,8 +315,8 @@ impl CheckedName {
 
     /// The suggestion for this name: the close name that most files name.
     fn misspelling(mut self) -> Option<Misspelling> {
-        self.close
-            .sort_by(|a, b| (Reverse(a.files), a.distance, &a.text).cmp(&(Reverse(b.files), b.distance, &b.text)));
+        let rank = |name: &CloseName| (Reverse(name.files), name.distance);
+        self.close.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text)));
         let best = self.close.first()?;
         let suggestion = match registered(&best.text) {
             Some(known) => known.token.to_owned(),
@@ -390,48 +386,38 @@ mod tests {
     #[test]
     fn close_names_are_suggested() {
         let robots = "user-agent: ExampleBot\nuser-agent: Example2bot\nuser-agent: MlBot\nuser-agent: DotBot\nuser-agent: MySiteBot";
+        // Known to the registry, or to the robots.txt. A chain is known if it has a name in use.
+        for agent in ["GPTBot", "gptbot/1.2", "MJ12bot", "Kangaroo Bot", "GPTBot/1.0 beta", "GTPBot:CCBot"] {
+            assert_eq!(found(agent, robots), None, "{agent}");
+        }
+        for agent in ["ExampleBot", "example2bot", "mlbot", "*"] {
+            assert_eq!(found(agent, robots), None, "{agent}");
+        }
+        // Names of their own.
+        for agent in ["MyBot", "DocBot", "CBot", "OurSiteBot", "FooBot", "BarBot", "bot", "My Bot", "GPTBot MyBot"] {
+            assert_eq!(found(agent, robots).as_deref(), Some(""), "{agent}");
+        }
         for (agent, expected) in [
-            // Known to the registry, or to the robots.txt.
-            ("GPTBot", None),
-            ("gptbot/1.2", None),
-            ("MJ12bot", None),
-            ("Kangaroo Bot", None),
-            ("ExampleBot", None),
-            ("example2bot", None),
-            ("mlbot", None),
-            ("*", None),
             // Misspelled.
-            ("GTPBot/1.2", Some("GTPBot>GPTBot")),
-            ("ClaudBot", Some("ClaudBot>ClaudeBot")),
-            ("CCBott", Some("CCBott>CCBot")),
-            ("Googlebot-Extended", Some("Googlebot-Extended>Google-Extended")),
-            ("ExmapleBot", Some("ExmapleBot>examplebot")),
-            ("GPT-Bot", Some("GPT-Bot>GPTBot")),
-            ("My-SiteBot", Some("My-SiteBot>mysitebot")),
-            ("Aplebot", Some("Aplebot>Applebot")),
-            ("Perplexity-Bt", Some("Perplexity-Bt>PerplexityBot")),
-            // Names of their own.
-            ("MyBot", Some("")),
-            ("DocBot", Some("")),
-            ("CBot", Some("")),
-            ("OurSiteBot", Some("")),
-            ("FooBot", Some("")),
-            ("BarBot", Some("")),
-            ("bot", Some("")),
-            ("My Bot", Some("")),
-            // A chain has a name in use, or none.
-            ("GTPBot:CCBot", None),
-            ("GTPBot:MyBot:CCBto", Some("GTPBot>GPTBot CCBto>CCBot")),
+            ("GTPBot/1.2", "GTPBot>GPTBot"),
+            ("ClaudBot", "ClaudBot>ClaudeBot"),
+            ("CCBott", "CCBott>CCBot"),
+            ("Googlebot-Extended", "Googlebot-Extended>Google-Extended"),
+            ("ExmapleBot", "ExmapleBot>examplebot"),
+            ("GPT-Bot", "GPT-Bot>GPTBot"),
+            ("My-SiteBot", "My-SiteBot>mysitebot"),
+            ("Aplebot", "Aplebot>Applebot"),
+            ("Perplexity-Bt", "Perplexity-Bt>PerplexityBot"),
+            // A chain without a name in use.
+            ("GTPBot:MyBot:CCBto", "GTPBot>GPTBot CCBto>CCBot"),
             // Missing commas.
-            ("GPTBot CCBot", Some("GPTBot+CCBot")),
-            ("GPTBot/1.0 CCBot/2.0", Some("GPTBot+CCBot")),
-            ("GPTBot, CCBot", Some("GPTBot+CCBot")),
-            ("GPTBot,CCBot", Some("GPTBot+CCBot")),
-            ("GPTBot ExampleBot", Some("GPTBot+ExampleBot")),
-            ("GPTBot MyBot", Some("")),
-            ("GPTBot/1.0 beta", None),
+            ("GPTBot CCBot", "GPTBot+CCBot"),
+            ("GPTBot/1.0 CCBot/2.0", "GPTBot+CCBot"),
+            ("GPTBot, CCBot", "GPTBot+CCBot"),
+            ("GPTBot,CCBot", "GPTBot+CCBot"),
+            ("GPTBot ExampleBot", "GPTBot+ExampleBot"),
         ] {
-            assert_eq!(found(agent, robots).as_deref(), expected, "{agent}");
+            assert_eq!(found(agent, robots).as_deref(), Some(expected), "{agent}");
         }
     }
 

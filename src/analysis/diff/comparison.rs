@@ -2,7 +2,7 @@
 //!
 //! The compared agents are the requested ones or, without any, all names in either snapshot. They
 //! are numbered: requested agents in their order, names in the order of their texts over both
-//! snapshots. So the agents of two files are compared by merging two sorted lists of numbers.
+//! snapshots.
 
 use crate::analysis::census::agent_names::{AgentNames, CoverageReader};
 use crate::analysis::coverage::Coverage;
@@ -13,6 +13,7 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE};
 use crate::snapshot::view::View;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// One of the two snapshots, and the compared agents in it.
 pub(super) struct DiffSide<'s> {
@@ -68,8 +69,7 @@ pub(super) struct PairReader<'n, 's> {
     pub new: CoverageReader<'n, 's>,
 }
 
-/// How much a robots.txt refuses: to agents that it does not name, and to those it names, sorted by
-/// number.
+/// How much a robots.txt refuses: to agents that it does not name, and to those it names, by number.
 struct FileCoverage {
     global: Coverage,
     named: Vec<(u32, Coverage)>,
@@ -129,38 +129,28 @@ impl<'s> Comparison<'s> {
         PairReader { old: CoverageReader::new(&self.old.names), new: CoverageReader::new(&self.new.names) }
     }
 
-    /// The change for agents that neither file of a pair names. Pushes the number and the change of
-    /// each agent that either file names; of requested agents, of all.
+    /// The change for agents that neither file of a pair names, and the change for each agent that
+    /// either file names; of requested agents, for all.
     pub(super) fn compare(
         &self,
         pair: &FilePair,
         reader: &mut PairReader<'_, 's>,
-        changes: &mut Vec<(u32, CoverageChange)>,
-    ) -> Result<CoverageChange> {
+    ) -> Result<(CoverageChange, BTreeMap<u32, CoverageChange>)> {
         let old = self.old.file_coverage(pair.old, &mut reader.old, self.is_by_request)?;
         let new = self.new.file_coverage(pair.new, &mut reader.new, self.is_by_request)?;
+        // An agent that one file does not name obeys its global groups.
         let unnamed = CoverageChange { old: old.global, new: new.global, is_named: false };
-        // Merge the two sorted lists. An agent that one file does not name obeys its global groups.
-        let (mut before, mut after) = (old.named.iter().peekable(), new.named.iter().peekable());
-        let mut next_unnamed = 0;
-        loop {
-            let number = match (before.peek(), after.peek()) {
-                (None, None) => break,
-                (Some((number, _)), None) | (None, Some((number, _))) => *number,
-                (Some((first, _)), Some((second, _))) => *first.min(second),
-            };
-            if self.is_by_request {
-                changes.extend((next_unnamed..number).map(|number| (number, unnamed)));
-                next_unnamed = number + 1;
-            }
-            let old = before.next_if(|(other, _)| *other == number).map_or(old.global, |(_, coverage)| *coverage);
-            let new = after.next_if(|(other, _)| *other == number).map_or(new.global, |(_, coverage)| *coverage);
-            changes.push((number, CoverageChange { old, new, is_named: true }));
+        let requested = if self.is_by_request { self.agent_count as u32 } else { 0 };
+        let mut changes: BTreeMap<u32, CoverageChange> = (0..requested).map(|number| (number, unnamed)).collect();
+        for (number, coverage) in old.named {
+            let change = changes.entry(number).or_insert(unnamed);
+            (change.old, change.is_named) = (coverage, true);
         }
-        if self.is_by_request {
-            changes.extend((next_unnamed..self.agent_count as u32).map(|number| (number, unnamed)));
+        for (number, coverage) in new.named {
+            let change = changes.entry(number).or_insert(unnamed);
+            (change.new, change.is_named) = (coverage, true);
         }
-        Ok(unnamed)
+        Ok((unnamed, changes))
     }
 
     /// The name with this number.

@@ -1,6 +1,6 @@
 //! Counts the transitions of each agent: one comparison per distinct pair of robots.txt files.
 
-use crate::analysis::diff::comparison::{Comparison, CoverageChange, Direction, PairReader};
+use crate::analysis::diff::comparison::{Comparison, CoverageChange, PairReader};
 use crate::analysis::diff::examples::{self, DiffRow};
 use crate::analysis::diff::origins::FilePair;
 use crate::analysis::diff::same_rules::{StoredFile, have_same_rules, have_same_text};
@@ -11,26 +11,20 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Numbers of origins with a transition, by direction. Four bytes suffice, because rows of origins
-/// are numbered in four bytes.
+/// Numbers of origins with a transition, by direction: newly refused, and newly allowed. Four bytes
+/// suffice, because rows of origins are numbered in four bytes.
 #[derive(Debug, Default)]
-struct TransitionCounts {
-    refused: AtomicU32,
-    allowed: AtomicU32,
-}
+struct TransitionCounts([AtomicU32; 2]);
 
 impl TransitionCounts {
     fn add(&self, change: &CoverageChange, origins: u32) {
-        match change.direction() {
-            Some(Direction::Refused) => self.refused.fetch_add(origins, Ordering::Relaxed),
-            Some(Direction::Allowed) => self.allowed.fetch_add(origins, Ordering::Relaxed),
-            None => 0,
-        };
+        if let Some(direction) = change.direction() {
+            self.0[direction as usize].fetch_add(origins, Ordering::Relaxed);
+        }
     }
 
-    /// Newly refused, and newly allowed.
     fn counts(&self) -> [u64; 2] {
-        [&self.refused, &self.allowed].map(|count| count.load(Ordering::Relaxed).into())
+        self.0.each_ref().map(|count| count.load(Ordering::Relaxed).into())
     }
 }
 
@@ -71,7 +65,7 @@ pub(super) fn count(
 ) -> Result<()> {
     let comparison = Comparison::new(old, new, options)?;
     let counts = DiffCounts {
-        agents: std::iter::repeat_with(ComparedAgent::default).take(comparison.agent_count).collect(),
+        agents: (0..comparison.agent_count).map(|_| ComparedAgent::default()).collect(),
         unnamed: TransitionCounts::default(),
     };
     let results: Vec<PairResult> = pairs
@@ -102,22 +96,18 @@ fn compare_pair<'s>(
 ) -> Result<PairResult> {
     let (old, new) = (&comparison.old, &comparison.new);
     let mut rules_changed = false;
-    // Equal texts are the fast way out, and equal rules the next one.
     if let (Some(before), Some(after)) = (old.file(pair.old)?, new.file(pair.new)?) {
         let before = StoredFile { snapshot: old.snapshot, row: before };
         let after = StoredFile { snapshot: new.snapshot, row: after };
-        if have_same_text(before, after)? {
-            return Ok(PairResult::default());
-        }
         let is_same_name =
             |first: u32, second: u32| old.numbers.get(first as usize) == new.numbers.get(second as usize);
-        rules_changed = !have_same_rules(before, after, is_same_name)?;
-        if !rules_changed {
+        // Equal texts are the fast way out, and equal rules the next one.
+        if have_same_text(before, after)? || have_same_rules(before, after, is_same_name)? {
             return Ok(PairResult::default());
         }
+        rules_changed = true;
     }
-    let mut changes = Vec::new();
-    let unnamed = comparison.compare(pair, reader, &mut changes)?;
+    let (unnamed, changes) = comparison.compare(pair, reader)?;
     counts.unnamed.add(&unnamed, pair.count);
     let mut has_transition = unnamed.direction().is_some();
     for (number, change) in changes {
@@ -140,7 +130,8 @@ fn rows(
     diff: &mut Diff,
 ) -> Result<Vec<DiffRow>> {
     let unnamed = counts.unnamed.counts();
-    let mut rows = vec![DiffRow::unnamed(agent_change("*".to_owned(), [0; 2], unnamed))];
+    let others = agent_change("*".to_owned(), [0; 2], unnamed);
+    let mut rows = vec![DiffRow { number: None, keys: Vec::new(), change: others }];
     let named: Vec<[u64; 2]> = counts.agents.iter().map(|agent| agent.named.counts()).collect();
     if comparison.is_by_request {
         for (number, (agent, counts)) in (0..).zip(options.agents.iter().zip(&counts.agents)) {

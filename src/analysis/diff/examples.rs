@@ -18,11 +18,6 @@ pub(super) struct DiffRow {
 }
 
 impl DiffRow {
-    /// The row of agents that no robots.txt names.
-    pub(super) fn unnamed(change: AgentChange) -> Self {
-        Self { number: None, keys: Vec::new(), change }
-    }
-
     fn transition(&mut self, direction: Direction) -> &mut Transition {
         match direction {
             Direction::Refused => &mut self.change.refused,
@@ -52,9 +47,7 @@ pub(super) fn add<'p>(
         if rows.iter_mut().all(is_complete) {
             break;
         }
-        let mut changes = Vec::new();
-        let unnamed = comparison.compare(pair, &mut reader, &mut changes)?;
-        let changes: HashMap<u32, CoverageChange> = changes.into_iter().collect();
+        let (unnamed, changes) = comparison.compare(pair, &mut reader)?;
         // The texts are decompressed for the first row that needs them.
         let mut texts = None;
         for row in rows.iter_mut() {

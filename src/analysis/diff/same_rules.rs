@@ -1,7 +1,6 @@
 //! Compares the stored robots.txt files of two snapshots: equal texts, or equal rules.
 
 use crate::error::Result;
-use crate::matcher::encoded_set::EncodedSet;
 use crate::matcher::rule_set::Rules;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE, NamedRow};
@@ -41,10 +40,11 @@ pub(super) fn have_same_rules(
     if old_named.len() != new_named.len() {
         return Ok(false);
     }
-    let are_same = |old_place: u32, new_place: u32| {
-        let (old, new) =
-            (StoredRules { view: old_view, place: old_place }, StoredRules { view: new_view, place: new_place });
-        are_same_rules(old, new)
+    let are_same = |old_place, new_place| {
+        are_same_rules(
+            StoredRules { view: old_view, place: old_place },
+            StoredRules { view: new_view, place: new_place },
+        )
     };
     if !are_same(old.row.global, new.row.global)? {
         return Ok(false);
@@ -66,14 +66,9 @@ fn are_same_rules(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
         return Ok(old.place == new.place);
     }
     match (old.view.rules(old.place)?, new.view.rules(new.place)?) {
-        (Rules::Set(first), Rules::Set(second)) => {
-            // The number of rules is cheap to compare, and differs for most different sets.
-            Ok(first.len() == second.len() && are_same_sets(old, new)?)
-        }
-        (Rules::Union(first), Rules::Union(second)) => {
-            if first.len() != second.len() {
-                return Ok(false);
-            }
+        // The number of rules is cheap to compare, and differs for most different sets.
+        (Rules::Set(first), Rules::Set(second)) if first.len() == second.len() => are_same_sets(old, new),
+        (Rules::Union(first), Rules::Union(second)) if first.len() == second.len() => {
             for (old_place, new_place) in first.iter().zip(second) {
                 let old = StoredRules { place: u32::from_le_bytes(*old_place), ..old };
                 let new = StoredRules { place: u32::from_le_bytes(*new_place), ..new };
@@ -89,20 +84,14 @@ fn are_same_rules(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
 
 /// Compares two rule sets. A union is an error, as it cannot be a member of a union.
 fn are_same_sets(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
-    Ok(relocated(&old.encoded_set()?)? == relocated(&new.encoded_set()?)?)
-}
-
-impl<'s> StoredRules<'s> {
-    fn encoded_set(&self) -> Result<EncodedSet<'s>> {
-        self.view.encoded_set(self.place, self.view.rule_set(self.place)?)
-    }
+    Ok(relocated(old)? == relocated(new)?)
 }
 
 /// The bytes of a rule set with all places of patterns set to 0, and the patterns. Equal rule sets
 /// of different snapshots differ in nothing else than these places.
-fn relocated(set: &EncodedSet<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
+fn relocated(StoredRules { view, place }: StoredRules<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
     let (mut bytes, mut patterns) = (Vec::new(), Vec::new());
-    set.copy(&mut bytes, |text| {
+    view.encoded_set(place, view.rule_set(place)?)?.copy(&mut bytes, |text| {
         patterns.extend_from_slice(text);
         0
     })?;
