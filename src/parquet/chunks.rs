@@ -37,6 +37,15 @@ impl ParquetFile {
     pub(super) fn with_large_buffer(&self) -> Self {
         Self { buffer_size: 1 << 18, ..self.clone() }
     }
+
+    /// A buffer of at least this length, with arbitrary content.
+    fn buffer(&self, length: usize) -> PageBuffer {
+        let mut bytes = lock(&self.spare).pop().unwrap_or_default();
+        if bytes.len() < length {
+            bytes = vec![0; length.next_power_of_two()];
+        }
+        PageBuffer { bytes, length, spare: Arc::clone(&self.spare) }
+    }
 }
 
 impl Length for ParquetFile {
@@ -66,17 +75,6 @@ impl ChunkReader for ParquetFile {
             }
             Err(err) => Err(err.into()),
         }
-    }
-}
-
-impl ParquetFile {
-    /// A buffer of at least this length, with arbitrary content.
-    fn buffer(&self, length: usize) -> PageBuffer {
-        let mut bytes = lock(&self.spare).pop().unwrap_or_default();
-        if bytes.len() < length {
-            bytes = vec![0; length.next_power_of_two()];
-        }
-        PageBuffer { bytes, length, spare: Arc::clone(&self.spare) }
     }
 }
 

@@ -73,14 +73,8 @@ pub(super) enum Member {
 #[derive(Default)]
 pub(super) struct FlatbufferWriter {
     bytes: Vec<u8>,
-    /// References into the old flatbuffer.
-    into_old: Vec<OldReference>,
-}
-
-/// A reference in the new part to an offset in the old flatbuffer.
-struct OldReference {
-    reference: usize,
-    target: usize,
+    /// References into the old flatbuffer, each with the offset of its target there.
+    into_old: Vec<(usize, usize)>,
 }
 
 /// The bytes between the members of a table. All members have the largest alignment, which costs
@@ -115,7 +109,7 @@ impl FlatbufferWriter {
 
     /// Points a reference to an offset in the old flatbuffer.
     pub(super) fn point_into_old(&mut self, reference: usize, target: usize) {
-        self.into_old.push(OldReference { reference, target });
+        self.into_old.push((reference, target));
     }
 
     fn set(&mut self, reference: usize, target: usize) {
@@ -168,7 +162,7 @@ impl FlatbufferWriter {
         self.align();
         let start = self.bytes.len();
         i32::try_from(start + old.0.len()).ok()?;
-        for OldReference { reference, target } in std::mem::take(&mut self.into_old) {
+        for (reference, target) in std::mem::take(&mut self.into_old) {
             self.set(reference, start + target);
         }
         self.bytes.extend_from_slice(old.0);

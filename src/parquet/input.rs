@@ -192,12 +192,10 @@ pub(super) fn check_codec(chunk: &ColumnChunkMetaData) -> Result<()> {
     }
 }
 
-/// An error about the table.
 pub(super) fn bad<T>(what: impl Into<String>) -> Result<T> {
     Err(ErrorKind::BadTable(what.into()).into())
 }
 
-/// An error about the column of the URLs.
 fn wrong_column<T>(what: String) -> Result<T> {
     bad(what).map_err(|err| err.with_remedy(Remedy::NameColumn))
 }

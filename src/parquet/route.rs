@@ -16,7 +16,6 @@ use crate::pipeline::ordered::{self, OrderedItem};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// One of the outputs.
 struct RouteOutput<'o> {
     verdict: Verdict,
     path: &'o Path,
@@ -55,7 +54,6 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], to: Parqu
     Ok(total)
 }
 
-/// The verdicts on the rows of a row group.
 fn judge_row_group(
     filter: &ParquetFilter<'_>,
     inputs: &[ParquetInput],

@@ -17,7 +17,6 @@ use std::ops::Range;
 /// Blocks in flight per worker beyond which no later row group is read: some 5 MiB per worker.
 const IN_FLIGHT_PER_WORKER: usize = 16;
 
-/// A row group of an input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowGroupId {
     /// The number of the file among the inputs.
@@ -25,7 +24,6 @@ pub(super) struct RowGroupId {
     pub row_group: usize,
 }
 
-/// All row groups of all files, in order.
 pub(super) fn all_row_groups(inputs: &[ParquetInput]) -> Vec<RowGroupId> {
     let of_file = |(file, input): (usize, &ParquetInput)| {
         (0..input.meta.num_row_groups()).map(move |row_group| RowGroupId { file, row_group })
@@ -52,7 +50,6 @@ pub(super) struct RowGroupSource<'q> {
     pub inputs: &'q [ParquetInput],
 }
 
-/// A row group that is being read.
 pub(super) struct RowGroupReader {
     file: usize,
     urls: Box<UrlReader>,

@@ -27,7 +27,6 @@ pub(super) struct ChunkWriter {
     spool: Spool,
 }
 
-/// An encoded column chunk.
 pub(super) struct EncodedChunk {
     pub data: Spool,
     /// The chunk's part of the footer and of the indexes.
@@ -60,21 +59,13 @@ struct NamingFile {
     out: Arc<Path>,
 }
 
-impl NamingFile {
-    fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        result.map_err(|err| Error::io(&self.out, err).into_io())
-    }
-}
-
 impl Write for NamingFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(buf);
-        self.named(written)
+        self.file.write(buf).map_err(|err| Error::io(&self.out, err).into_io())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.file.flush();
-        self.named(flushed)
+        self.file.flush().map_err(|err| Error::io(&self.out, err).into_io())
     }
 }
 

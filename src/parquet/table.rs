@@ -32,7 +32,6 @@ impl TableWriter {
         Ok(Self { path: path.to_owned(), writer })
     }
 
-    /// The columns from this one on.
     pub(super) fn columns_from(&self, first: usize) -> Vec<ColumnDescPtr> {
         self.writer.schema_descr().columns().iter().skip(first).cloned().collect()
     }

@@ -36,7 +36,6 @@ pub(super) struct ValueReader {
     library: LibraryReader,
 }
 
-/// The page being read.
 enum CurrentPage {
     Plain(PlainPage),
     /// A page that the crate reads, with its unread rows.

@@ -13,6 +13,7 @@ use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::robots::{Group, Robots};
 use bstr::ByteSlice;
+use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
@@ -162,7 +163,8 @@ impl PreferenceLines {
             self.usage.push(Vec::new());
             (self.usage.len() - 1) as u32
         });
-        let (path, usage) = usage::parse_owned(value, profile);
+        let (Pattern { text, anchored }, usage) = usage::parse(value, profile);
+        let path = Pattern { text: Cow::Owned(text.into_owned()), anchored };
         self.usage[index as usize].push(UsageLine { path, usage });
     }
 

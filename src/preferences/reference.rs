@@ -2,8 +2,8 @@
 //! the tests.
 //!
 //! It parses the whole robots.txt for every URL, with the line parser of the reference judge
-//! ([`reference`](crate::robots::reference)). It keeps no state and shares no code with the fast path.
-//! Dictionaries are parsed step by step as in RFC 9651 §4.2.
+//! ([`reference`](crate::robots::reference)). It keeps no state and shares no code with the fast
+//! path. Dictionaries are parsed step by step as in RFC 9651 §4.2.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::preferences::{Preference, Preferences, SignalUse, Signals};
@@ -13,6 +13,7 @@ use crate::robots::reference::{
 };
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use bstr::ByteSlice;
 
 /// The preferences in the body of a robots.txt about the use of the content of `url`, a URL or a
 /// bare path, by `agent`.
@@ -87,21 +88,15 @@ fn path_and_dictionary(value: &[u8]) -> (&[u8], &[u8]) {
     if !value.starts_with(b"/") {
         return (b"/", value);
     }
-    let end = (0..value.len()).find(|&i| value[i] == b' ' || value[i] == b'\t').unwrap_or(value.len());
-    let mut rest = &value[end..];
-    while rest.starts_with(b" ") || rest.starts_with(b"\t") {
-        rest = &rest[1..];
-    }
-    (&value[..end], rest)
+    let (path, rest) = value.split_at(value.iter().position(|b| b" \t".contains(b)).unwrap_or(value.len()));
+    (path, rest.trim_start_with(|c| c == ' ' || c == '\t'))
 }
 
 fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
     let values = |lines: &[&KeyValue], wanted: &str| -> Vec<String> {
         let mut values = Vec::new();
         for line in lines.iter().filter(|line| line.key == Key::ContentSignal && !line.value.starts_with(b"/")) {
-            for member in line.value.split(|&b| b == b',') {
-                let mut parts = member.splitn(2, |&b| b == b'=');
-                let (key, value) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            for (key, value) in line.value.split_str(",").filter_map(|member| member.split_once_str("=")) {
                 if strip(key).eq_ignore_ascii_case(wanted.as_bytes()) {
                     values.push(String::from_utf8_lossy(strip(value)).to_ascii_lowercase());
                 }
@@ -178,11 +173,7 @@ impl<'a> DictionaryText<'a> {
     }
 
     fn take(&mut self, wanted: u8) -> bool {
-        let is_next = self.peek() == Some(wanted);
-        if is_next {
-            self.next();
-        }
-        is_next
+        self.peek() == Some(wanted) && self.next().is_some()
     }
 
     fn skip(&mut self, bytes: &[u8]) {

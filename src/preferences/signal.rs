@@ -71,10 +71,8 @@ impl Signals {
             return out;
         }
         for member in value.split(|&b| b == b',') {
-            let Some(equals) = memchr::memchr(b'=', member) else { continue };
-            let (key, value) =
-                (member[..equals].trim_with(is_white_space), member[equals + 1..].trim_with(is_white_space));
-            out = out.and(Self::parse_member(key, value));
+            let Some((key, value)) = member.split_once_str("=") else { continue };
+            out = out.and(Self::parse_member(key.trim_with(is_white_space), value.trim_with(is_white_space)));
         }
         out
     }

@@ -5,7 +5,6 @@ use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use sfv::visitor::{DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, ItemVisitor, ParameterVisitor};
 use sfv::{BareItemFromInput, KeyRef, Parser};
-use std::borrow::Cow;
 use std::convert::Infallible;
 
 /// The path of a line without one: the whole site.
@@ -39,12 +38,6 @@ pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
         usage = Usage::default();
     }
     (Pattern::new(path, profile), usage)
-}
-
-/// [`parse`] with an owned path.
-pub(super) fn parse_owned(value: &[u8], profile: Profile) -> (Pattern<'static>, Usage) {
-    let (Pattern { text, anchored }, usage) = parse(value, profile);
-    (Pattern { text: Cow::Owned(text.into_owned()), anchored }, usage)
 }
 
 /// Stores the known members of a dictionary (RFC 9651 §3.2); the last of repeated members wins.

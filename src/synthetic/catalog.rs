@@ -8,12 +8,10 @@ use crate::synthetic::statistics::{
     FAMILIES, FAMILIES_PER_THOUSAND, GLOBAL_RULES, POPULAR_RULES, SHARED, SHARED_BUT_SITEMAP, SHARED_RULES, SITEMAP,
 };
 
-/// The robots.txt files of a web.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileCatalog {
     seed: u64,
     families: Popularity,
-    family_count: u64,
 }
 
 /// The robots.txt that a site serves.
@@ -35,10 +33,9 @@ const DRAWS: u64 = 1 << 40;
 impl FileCatalog {
     pub(super) fn new(seed: u64, hosts: u64) -> Self {
         let family_count = hosts * FAMILIES_PER_THOUSAND / 1000 + FAMILIES.len() as u64;
-        Self { seed, families: Popularity::new(family_count, DRAWS), family_count }
+        Self { seed, families: Popularity::new(family_count, DRAWS) }
     }
 
-    /// The file of a host.
     pub(super) fn choose(&self, host: u64, popular: bool) -> ServedFile {
         let dice = &mut Dice::new(self.seed, Decision::Choice, host, 0);
         let family = self.families.rank_of(dice.below(DRAWS));
@@ -48,7 +45,7 @@ impl FileCatalog {
             ServedFile { content: self.family(family), own_sitemap: true }
         } else {
             let rules = if popular { &POPULAR_RULES } else { &GLOBAL_RULES };
-            let file = GeneratedFile::new(self.seed, self.family_count + host, rules);
+            let file = GeneratedFile::new(self.seed, self.families.ranks + host, rules);
             let file = if popular { file.open() } else { file };
             ServedFile { content: FileContent::File(file), own_sitemap: dice.chance(SITEMAP) }
         }

@@ -61,7 +61,7 @@ impl Permutation {
 /// Draws are numbered rank by rank, so the mapping is simple arithmetic in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Popularity {
-    ranks: u64,
+    pub ranks: u64,
     draws: u64,
 }
 

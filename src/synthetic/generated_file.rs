@@ -23,12 +23,7 @@ pub(super) struct GeneratedFile {
     second_global: bool,
     style: PatternStyle,
     allowing: bool,
-    form: TextForm,
-}
-
-/// Properties of the text that do not affect verdicts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct TextForm {
+    // Properties of the text that do not affect verdicts.
     crlf: bool,
     byte_order_mark: bool,
     open_end: bool,
@@ -57,13 +52,11 @@ impl GeneratedFile {
             second_global: dice.chance(SECOND_GLOBAL),
             style: PatternStyle { wild, anchored: dice.chance(ANCHORED_FILES), escaping: dice.chance(ESCAPING_FILES) },
             allowing: dice.chance(ALLOWING_FILES),
-            form: TextForm {
-                crlf: dice.chance(CRLF),
-                byte_order_mark: dice.chance(BYTE_ORDER_MARK),
-                open_end: dice.chance(OPEN_END),
-                comments: dice.quantile(&COMMENTS) - 1,
-                crawl_delay: dice.chance(CRAWL_DELAY).then(|| dice.one_of(CRAWL_DELAYS)),
-            },
+            crlf: dice.chance(CRLF),
+            byte_order_mark: dice.chance(BYTE_ORDER_MARK),
+            open_end: dice.chance(OPEN_END),
+            comments: dice.quantile(&COMMENTS) - 1,
+            crawl_delay: dice.chance(CRAWL_DELAY).then(|| dice.one_of(CRAWL_DELAYS)),
         }
     }
 
@@ -78,11 +71,11 @@ impl GeneratedFile {
     /// Appends the text, with a Sitemap line if an origin is given.
     pub(super) fn push_text(&self, sitemap_of: Option<&[u8]>, out: &mut Vec<u8>) {
         let start = out.len();
-        if self.form.byte_order_mark {
+        if self.byte_order_mark {
             out.extend_from_slice(b"\xef\xbb\xbf");
         }
-        let mut text = TextWriter { out, end: if self.form.crlf { b"\r\n" } else { b"\n" }, limit: start + MAX_TEXT };
-        for line in 0..self.form.comments {
+        let mut text = TextWriter { out, end: if self.crlf { b"\r\n" } else { b"\n" }, limit: start + MAX_TEXT };
+        for line in 0..self.comments {
             text.line(if line % 3 == 2 { b"#" } else { b"# Pages that crawlers need not visit" }, b"");
         }
         if self.global {
@@ -95,14 +88,14 @@ impl GeneratedFile {
         if let Some(origin) = sitemap_of {
             text.line(b"Sitemap: ", &[origin, b"/sitemap.xml"].concat());
         }
-        if self.form.open_end {
+        if self.open_end {
             text.open_end();
         }
     }
 
     fn push_global(&self, rules: Range<u64>, text: &mut TextWriter<'_>) {
         text.line(b"User-agent: *", b"");
-        if let Some(seconds) = self.form.crawl_delay {
+        if let Some(seconds) = self.crawl_delay {
             text.line(b"Crawl-delay: ", seconds.to_string().as_bytes());
         }
         self.push_rules(self.single, rules, text);

@@ -81,7 +81,6 @@ impl Dice {
         values[self.weighted_index(values)].1
     }
 
-    /// A number from a distribution.
     pub(super) fn quantile(&mut self, of: &Quantiles) -> u64 {
         of.at(self.unit()) as u64
     }

@@ -6,7 +6,6 @@ use crate::synthetic::statistics::{
 };
 use crate::synthetic::vocabulary::{SYLLABLES, WORDS, push_syllables, read_syllables};
 
-/// One origin of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SiteOrigin {
     pub https: bool,

@@ -109,9 +109,9 @@ pub(super) const SINGLES: &[(u64, SingleRule)] =
 pub(super) const WILD_FILES: &[(u64, f64)] = &[(2, 0.2), (20, 0.62), (100, 0.88), (u64::MAX, 0.95)];
 /// The share of their rules with wildcards (measured: 24.4 % of all rules).
 pub(super) const WILD_RULES: f64 = 0.32;
-/// Patterns with wildcards (measured over all rules: 12 % begin with `/*` or `*`, 10 % end with `*`,
-/// 5 % have only a final `*`, 7 % have two or more). `P` is a plain pattern, `W` two words, `Q` the
-/// name of a query parameter, `E` a file extension.
+/// Patterns with wildcards (measured over all rules: 12 % begin with `/*` or `*`, 10 % end with
+/// `*`, 5 % have only a final `*`, 7 % have two or more). `P` is a plain pattern, `W` two words, `Q`
+/// the name of a query parameter, `E` a file extension.
 pub(super) const FORMS: &[(u64, &str)] = &[
     (12, "/*/W"),
     (15, "/*-W*"),

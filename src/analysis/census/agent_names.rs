@@ -67,9 +67,8 @@ impl<'n, 's> CoverageReader<'n, 's> {
     /// The text of the file is decompressed only if it may name a truncated agent.
     pub(crate) fn named(&mut self, file: &FileRow) -> Result<Vec<NamedRow>> {
         let rows: Vec<NamedRow> = self.names.snapshot.view().named(file)?.iter().map(NamedRow::decode).collect();
-        let truncated_of =
-            |row: &NamedRow| self.names.truncated.get(row.token as usize).copied().filter(|&number| number != NONE);
-        let truncated: HashSet<u32> = rows.iter().filter_map(truncated_of).collect();
+        let truncated = rows.iter().filter_map(|row| self.names.truncated.get(row.token as usize));
+        let truncated: HashSet<u32> = truncated.copied().filter(|&number| number != NONE).collect();
         if truncated.is_empty() {
             return Ok(rows);
         }

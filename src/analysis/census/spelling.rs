@@ -10,7 +10,7 @@ use crate::crawlers::KnownAgent;
 use crate::error::{Error, Result};
 use crate::robots::Robots;
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, Section};
+use crate::snapshot::format::{NAMED_LEN, NamedRow, Section};
 use std::cmp::Reverse;
 
 /// A name outside the registry is suggested only if at least one in this many robots.txt files of a
@@ -73,7 +73,6 @@ pub struct Misspelling {
     pub suggestion: String,
 }
 
-/// An agent to check.
 #[derive(Debug)]
 struct CheckedAgent {
     label: String,
@@ -90,7 +89,6 @@ struct CheckedName {
     text: Vec<u8>,
     /// As given, without a version.
     display: String,
-    /// See [`letters`].
     letters: u64,
     /// Whether the registry, a snapshot or a robots.txt has it.
     is_known: bool,
@@ -170,7 +168,7 @@ impl SpellCheck {
         if numbers.is_empty() {
             return Ok(());
         }
-        let counts = count_files(snapshot, &numbers)?;
+        let counts = count_files(snapshot, &numbers);
         let least = u64::from(snapshot.file_count()).div_ceil(RARE);
         let mut frequent = Vec::new();
         for (number, files) in numbers.into_iter().zip(counts) {
@@ -205,7 +203,6 @@ impl SpellCheck {
         self.add_close(&names);
     }
 
-    /// The names of all unknown agents.
     fn unknown(&mut self) -> impl Iterator<Item = &mut CheckedName> {
         self.agents.iter_mut().filter(|agent| !agent.is_known()).flat_map(|agent| &mut agent.names)
     }
@@ -234,20 +231,15 @@ impl SpellCheck {
     }
 }
 
-/// For each of these names the number of robots.txt files that name it.
-fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Result<Vec<u64>> {
-    let mut slots = vec![NONE; snapshot.token_count()? as usize];
-    for (slot, number) in (0..).zip(numbers) {
-        slots[*number as usize] = slot;
-    }
+/// For each of these names, sorted by number, the number of robots.txt files that name it.
+fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Vec<u64> {
     let mut counts = vec![0; numbers.len()];
     for row in snapshot.section(Section::Named).as_chunks::<NAMED_LEN>().0 {
-        let slot = slots.get(NamedRow::decode(row).token as usize).copied().unwrap_or(NONE);
-        if let Some(count) = counts.get_mut(slot as usize) {
-            *count += 1;
+        if let Ok(place) = numbers.binary_search(&NamedRow::decode(row).token) {
+            counts[place] += 1;
         }
     }
-    Ok(counts)
+    counts
 }
 
 fn registered(name: &[u8]) -> Option<&'static KnownAgent> {

@@ -29,7 +29,6 @@ pub(super) struct DiffSide<'s> {
 pub(super) struct Comparison<'s> {
     pub old: DiffSide<'s>,
     pub new: DiffSide<'s>,
-    /// The number of compared agents.
     pub agent_count: usize,
     /// Whether the agents were requested; else they are all names.
     pub is_by_request: bool,
@@ -69,7 +68,7 @@ pub(super) struct PairReader<'n, 's> {
     pub new: CoverageReader<'n, 's>,
 }
 
-/// How much a robots.txt refuses: to agents that it does not name, and to those it names, by number.
+/// How much a robots.txt refuses to agents that it does not name, and to each that it names.
 struct FileCoverage {
     global: Coverage,
     named: Vec<(u32, Coverage)>,
@@ -153,7 +152,6 @@ impl<'s> Comparison<'s> {
         Ok((unnamed, changes))
     }
 
-    /// The name with this number.
     pub(super) fn name(&self, number: u32) -> Result<&'s [u8]> {
         for side in [&self.old, &self.new] {
             if let Ok(token) = side.numbers.binary_search(&number) {

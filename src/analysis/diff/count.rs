@@ -28,7 +28,6 @@ impl TransitionCounts {
     }
 }
 
-/// The counts of one compared agent.
 #[derive(Debug, Default)]
 struct ComparedAgent {
     /// At origins where either file names it.
@@ -47,7 +46,6 @@ struct DiffCounts {
     unnamed: TransitionCounts,
 }
 
-/// The result of comparing the files of a pair.
 #[derive(Default)]
 struct PairResult {
     rules_changed: bool,

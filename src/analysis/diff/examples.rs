@@ -8,7 +8,6 @@ use crate::profile::Profile;
 use crate::robots::{AgentLine, Robots};
 use std::collections::HashMap;
 
-/// A row of the diff.
 pub(super) struct DiffRow {
     /// The number of the compared agent; `None` for agents that no robots.txt names.
     pub number: Option<u32>,

@@ -143,8 +143,8 @@ pub struct AgentChange {
     /// A name in lower case, or a requested agent as given. Sites write names, so they may contain
     /// any characters: see [`NamedAgent::name`](crate::census::NamedAgent::name).
     pub name: String,
-    /// Origins that refuse every URL to it now ([`Coverage::Wholly`](crate::report::Coverage::Wholly)), and
-    /// did not in the old snapshot.
+    /// Origins that refuse every URL to it now
+    /// ([`Coverage::Wholly`](crate::report::Coverage::Wholly)), and did not in the old snapshot.
     pub refused: Transition,
     /// Origins that refused every URL to it in the old snapshot, and do not now.
     pub allowed: Transition,

@@ -33,7 +33,6 @@ impl Origins {
 }
 
 impl AgentChange {
-    /// No change for an agent.
     pub(super) fn none(name: String) -> Self {
         Self { name, refused: Transition::default(), allowed: Transition::default() }
     }

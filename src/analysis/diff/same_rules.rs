@@ -6,14 +6,12 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::view::View;
 
-/// A robots.txt of a snapshot.
 #[derive(Clone, Copy)]
 pub(super) struct StoredFile<'s> {
     pub snapshot: &'s Snapshot,
     pub row: FileRow,
 }
 
-/// Rules of a snapshot.
 #[derive(Clone, Copy)]
 struct StoredRules<'s> {
     view: View<'s>,

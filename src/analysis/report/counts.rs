@@ -21,7 +21,6 @@ pub(super) fn row_chunks(count: u32) -> impl IndexedParallelIterator<Item = Rang
 /// Partial counts. `merge` is associative, so the result does not depend on the division into
 /// chunks.
 pub(super) trait Merge: Send {
-    /// Merges the counts of later rows into these.
     fn merge(&mut self, later: Self);
 }
 
@@ -50,7 +49,6 @@ impl<K: Eq + Hash + Send> Merge for HashMap<K, u64> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReasonCounts(pub [ReasonCount; Reason::ALL.len()]);
 
-/// A number of origins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReasonCount {
     pub origins: u64,

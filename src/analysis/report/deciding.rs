@@ -17,7 +17,6 @@ use std::collections::HashMap;
 /// percentage points from its share of all refused URLs.
 pub(super) const SAMPLE: usize = 2048;
 
-/// The result of explaining a sample.
 pub(super) struct DecidingSample {
     pub report: DecidingRules,
     pub example: Option<RefusedUrl>,

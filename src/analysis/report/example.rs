@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::judge::Verdict;
 use crate::judge::engine::Engine;
 
-/// Explains a refused URL of the lists.
 pub(super) fn example_of_lists(engine: &Engine<'_>, refused: &RefusedUrl) -> Result<Option<Example>> {
     let example = explain_refusal(engine, &refused.url, refused.agent)?;
     Ok(example.map(|example| Example { from_lists: true, ..example }))

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The rule sets that agents obey, by their places in the snapshot. The value is the number of pairs
-/// of an origin and an agent that obeys the set there.
+/// The rule sets that agents obey, by their places in the snapshot. The value is the number of
+/// pairs of an origin and an agent that obeys the set there.
 pub(super) type SetUses = HashMap<u32, u64>;
 
 /// The coverage of each of these rule sets.
@@ -25,7 +25,6 @@ pub(super) type SetCoverages = HashMap<u32, Coverage>;
 /// The number of sets that one thread processes at a time.
 const CHUNK: usize = 1024;
 
-/// Computes the coverage of each set.
 pub(super) fn compute_coverages(engine: &Engine<'_>, sets: &[(u32, u64)]) -> Result<SetCoverages> {
     let (view, profile) = (engine.snapshot().view(), engine.profile());
     let computed = sets.par_chunks(CHUNK).map(|sets| {

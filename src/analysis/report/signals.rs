@@ -5,6 +5,7 @@ use crate::analysis::report::model::{SignalReport, SignalValue};
 use crate::preferences::may_have_preferences;
 use crate::profile::Profile;
 use crate::robots::Robots;
+use bstr::ByteSlice;
 use std::collections::{BTreeSet, HashMap};
 
 /// The fields, in the order of the report.
@@ -16,7 +17,6 @@ const MAX_VALUE: usize = 64;
 /// The number of distinct values per file at most, so that a hostile file cannot use much memory.
 const MAX_VALUES: usize = 64;
 
-/// The counts of each field.
 #[derive(Debug, Default)]
 pub(super) struct SignalCounts([FieldCounts; FIELDS.len()]);
 
@@ -97,8 +97,7 @@ impl FieldCounts {
 /// A word of the form `key=value`, in lower case.
 fn value(word: &[u8]) -> Option<String> {
     let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
-    let equals = word.iter().position(|b| *b == b'=')?;
-    let (key, value) = (&word[..equals], &word[equals + 1..]);
+    let (key, value) = word.split_once_str("=")?;
     let plain = word.len() <= MAX_VALUE && !key.is_empty() && !value.is_empty();
     (plain && key.iter().chain(value).all(is_plain)).then(|| String::from_utf8_lossy(word).to_ascii_lowercase())
 }

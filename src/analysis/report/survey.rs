@@ -48,7 +48,6 @@ impl FileUses {
         Ok((uses, reasons))
     }
 
-    /// Chunks of file numbers.
     fn chunks(&self) -> impl ParallelIterator<Item = Range<u32>> {
         row_chunks(self.0.len() as u32)
     }
@@ -157,7 +156,6 @@ fn coverages(agent_rules: &[AgentRules], agents: usize, sets: &SetCoverages) -> 
     out
 }
 
-/// The coverage of an origin for each agent.
 pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &SetCoverages) -> Result<Vec<Coverage>> {
     let agents = engine.agents().len();
     Ok(match source.file {
@@ -167,8 +165,8 @@ pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &
     })
 }
 
-/// The first origin with a rule source like this. Cost: a scan of all origins, as files do not refer
-/// to origins.
+/// The first origin with a wanted rule source. Cost: a scan of all origins, as files do not refer to
+/// origins.
 pub(super) fn find_origin(engine: &Engine<'_>, is_wanted: impl Fn(&RuleSource) -> bool + Sync) -> Result<Option<u32>> {
     let wanted = |row| engine.rule_source(row).map(|source| is_wanted(&source).then_some(row)).transpose();
     let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| rows.find_map(wanted));
