@@ -67,8 +67,7 @@ impl ChunkReader for ParquetFile {
             return Err(ParquetError::EOF(format!("{length} bytes at byte {start} reach past the end of the file")));
         }
         let mut buffer = self.buffer(length);
-        let read = ReadAt::new(&self.file, start).read_exact(&mut buffer.bytes[..length]);
-        match read {
+        match ReadAt::new(&self.file, start).read_exact(&mut buffer.bytes[..length]) {
             Ok(()) => Ok(Bytes::from_owner(buffer)),
             Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => {
                 Err(ParquetError::EOF("the file became shorter while it was read".to_owned()))

@@ -123,7 +123,7 @@ fn check_footer(meta: &ParquetMetaData, len: u64) -> Result<()> {
             if chunk.file_path().is_some_and(|path| !path.is_empty()) {
                 return bad("the data is in other files; combine them into one file first");
             }
-            if !lies_within(chunk, len) {
+            if !is_within_file(chunk, len) {
                 let column = chunk.column_path().string();
                 return bad(format!(
                     "damaged: column {column:?} of row group {number} reaches past the end of the file"
@@ -134,7 +134,7 @@ fn check_footer(meta: &ParquetMetaData, len: u64) -> Result<()> {
     Ok(())
 }
 
-fn lies_within(chunk: &ColumnChunkMetaData, len: u64) -> bool {
+fn is_within_file(chunk: &ColumnChunkMetaData, len: u64) -> bool {
     let (data, size) = (chunk.data_page_offset(), chunk.compressed_size());
     let start = chunk.dictionary_page_offset().unwrap_or(data);
     if size == 0 && chunk.num_values() == 0 {
@@ -157,15 +157,12 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
     let place = match (paths.iter().position(|path| path == name), &*similar) {
         (Some(place), _) | (None, &[place]) => place,
         (None, []) => {
-            let names: Vec<&str> = paths.iter().take(100).map(String::as_str).collect();
-            return wrong_column(format!("has no column {name:?}, only {}", names.join(", ")));
+            let names = paths[..paths.len().min(100)].join(", ");
+            return wrong_column(format!("has no column {name:?}, only {names}"));
         }
         (None, several) => {
-            let names: Vec<&str> = several.iter().map(|place| paths[*place].as_str()).collect();
-            return wrong_column(format!(
-                "has no column {name:?}, and several that differ in case only: {}",
-                names.join(", ")
-            ));
+            let names = several.iter().map(|place| paths[*place].as_str()).collect::<Vec<_>>().join(", ");
+            return wrong_column(format!("has no column {name:?}, and several that differ in case only: {names}"));
         }
     };
     let column = schema.column(place);

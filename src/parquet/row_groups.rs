@@ -50,28 +50,21 @@ pub(super) struct RowGroupSource<'q> {
     pub inputs: &'q [ParquetInput],
 }
 
-pub(super) struct RowGroupReader {
-    file: usize,
-    urls: Box<UrlReader>,
-}
-
-impl BlockSource for RowGroupSource<'_> {
+impl<'q> BlockSource for RowGroupSource<'q> {
     type Input = RowGroupId;
-    type Reader = RowGroupReader;
+    type Reader = Box<UrlReader<'q>>;
     type Block = RowBlock;
 
-    fn open(&self, id: RowGroupId) -> Result<RowGroupReader> {
+    fn open(&self, id: RowGroupId) -> Result<Box<UrlReader<'q>>> {
         let input = &self.inputs[id.file];
-        let urls = guard(|| UrlReader::new(input, id.row_group)).map_err(|err| err.at(&input.path))?;
-        Ok(RowGroupReader { file: id.file, urls: Box::new(urls) })
+        guard(|| UrlReader::new(input, id.row_group)).map(Box::new).map_err(|err| err.at(&input.path))
     }
 
-    fn read(&self, reader: &mut RowGroupReader, block: &mut RowBlock) -> Result<bool> {
-        let input = &self.inputs[reader.file];
-        reader.urls.next(&mut block.urls, input.composer.as_ref()).map_err(|err| err.at(&input.path))
+    fn read(&self, reader: &mut Box<UrlReader<'q>>, block: &mut RowBlock) -> Result<bool> {
+        reader.next(&mut block.urls).map_err(|err| err.at(&reader.input.path))
     }
 
-    fn is_slow(&self, _reader: &RowGroupReader) -> bool {
+    fn is_slow(&self, _reader: &Box<UrlReader<'q>>) -> bool {
         true
     }
 

@@ -36,24 +36,25 @@ pub(super) struct UrlBatch {
 }
 
 /// Reads the column of URLs of one row group.
-pub(super) struct UrlReader {
+pub(super) struct UrlReader<'q> {
+    pub input: &'q ParquetInput,
     values: ValueReader,
     left: usize,
     row_group: usize,
 }
 
-impl UrlReader {
-    pub(super) fn new(input: &ParquetInput, row_group: usize) -> Result<Self> {
+impl<'q> UrlReader<'q> {
+    pub(super) fn new(input: &'q ParquetInput, row_group: usize) -> Result<Self> {
         let left = input.meta.row_group(row_group).num_rows() as usize;
-        Ok(Self { values: ValueReader::new(input, row_group)?, left, row_group })
+        Ok(Self { input, values: ValueReader::new(input, row_group)?, left, row_group })
     }
 
     /// Makes `batch` the next rows; `false` after the last.
-    pub(super) fn next(&mut self, batch: &mut UrlBatch, composer: Option<&UrlComposer>) -> Result<bool> {
+    pub(super) fn next(&mut self, batch: &mut UrlBatch) -> Result<bool> {
         batch.text.clear();
         batch.long.clear();
         (batch.rows, batch.bytes) = (0, 0);
-        let mut lines = LineWriter { batch, composer };
+        let mut lines = LineWriter { batch, composer: self.input.composer.as_ref() };
         while self.left > 0 && lines.batch.rows < BATCH_ROWS && lines.batch.text.len() < BATCH_BYTES {
             let start = lines.batch.text.len();
             lines.batch.ends.clear();

@@ -51,14 +51,14 @@ pub fn explain_preferences(robots: &Robots<'_>, agent: &Agent, how: AgentMatch, 
     let (mut own, mut file_wide) = (Signals::default(), Signals::default());
     let mut signal_lines = Vec::new();
     for field in robots.other_fields() {
-        match (field.name(), is_own(field), field.group()) {
-            ("content-usage", true, _) => best.offer(field, &path, robots),
-            ("content-signal", true, _) => own = own.and(Signals::parse(field.value())),
-            ("content-signal", _, None) => file_wide = file_wide.and(Signals::parse(field.value())),
-            _ => continue,
-        }
-        if field.name() == "content-signal" {
-            signal_lines.push(line(field));
+        match field.name() {
+            "content-usage" if is_own(field) => best.offer(field, &path, robots),
+            "content-signal" if is_own(field) || field.group().is_none() => {
+                let signals = if is_own(field) { &mut own } else { &mut file_wide };
+                *signals = signals.and(Signals::parse(field.value()));
+                signal_lines.push(line(field));
+            }
+            _ => {}
         }
     }
     PreferenceExplanation {

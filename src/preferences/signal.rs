@@ -113,10 +113,7 @@ impl Signals {
 }
 
 fn narrower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
+    a.into_iter().chain(b).min()
 }
 
 impl fmt::Display for Signals {

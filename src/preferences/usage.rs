@@ -7,9 +7,6 @@ use sfv::visitor::{DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, I
 use sfv::{BareItemFromInput, KeyRef, Parser};
 use std::convert::Infallible;
 
-/// The path of a line without one: the whole site.
-const WHOLE_SITE: &[u8] = b"/";
-
 /// The preferences of one line, or of several lines with equal priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
@@ -30,7 +27,8 @@ pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
     let is_blank = |b: &u8| b" \t".contains(b);
     let (path, dictionary) = match value.first() {
         Some(b'/') => value.split_at(value.iter().position(is_blank).unwrap_or(value.len())),
-        _ => (WHOLE_SITE, value),
+        // The whole site.
+        _ => (&b"/"[..], value),
     };
     let start = dictionary.iter().position(|b| !is_blank(b)).unwrap_or(dictionary.len());
     let mut usage = Usage::default();

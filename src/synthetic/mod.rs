@@ -37,9 +37,9 @@ mod vocabulary;
 
 use catalog::FileCatalog;
 use distributions::{Permutation, Popularity};
-use random::Decision;
+use random::{Decision, Dice};
 use sites::Sites;
-use statistics::{OriginAnswer, POPULAR_ONE_IN};
+use statistics::{ANSWERS, OriginAnswer, POPULAR_ANSWERS, POPULAR_ONE_IN};
 use std::io::Read;
 
 /// The parameters of a synthetic web.
@@ -143,7 +143,8 @@ impl Web {
     /// The answer of a host, and its body.
     fn answer(&self, host: u64) -> (OriginAnswer, Option<Vec<u8>>) {
         let popular = self.is_popular(self.ranks.place_of(host));
-        let answer = self.sites.answer(host, popular);
+        let answers = if popular { POPULAR_ANSWERS } else { ANSWERS };
+        let answer = Dice::new(self.options.seed, Decision::Answer, host, 0).weighted(answers);
         let body = match answer {
             OriginAnswer::Robots => {
                 let (mut origin, mut text) = (Vec::new(), Vec::new());

@@ -68,19 +68,15 @@ fn push_plain(dice: &mut Dice, out: &mut Vec<u8>) {
 /// Appends a path that matches a pattern, usually with more text after it if the pattern allows
 /// that.
 pub(super) fn push_path_for(pattern: &[u8], dice: &mut Dice, out: &mut Vec<u8>) {
-    let (pattern, anchored) = match pattern.strip_suffix(b"$") {
-        Some(pattern) => (pattern, true),
-        None => (pattern, false),
-    };
     let start = out.len();
-    for &byte in pattern {
+    for &byte in pattern.strip_suffix(b"$").unwrap_or(pattern) {
         match byte {
             b'*' if out.len() == start => out.push(b'/'),
             b'*' => out.extend_from_slice(dice.one_of(&WORDS).as_bytes()),
             byte => out.push(byte),
         }
     }
-    if !anchored && dice.chance(0.8) {
+    if !pattern.ends_with(b"$") && dice.chance(0.8) {
         push_number(dice.bits(), out);
     }
 }

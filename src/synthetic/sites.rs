@@ -1,9 +1,7 @@
 //! Sites: their names, their origins, and the answer of each origin.
 
-use crate::synthetic::random::{Decision, Dice, hash};
-use crate::synthetic::statistics::{
-    ANSWERS, ENDINGS, IDN_EVERY, OriginAnswer, POPULAR_ANSWERS, PORT_EVERY, UNKNOWN_EVERY,
-};
+use crate::synthetic::random::{Decision, hash};
+use crate::synthetic::statistics::{ENDINGS, IDN_EVERY, PORT_EVERY, UNKNOWN_EVERY};
 use crate::synthetic::vocabulary::{SYLLABLES, WORDS, push_syllables, read_syllables};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +32,6 @@ const KINDS: [&[SiteOrigin]; 11] = [
     &[place(true, true, true)],
     &[place(false, true, true)],
 ];
-
-/// The number of origins of one site of each kind.
-const ORIGINS_PER_ROTATION: u64 = {
-    let (mut origins, mut kind) = (0, 0);
-    while kind < KINDS.len() {
-        origins += KINDS[kind].len() as u64;
-        kind += 1;
-    }
-    origins
-};
 
 /// The first label of some hosts, in Punycode and in Unicode.
 const IDN: [&str; 2] = ["xn--bcher-kva.", "bücher."];
@@ -82,11 +70,6 @@ impl Sites {
             true => &KINDS[3][..1],
             false => KINDS[((host - host / UNKNOWN_EVERY) % KINDS.len() as u64) as usize],
         }
-    }
-
-    /// The answer of a host in the archive.
-    pub(super) fn answer(&self, host: u64, popular: bool) -> OriginAnswer {
-        Dice::new(self.seed, Decision::Answer, host, 0).weighted(if popular { POPULAR_ANSWERS } else { ANSWERS })
     }
 
     /// Appends an origin, its host in Punycode or in Unicode.
@@ -139,8 +122,9 @@ fn host_of(site: u64) -> u64 {
 
 /// The site of an origin, and the index of the origin in it.
 fn site_of(origin: u64) -> (u64, usize) {
-    let mut site = origin / ORIGINS_PER_ROTATION * KINDS.len() as u64;
-    let mut place = (origin % ORIGINS_PER_ROTATION) as usize;
+    let origins_per_rotation = KINDS.iter().map(|kind| kind.len() as u64).sum::<u64>();
+    let mut site = origin / origins_per_rotation * KINDS.len() as u64;
+    let mut place = (origin % origins_per_rotation) as usize;
     for kind in KINDS {
         if place < kind.len() {
             break;

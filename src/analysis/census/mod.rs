@@ -9,7 +9,6 @@ mod spelling;
 
 pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
 
-use crate::analysis::coverage::Coverage;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::{FileRow, NONE};
@@ -40,7 +39,8 @@ pub struct NamedAgent {
     pub name: String,
     /// Origins whose robots.txt has a group for it.
     pub origins: u64,
-    /// Origins that refuse it every URL, except possibly `/robots.txt` ([`Coverage::Wholly`]).
+    /// Origins that refuse it every URL, except possibly `/robots.txt`
+    /// ([`Coverage::Wholly`](crate::report::Coverage::Wholly)).
     pub wholly: u64,
     /// Origins that refuse it some URLs.
     pub partly: u64,
@@ -85,19 +85,19 @@ impl Snapshot {
     pub fn census(&self) -> Result<Census<'_>> {
         let (origins, uses) = count_uses(self)?;
         let names = AgentNames::new(self)?;
-        let counts: Vec<_> = (0..names.len()).map(|_| AtomicCoverageCounts::default()).collect();
-        let global = AtomicCoverageCounts::default();
+        let counts: Vec<AtomicCounts> = (0..names.len()).map(|_| AtomicCounts::default()).collect();
+        let global = AtomicCounts::default();
         let files = uses.into_par_iter().enumerate().map(|(file, uses)| (file as u32, uses.into_inner()));
         files.filter(|(_, uses)| *uses > 0).try_for_each_init(
             || CoverageReader::new(&names),
             |reader, (file, uses)| count_file(&self.view().file(file)?, uses, reader, &counts, &global),
         )?;
-        let counts = counts.into_iter().map(AtomicCoverageCounts::into_inner);
+        let counts = counts.into_iter().map(|counts| counts.map(AtomicU32::into_inner));
         let mut ranking: Vec<(u32, CountsByCoverage)> =
             (0..).zip(counts).filter(|(_, counts)| *counts != [0; 3]).collect();
         let origins_of = |counts: &CountsByCoverage| counts.iter().map(|count| u64::from(*count)).sum::<u64>();
         ranking.sort_unstable_by_key(|(number, counts)| (Reverse(origins_of(counts)), *number));
-        Ok(Census { snapshot: self, origins, global: global.into_inner(), ranking })
+        Ok(Census { snapshot: self, origins, global: global.map(AtomicU32::into_inner), ranking })
     }
 }
 
@@ -106,15 +106,15 @@ fn count_file(
     file: &FileRow,
     origins: u32,
     reader: &mut CoverageReader<'_, '_>,
-    counts: &[AtomicCoverageCounts],
-    global: &AtomicCoverageCounts,
+    counts: &[AtomicCounts],
+    global: &AtomicCounts,
 ) -> Result<()> {
     if file.global != NONE {
-        global.add(reader.coverage(file.global)?, origins);
+        global[reader.coverage(file.global)? as usize].fetch_add(origins, Ordering::Relaxed);
     }
     for row in reader.named(file)? {
         let counts = counts.get(row.token as usize).ok_or_else(|| Error::corrupt("a named agent's name"))?;
-        counts.add(reader.coverage(row.rule_set)?, origins);
+        counts[reader.coverage(row.rule_set)? as usize].fetch_add(origins, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -133,23 +133,12 @@ fn count_uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
     Ok((origins.try_reduce(|| 0, |a, b| Ok(a + b))?, uses))
 }
 
-/// Numbers of origins by [`Coverage`], that is, by how much they refuse to one name. Four bytes
+/// Numbers of origins by [`Coverage`](crate::report::Coverage), that is, by how much they refuse to one name. Four bytes
 /// suffice, because rows of origins are numbered in four bytes.
 type CountsByCoverage = [u32; 3];
 
 /// [`CountsByCoverage`] that several threads add to.
-#[derive(Debug, Default)]
-struct AtomicCoverageCounts([AtomicU32; 3]);
-
-impl AtomicCoverageCounts {
-    fn add(&self, coverage: Coverage, origins: u32) {
-        self.0[coverage as usize].fetch_add(origins, Ordering::Relaxed);
-    }
-
-    fn into_inner(self) -> CountsByCoverage {
-        self.0.map(AtomicU32::into_inner)
-    }
-}
+type AtomicCounts = [AtomicU32; 3];
 
 impl Census<'_> {
     /// The number of origins whose newest answer is a robots.txt.

@@ -99,15 +99,13 @@ impl PairTexts {
 /// The rule lines that apply to an agent, and the name of their groups: of the first of `keys` that
 /// a group names, else `*`, else none.
 fn rule_lines<'t>(robots: &Robots<'t>, keys: &[Vec<u8>]) -> (Option<String>, Vec<&'t [u8]>) {
-    for key in keys {
-        if let Some(lines) = lines_of_groups(robots, |line| line.names(key)) {
-            return (Some(String::from_utf8_lossy(key).into_owned()), lines);
-        }
-    }
-    match lines_of_groups(robots, AgentLine::is_global) {
-        Some(lines) => (Some("*".to_owned()), lines),
-        None => (None, Vec::new()),
-    }
+    let lines_for = |key: &Vec<u8>| {
+        let lines = lines_of_groups(robots, |line| line.names(key))?;
+        Some((String::from_utf8_lossy(key).into_owned(), lines))
+    };
+    let global = || Some(("*".to_owned(), lines_of_groups(robots, AgentLine::is_global)?));
+    let (group, lines) = keys.iter().find_map(lines_for).or_else(global).unzip();
+    (group, lines.unwrap_or_default())
 }
 
 /// The rule lines of all groups with a user-agent line of this kind; `None` without such a group.

@@ -75,11 +75,8 @@ fn refusals_of(engine: &Engine<'_>, url: &[u8]) -> Result<Vec<Refusal>> {
     let verdicts = engine.judge(url, &mut scratch)?;
     let refused = verdicts.iter().enumerate().filter(|(_, verdict)| *verdict == Verdict::Disallowed);
     let agents: Vec<usize> = refused.map(|(agent, _)| agent).collect();
-    let file = match verdicts.row() {
-        Some(row) => engine.rule_source(row)?.file,
-        None => None,
-    };
-    let Some(file) = file else {
+    let source = verdicts.row().map(|row| engine.rule_source(row)).transpose()?;
+    let Some(file) = source.and_then(|source| source.file) else {
         return Ok(agents.into_iter().map(|agent| Refusal { agent, rule: None }).collect());
     };
     let body = engine.snapshot().text(file)?;

@@ -27,7 +27,7 @@ use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
 use counts::{ReasonCount, ReasonCounts};
-use deciding::{SAMPLE, explain_sample};
+use deciding::{DecidingSample, SAMPLE, explain_sample};
 use rules::{TopRules, compute_coverages};
 use survey::FileUses;
 
@@ -153,10 +153,8 @@ impl<'r> Reporter<'r> {
         let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &top)?;
         let deciding = lists.map(|lists| explain_sample(engine, &lists.sample, self.top)).transpose()?;
         let example = match &deciding {
-            Some(deciding) => match &deciding.example {
-                Some(refused) => example::example_of_lists(engine, refused)?,
-                None => None,
-            },
+            Some(DecidingSample { example: Some(refused), .. }) => example::example_of_lists(engine, refused)?,
+            Some(_) => None,
             None => example::example_of_snapshot(engine, &top, &counts)?,
         };
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();

@@ -19,13 +19,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// For each robots.txt the number of origins that use it. Four bytes per file.
 pub(super) struct FileUses(Vec<AtomicU32>);
 
-/// A robots.txt that at least one origin uses.
-#[derive(Clone, Copy)]
-struct UsedFile {
-    file: u32,
-    origins: u64,
-}
-
 impl FileUses {
     /// Counts the origins by file, and by the reason of their verdicts. Cost: a pass over all
     /// origins.
@@ -52,10 +45,10 @@ impl FileUses {
         row_chunks(self.0.len() as u32)
     }
 
-    /// The files of a chunk that an origin uses.
-    fn used(&self, files: Range<u32>) -> impl Iterator<Item = UsedFile> {
+    /// The files of a chunk that an origin uses, each with the number of such origins.
+    fn used(&self, files: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
         let count = |file: u32| self.0.get(file as usize).map_or(0, |count| count.load(Ordering::Relaxed));
-        files.map(move |file| UsedFile { file, origins: count(file).into() }).filter(|used| used.origins > 0)
+        files.map(move |file| (file, u64::from(count(file)))).filter(|(_, origins)| *origins > 0)
     }
 }
 
@@ -79,7 +72,7 @@ pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<Snaps
     let parts = uses.chunks().map(|files| {
         let mut survey = SnapshotSurvey::default();
         let mut unpacker = snapshot.unpacker()?;
-        for UsedFile { file, origins } in uses.used(files) {
+        for (file, origins) in uses.used(files) {
             for AgentRules { place, agents } in engine.agent_rules(file)? {
                 *survey.sets.entry(place).or_default() += origins * agents.len() as u64;
             }
@@ -104,8 +97,8 @@ pub(super) fn count_by_agent(
     let zero = || AgentCounts::new(agents, top.len());
     let parts = uses.chunks().map(|files| {
         let mut counts = zero();
-        for used in uses.used(files) {
-            count_file(engine, used, sets, top, &mut counts)?;
+        for (file, origins) in uses.used(files) {
+            count_file(engine, file, origins, sets, top, &mut counts)?;
         }
         Ok(counts)
     });
@@ -122,12 +115,12 @@ pub(super) fn count_by_agent(
 
 fn count_file(
     engine: &Engine<'_>,
-    used: UsedFile,
+    file: u32,
+    origins: u64,
     sets: &SetCoverages,
     top: &TopRules,
     counts: &mut AgentCounts,
 ) -> Result<()> {
-    let UsedFile { file, origins } = used;
     let agent_rules = engine.agent_rules(file)?;
     counts.add(&coverages(&agent_rules, engine.agents().len(), sets), origins);
     let mut rules: Vec<usize> = Vec::new();
