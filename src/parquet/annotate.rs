@@ -27,8 +27,8 @@ pub(super) fn run(filter: &ParquetFilter<'_>, inputs: &[ParquetInput], out: &Pat
     let entries = vec![KeyValue::new("robosieve.agents".to_owned(), names.join(","))];
     let fields = filter.columns.fields(agents, name)?;
     let mut table = TableWriter::create(out, first, &fields, entries).map_err(|err| err.at(&first.path))?;
-    let new_columns = table.columns_from(first.schema().num_columns());
-    let properties = table.properties();
+    let new_columns = table.writer.schema_descr().columns()[first.schema().num_columns()..].to_vec();
+    let properties = table.writer.properties().clone();
     let encoders = || ColumnEncoders::new(&new_columns, &properties, out);
     let row_groups = all_row_groups(inputs);
     let (sender, receiver) = crossbeam_channel::bounded(AHEAD);

@@ -9,16 +9,16 @@ use crate::parquet::spool::EncodedChunk;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
-use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
+use parquet::schema::types::{Type, TypePtr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An output that appears complete, or not at all.
 pub(super) struct TableWriter {
     path: PathBuf,
-    writer: SerializedFileWriter<AtomicFile>,
+    pub writer: SerializedFileWriter<AtomicFile>,
 }
 
 impl TableWriter {
@@ -30,14 +30,6 @@ impl TableWriter {
         let file = AtomicFile::create(path)?;
         let writer = SerializedFileWriter::new(file, schema, properties).map_err(|err| table_error(err).at(path))?;
         Ok(Self { path: path.to_owned(), writer })
-    }
-
-    pub(super) fn columns_from(&self, first: usize) -> Vec<ColumnDescPtr> {
-        self.writer.schema_descr().columns().iter().skip(first).cloned().collect()
-    }
-
-    pub(super) fn properties(&self) -> WriterPropertiesPtr {
-        self.writer.properties().clone()
     }
 
     /// Copies a row group byte for byte and appends the columns that `more` gives.

@@ -133,8 +133,8 @@ fn count_uses(snapshot: &Snapshot) -> Result<(u64, Vec<AtomicU32>)> {
     Ok((origins.try_reduce(|| 0, |a, b| Ok(a + b))?, uses))
 }
 
-/// Numbers of origins by [`Coverage`](crate::report::Coverage), that is, by how much they refuse to one name. Four bytes
-/// suffice, because rows of origins are numbered in four bytes.
+/// Numbers of origins by [`Coverage`](crate::report::Coverage), that is, by how much they refuse to
+/// one name. Four bytes suffice, because rows of origins are numbered in four bytes.
 type CountsByCoverage = [u32; 3];
 
 /// [`CountsByCoverage`] that several threads add to.

@@ -4,7 +4,7 @@ use crate::analysis::diff::comparison::{Comparison, CoverageChange, PairReader};
 use crate::analysis::diff::examples::{self, DiffRow};
 use crate::analysis::diff::origins::FilePair;
 use crate::analysis::diff::same_rules::{StoredFile, have_same_rules, have_same_text};
-use crate::analysis::diff::{AgentChange, Diff, DiffOptions};
+use crate::analysis::diff::{AgentChange, Diff, DiffOptions, Transition};
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 use rayon::prelude::*;
@@ -80,7 +80,9 @@ pub(super) fn count(
     let changed = pairs.iter().zip(&results).filter(|(_, result)| result.has_transition).map(|(pair, _)| pair);
     examples::add(&comparison, changed, options.examples, &mut rows)?;
     let mut rows = rows.into_iter().map(|row| row.change);
-    diff.others = rows.next().unwrap_or_else(|| AgentChange::none("*".to_owned()));
+    if let Some(others) = rows.next() {
+        diff.others = others;
+    }
     diff.agents = rows.collect();
     Ok(())
 }
@@ -154,8 +156,6 @@ fn rows(
 }
 
 fn agent_change(name: String, named: [u64; 2], unnamed: [u64; 2]) -> AgentChange {
-    let mut change = AgentChange::none(name);
-    (change.refused.origins, change.refused.named) = (named[0] + unnamed[0], named[0]);
-    (change.allowed.origins, change.allowed.named) = (named[1] + unnamed[1], named[1]);
-    change
+    let transition = |i: usize| Transition { origins: named[i] + unnamed[i], named: named[i], examples: Vec::new() };
+    AgentChange { name, refused: transition(0), allowed: transition(1) }
 }

@@ -32,12 +32,6 @@ impl Origins {
     }
 }
 
-impl AgentChange {
-    pub(super) fn none(name: String) -> Self {
-        Self { name, refused: Transition::default(), allowed: Transition::default() }
-    }
-}
-
 /// Joins the origins of both snapshots. Returns the counts so far, and the pairs of files in the
 /// order of their first origins.
 pub(super) fn join_origins(old: &Snapshot, new: &Snapshot, examples: usize) -> Result<(Diff, Vec<FilePair>)> {
@@ -80,6 +74,7 @@ struct OriginJoin {
 
 impl Default for Diff {
     fn default() -> Self {
+        let (refused, allowed) = (Transition::default(), Transition::default());
         Self {
             old: 0,
             new: 0,
@@ -90,7 +85,7 @@ impl Default for Diff {
             outcomes: Vec::new(),
             rules_changed: Origins::default(),
             answered: 0,
-            others: AgentChange::none("*".to_owned()),
+            others: AgentChange { name: "*".to_owned(), refused, allowed },
             agents: Vec::new(),
             agents_changed: 0,
         }

@@ -41,10 +41,6 @@ impl FileUses {
         Ok((uses, reasons))
     }
 
-    fn chunks(&self) -> impl ParallelIterator<Item = Range<u32>> {
-        row_chunks(self.0.len() as u32)
-    }
-
     /// The files of a chunk that an origin uses, each with the number of such origins.
     fn used(&self, files: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
         let count = |file: u32| self.0.get(file as usize).map_or(0, |count| count.load(Ordering::Relaxed));
@@ -69,7 +65,7 @@ impl Merge for SnapshotSurvey {
 /// Collects the rule sets that the agents obey, and the preferences that files declare.
 pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<SnapshotSurvey> {
     let snapshot = engine.snapshot();
-    let parts = uses.chunks().map(|files| {
+    let parts = row_chunks(snapshot.file_count()).map(|files| {
         let mut survey = SnapshotSurvey::default();
         let mut unpacker = snapshot.unpacker()?;
         for (file, origins) in uses.used(files) {
@@ -95,7 +91,7 @@ pub(super) fn count_by_agent(
 ) -> Result<AgentCounts> {
     let agents = engine.agents().len();
     let zero = || AgentCounts::new(agents, top.len());
-    let parts = uses.chunks().map(|files| {
+    let parts = row_chunks(engine.snapshot().file_count()).map(|files| {
         let mut counts = zero();
         for (file, origins) in uses.used(files) {
             count_file(engine, file, origins, sets, top, &mut counts)?;
@@ -158,8 +154,7 @@ pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &
     })
 }
 
-/// The first origin with a wanted rule source. Cost: a scan of all origins, as files do not refer to
-/// origins.
+/// The first origin with a wanted rule source. Scans all origins, as files do not refer to origins.
 pub(super) fn find_origin(engine: &Engine<'_>, is_wanted: impl Fn(&RuleSource) -> bool + Sync) -> Result<Option<u32>> {
     let wanted = |row| engine.rule_source(row).map(|source| is_wanted(&source).then_some(row)).transpose();
     let found = row_chunks(engine.snapshot().origin_count()).map(|mut rows| rows.find_map(wanted));
