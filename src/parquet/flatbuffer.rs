@@ -95,7 +95,7 @@ impl FlatbufferWriter {
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Writes a reference, and gives its offset.
+    /// Writes a reference, and returns its offset.
     pub(super) fn reference(&mut self) -> usize {
         self.write_u32(0);
         self.bytes.len() - 4
@@ -117,7 +117,7 @@ impl FlatbufferWriter {
         self.bytes[reference..reference + 4].copy_from_slice(&offset.to_le_bytes());
     }
 
-    /// Writes a table that `reference` refers to, and gives its offset.
+    /// Writes a table that `reference` refers to, and returns its offset.
     pub(super) fn table(&mut self, reference: usize, members: &[Member]) -> usize {
         self.align();
         let vtable = self.bytes.len();
@@ -142,7 +142,7 @@ impl FlatbufferWriter {
         table
     }
 
-    /// Writes a vector of references that `reference` refers to, and gives their offsets.
+    /// Writes a vector of references that `reference` refers to, and returns their offsets.
     pub(super) fn vector(&mut self, reference: usize, len: usize) -> Vec<usize> {
         self.point_here(reference);
         self.write_u32(len as u32);

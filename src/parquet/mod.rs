@@ -116,8 +116,7 @@ impl<'f> ParquetFilter<'f> {
         self
     }
 
-    /// Sets whether a column with values of which none is a URL is an error. No output appears
-    /// then.
+    /// Sets whether a column without any URL among its values is an error. Then no output appears.
     pub fn require_url(mut self, require: bool) -> Self {
         self.require_url = require;
         self

@@ -67,10 +67,10 @@ fn judge_row_group(
         vec![id],
         || engine.scratch(),
         |block, scratch| {
-            let all = &mut block.verdicts;
-            all.resize(block.urls.rows, Verdict::Invalid);
+            let judged = &mut block.verdicts;
+            judged.resize(block.urls.rows, Verdict::Invalid);
             block.stats = judge_batch(engine, criterion, &block.urls, scratch, |rows, verdicts| {
-                all[rows].fill(criterion.line_verdict(verdicts, engine.agents().len()));
+                judged[rows].fill(criterion.line_verdict(verdicts, engine.agents().len()));
             })?;
             Ok(())
         },

@@ -32,7 +32,7 @@ impl TableWriter {
         Ok(Self { path: path.to_owned(), writer })
     }
 
-    /// Copies a row group byte for byte and appends the columns that `more` gives.
+    /// Copies a row group byte for byte and appends the columns that `more` returns.
     pub(super) fn copy(
         &mut self,
         input: &ParquetInput,

@@ -55,8 +55,8 @@ impl ValueReader {
         Ok(Self { pages: pages.map_err(table_error)?, full_level, page: CurrentPage::Library(0), library })
     }
 
-    /// Appends the values of at most `wanted` rows to `sink` and gives their number, which is 0
-    /// after the last.
+    /// Appends the values of at most `wanted` rows to `sink` and returns their number,
+    /// 0 after the last.
     pub(super) fn read(&mut self, wanted: usize, sink: &mut impl ValueSink) -> Result<usize> {
         loop {
             let rows = match &mut self.page {

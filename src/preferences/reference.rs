@@ -63,9 +63,9 @@ fn groups(lines: &[KeyValue]) -> Vec<Vec<&KeyValue>> {
 }
 
 fn usage(lines: &[&KeyValue], profile: Profile, path: &[u8]) -> (Preference, Preference) {
-    let said = lines.iter().filter(|line| line.key == Key::ContentUsage).map(|line| path_and_dictionary(&line.value));
+    let parsed = lines.iter().filter(|line| line.key == Key::ContentUsage).map(|line| path_and_dictionary(&line.value));
     let matching: Vec<_> =
-        said.map(|(own, text)| (priority(own, profile, path), text)).filter(|(n, _)| *n >= 0).collect();
+        parsed.map(|(own, text)| (priority(own, profile, path), text)).filter(|(n, _)| *n >= 0).collect();
     let longest = matching.iter().map(|(length, _)| *length).max();
     let counting = matching.iter().filter(|(length, _)| Some(*length) == longest);
     let dictionaries: Vec<_> = counting.map(|(_, text)| dictionary(text).unwrap_or_default()).collect();
@@ -108,8 +108,8 @@ fn signals(own: &[&KeyValue], before: &[&KeyValue]) -> Signals {
     // them.
     let first = |key: &str, words: &[&str]| {
         [own, before].into_iter().find_map(|lines| {
-            let said = values(lines, key);
-            words.iter().position(|word| said.iter().any(|value| value == word))
+            let values = values(lines, key);
+            words.iter().position(|word| values.iter().any(|value| value == word))
         })
     };
     let yes_or_no = |key: &str| first(key, &["no", "yes"]).map(|place| place == 1);

@@ -27,7 +27,7 @@ const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
 /// transposed with a neighbour, one of 10 to 14 if two are, a longer one if three are; `bot`,
 /// `spider` and `crawler` at the end do not count. In shorter names only a transposition counts. A
 /// name that differs in `-`, `_` or a blank alone is close too. Names that are in use themselves
-/// are never doubted, nor is a chain of which one name is in use.
+/// are never doubted, nor is a chain with a name in use.
 ///
 /// ```
 /// use robosieve::census::SpellCheck;
