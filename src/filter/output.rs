@@ -4,8 +4,8 @@
 use crate::error::Result;
 use crate::filter::{Keep, Require};
 use crate::judge::LineVerdicts;
-use crate::judge::batch::LineRun;
 use crate::judge::engine::{Engine, Scratch};
+use crate::judge::rows::LineRun;
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock, VerdictRun};

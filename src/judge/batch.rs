@@ -18,16 +18,16 @@
 //! to the short vector functions, the time rose by a tenth.
 
 use super::engine::{Engine, Scratch};
-use super::line_scanner::{BATCH, LineScanner};
 use super::line_verdicts::LineVerdicts;
 use super::options::Stage;
+use super::rows::{BATCH, LineRows, LineRun, RowSource};
 use crate::error::Result;
-use crate::records::without_end;
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::{NONE, hash_key};
 use crate::snapshot::index::Probe;
 use crate::url::{self, PlainOrigin};
 use std::hint::black_box;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 impl<'s> Engine<'s> {
@@ -42,98 +42,102 @@ impl<'s> Engine<'s> {
         data: &[u8],
         until: Stage,
         scratch: &mut Scratch<'s>,
-        each: impl FnMut(LineRun<'_>, LineVerdicts<'_>),
+        mut each: impl FnMut(LineRun<'_>, LineVerdicts<'_>),
     ) -> Result<()> {
-        self.backend.run(JudgeLines { engine: self, data, until, scratch, each })
+        let each =
+            |lines: &LineRows<'_>, rows: Range<usize>, verdicts: LineVerdicts<'_>| each(lines.run(rows), verdicts);
+        self.judge_rows(LineRows::new(data), until, scratch, each)
+    }
+
+    /// Calls `each` with the numbers of neighbouring rows of a batch and their verdicts, in order.
+    /// The rows are those of the source in its present batch.
+    ///
+    /// # Errors
+    /// As [`judge_lines`](Self::judge_lines).
+    pub(super) fn judge_rows<'d, S: RowSource<'d>>(
+        &self,
+        rows: S,
+        until: Stage,
+        scratch: &mut Scratch<'s>,
+        each: impl FnMut(&S, Range<usize>, LineVerdicts<'_>),
+    ) -> Result<()> {
+        self.backend.run(JudgeRows { engine: self, rows, until, scratch, each, data: PhantomData })
     }
 }
 
-/// The lines of a block, and the memory to judge them with.
-struct JudgeLines<'w, 's, F> {
+/// Rows, and the memory to judge them with.
+struct JudgeRows<'w, 's, 'd, S, F> {
     engine: &'w Engine<'s>,
-    data: &'w [u8],
+    rows: S,
     until: Stage,
     scratch: &'w mut Scratch<'s>,
     each: F,
+    data: PhantomData<&'d [u8]>,
 }
 
-impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> Kernel for JudgeLines<'_, '_, F> {
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, LineVerdicts<'_>)> Kernel for JudgeRows<'_, '_, 'd, S, F> {
     type Output = Result<()>;
 
-    /// Judges the lines batch by batch.
+    /// Judges the rows batch by batch.
     #[inline(always)]
     fn run(mut self, backend: impl Backend) -> Result<()> {
         self.engine.claim(self.scratch);
-        let mut scanner = LineScanner::new(self.data);
-        let mut ends = [0; BATCH];
         let mut runs = OriginRuns::new();
-        let mut start = 0;
         loop {
-            let (count, odd) = scanner.next(&mut ends, backend);
-            let Some((lines, end)) = ends.get(..count).and_then(|ends| Some((LineRun { start, ends }, *ends.last()?)))
-            else {
+            let count = self.rows.next_batch(backend);
+            if count == 0 {
                 return Ok(());
-            };
-            self.judge_batch(lines, odd, &mut runs, backend)?;
-            start = end;
+            }
+            self.judge_batch(count, &mut runs, backend)?;
         }
     }
 }
 
-impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> JudgeLines<'_, '_, F> {
-    /// Runs the three passes over a batch. `odd` has a bit for each line that may not be plain.
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, LineVerdicts<'_>)> JudgeRows<'_, '_, 'd, S, F> {
+    /// Runs the three passes over a batch of `count` rows.
     #[inline(always)]
-    fn judge_batch(
-        &mut self,
-        lines: LineRun<'_>,
-        odd: u64,
-        runs: &mut OriginRuns,
-        backend: impl Backend,
-    ) -> Result<()> {
-        self.split(lines, runs, backend);
+    fn judge_batch(&mut self, count: usize, runs: &mut OriginRuns, backend: impl Backend) -> Result<()> {
+        self.split(count, runs, backend);
         if self.until == Stage::Split {
             black_box(&runs.all);
             return Ok(());
         }
         self.prefetch(runs);
-        let mut rest = lines;
+        let mut emitted = 0;
         for (run, next) in runs.pairs() {
-            // Runs of unknown origins need no look-up. They stay in `rest` until the next run of a
-            // known origin, so that consecutive ones are emitted together.
+            // Runs of unknown origins need no look-up. They wait until the next run of a known
+            // origin, so that consecutive ones are emitted together.
             if run.probe == Probe::ABSENT && !self.engine.options.any_scheme {
                 continue;
             }
-            let (unknown, others) = rest.split_at(run.first as usize + rest.ends.len() - lines.ends.len());
-            self.emit_unknown(unknown);
-            let (lines, others) = others.split_at((next.first - run.first) as usize);
-            self.judge_run(run, lines, odd.unbounded_shr(run.first), backend)?;
-            rest = others;
+            let (first, end) = (run.first as usize, next.first as usize);
+            self.emit_unknown(emitted..first);
+            self.judge_run(run, first..end, backend)?;
+            emitted = end;
         }
-        self.emit_unknown(rest);
+        self.emit_unknown(emitted..count);
         Ok(())
     }
 
-    /// First pass: divides the lines of a batch into runs, and prefetches the buckets of the index.
+    /// First pass: divides the rows of a batch into runs, and prefetches the buckets of the index.
     #[inline(always)]
-    fn split(&self, lines: LineRun<'_>, runs: &mut OriginRuns, backend: impl Backend) {
+    fn split(&self, count: usize, runs: &mut OriginRuns, backend: impl Backend) {
         runs.len = 0;
         let mut previous = PreviousOrigin::NONE;
-        let mut start = lines.start;
-        for (end, number) in lines.ends.iter().zip(0..) {
-            let text = &self.data[start..];
-            // One vector comparison finds that a line has the same origin, without parsing it.
+        for row in 0..count {
+            let text = self.rows.text(row);
+            // One vector comparison finds that a row has the same origin, without parsing it.
             if !previous.starts(text, backend) {
                 let origin = url::plain_origin(text, backend);
                 previous = PreviousOrigin::new(text, origin);
                 let len = origin.map_or(0, |origin| origin.len);
                 let hash = hash_key(&text[..len]);
                 self.engine.view.prefetch(hash);
-                runs.push(OriginRun { first: number, origin_len: len as u32, hash, probe: Probe::SKIPPED });
+                runs.push(OriginRun { first: row as u32, origin_len: len as u32, hash, probe: Probe::SKIPPED });
             }
-            start = *end;
         }
         if let Some(sentinel) = runs.all.get_mut(runs.len) {
-            sentinel.first = lines.ends.len() as u32;
+            sentinel.first = count as u32;
         }
     }
 
@@ -165,48 +169,42 @@ impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> JudgeLines<'_, '_, F> {
         });
     }
 
-    /// Third pass: judges the lines of a run. `odd` has a bit for each line that may not be plain.
+    /// Third pass: judges the rows of a run.
     #[inline(always)]
-    fn judge_run(&mut self, run: &OriginRun, lines: LineRun<'_>, odd: u64, backend: impl Backend) -> Result<()> {
-        let (engine, data) = (self.engine, self.data);
+    fn judge_run(&mut self, run: &OriginRun, rows: Range<usize>, backend: impl Backend) -> Result<()> {
         let len = run.origin_len as usize;
         if len == 0 {
-            return self.judge_unsplit(lines);
+            return self.judge_unsplit(rows);
         }
-        let key = &data[lines.start..lines.start + len];
+        let key = &self.rows.text(rows.start)[..len];
         let Scratch { origins, other_key, .. } = &mut *self.scratch;
-        engine.enter(key, run.hash, run.probe, origins, other_key)?;
+        self.engine.enter(key, run.hash, run.probe, origins, other_key)?;
         if self.until == Stage::Locate {
             return Ok(());
         }
         if let Some(verdicts) = self.scratch.origins.current().verdicts_of_all() {
-            (self.each)(lines, verdicts);
+            (self.each)(&self.rows, rows, verdicts);
             return Ok(());
         }
-        for (number, line) in (0..).zip(lines.ranges()) {
-            // Without the line end, LF or CRLF.
-            let path = match data.get(line.start + len..line.end) {
-                Some([path @ .., b'\r', _] | [path @ .., _]) => path,
-                _ => &[],
-            };
-            if path.is_empty() || odd.unbounded_shr(number) & 1 == 1 {
-                self.judge_odd_line(line, len, backend)?;
+        for row in rows {
+            let path = self.rows.path(row, len);
+            if path.is_empty() || !self.rows.is_plain(row, path, backend) {
+                self.judge_odd_row(row, len, backend)?;
                 continue;
             }
             // A plain path is its own normal form.
             let (origin, matching) = (self.scratch.origins.current(), &mut self.scratch.matching);
-            let verdicts = engine.judge_path(path, origin, matching, backend)?;
-            (self.each)(LineRun { start: line.start, ends: &[line.end] }, verdicts);
+            let verdicts = self.engine.judge_path(path, origin, matching, backend)?;
+            (self.each)(&self.rows, row..row + 1, verdicts);
         }
         Ok(())
     }
 
-    /// Judges a line of the current origin whose path is not plain or is empty. The origin has
+    /// Judges a row of the current origin whose path is not plain or is empty. The origin has
     /// `origin_len` bytes.
     #[inline(never)]
-    fn judge_odd_line(&mut self, line: Range<usize>, origin_len: usize, backend: impl Backend) -> Result<()> {
-        let (start, end) = (line.start, line.end);
-        let url = without_end(&self.data[line]);
+    fn judge_odd_row(&mut self, row: usize, origin_len: usize, backend: impl Backend) -> Result<()> {
+        let url = self.rows.url(row);
         let verdicts = if matches!(url.last(), Some(..=b' ')) {
             // Only the parser trims a trailing blank.
             self.engine.judge(url, self.scratch)?
@@ -215,54 +213,27 @@ impl<F: FnMut(LineRun<'_>, LineVerdicts<'_>)> JudgeLines<'_, '_, F> {
             let rest = url.get(origin_len..).unwrap_or_default();
             self.engine.judge_rest(rest, origins.current(), matching, backend)?
         };
-        (self.each)(LineRun { start, ends: &[end] }, verdicts);
+        (self.each)(&self.rows, row..row + 1, verdicts);
         Ok(())
     }
 
-    /// Judges lines whose origin is not plain, each like a single URL.
-    fn judge_unsplit(&mut self, lines: LineRun<'_>) -> Result<()> {
+    /// Judges rows whose origin is not plain, each like a single URL.
+    fn judge_unsplit(&mut self, rows: Range<usize>) -> Result<()> {
         if self.until == Stage::Match {
-            for line in lines.ranges() {
-                let (start, end) = (line.start, line.end);
-                let verdicts = self.engine.judge(without_end(&self.data[line]), self.scratch)?;
-                (self.each)(LineRun { start, ends: &[end] }, verdicts);
+            for row in rows {
+                let verdicts = self.engine.judge(self.rows.url(row), self.scratch)?;
+                (self.each)(&self.rows, row..row + 1, verdicts);
             }
         }
         Ok(())
     }
 
-    /// Emits lines of origins that the snapshot does not contain.
+    /// Emits rows of origins that the snapshot does not contain.
     #[inline(always)]
-    fn emit_unknown(&mut self, lines: LineRun<'_>) {
-        if !lines.ends.is_empty() && self.until == Stage::Match {
-            (self.each)(lines, self.engine.verdicts_on_unknown());
+    fn emit_unknown(&mut self, rows: Range<usize>) {
+        if !rows.is_empty() && self.until == Stage::Match {
+            (self.each)(&self.rows, rows, self.engine.verdicts_on_unknown());
         }
-    }
-}
-
-/// Consecutive lines of a block with the same verdicts.
-#[derive(Clone, Copy)]
-pub(crate) struct LineRun<'l> {
-    /// The start of the first line in the block.
-    pub start: usize,
-    /// The end of each line, including its line end.
-    pub ends: &'l [usize],
-}
-
-impl<'l> LineRun<'l> {
-    /// Splits off the first `count` lines.
-    #[inline(always)]
-    fn split_at(self, count: usize) -> (Self, Self) {
-        let (first, others) = self.ends.split_at(count.min(self.ends.len()));
-        let start = first.last().copied().unwrap_or(self.start);
-        (Self { start: self.start, ends: first }, Self { start, ends: others })
-    }
-
-    /// The range of each line in the block.
-    #[inline(always)]
-    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> {
-        let mut start = self.start;
-        self.ends.iter().map(move |&end| std::mem::replace(&mut start, end)..end)
     }
 }
 

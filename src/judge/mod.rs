@@ -16,6 +16,7 @@ pub(crate) mod path;
 mod pool;
 mod preference_judge;
 mod reason;
+pub(crate) mod rows;
 mod rule_source;
 mod session;
 mod site;

@@ -2,7 +2,7 @@
 
 use crate::file_format::without_mark;
 use crate::judge::Verdict;
-use crate::judge::batch::LineRun;
+use crate::judge::rows::LineRun;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

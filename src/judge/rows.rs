@@ -1,0 +1,116 @@
+//! The rows that the batch judge takes: the lines of a block.
+
+use super::line_scanner::LineScanner;
+use crate::records::without_end;
+use crate::simd::Backend;
+use std::ops::Range;
+
+pub(super) use super::line_scanner::BATCH;
+
+/// Gives rows in batches of up to [`BATCH`]. A row is numbered by its place in its batch.
+///
+/// All methods are inlined into the loop over rows.
+pub(super) trait RowSource<'d> {
+    /// Goes on to the next batch. Returns the number of its rows; 0 at the end.
+    fn next_batch(&mut self, backend: impl Backend) -> usize;
+
+    /// The memory from the start of a row on. It may go on after the row, so that a vector can be
+    /// loaded.
+    fn text(&self, row: usize) -> &'d [u8];
+
+    /// The URL in a row.
+    fn url(&self, row: usize) -> &'d [u8];
+
+    /// The URL after its origin of `origin_len` bytes.
+    fn path(&self, row: usize, origin_len: usize) -> &'d [u8];
+
+    /// Whether the path of a row has no byte that needs normalization.
+    fn is_plain(&self, row: usize, path: &[u8], backend: impl Backend) -> bool;
+}
+
+/// Consecutive lines of a block with the same verdicts.
+#[derive(Clone, Copy)]
+pub(crate) struct LineRun<'l> {
+    /// The start of the first line in the block.
+    pub start: usize,
+    /// The end of each line, including its line end.
+    pub ends: &'l [usize],
+}
+
+impl<'l> LineRun<'l> {
+    /// The range of each line in the block.
+    #[inline(always)]
+    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> {
+        let mut start = self.start;
+        self.ends.iter().map(move |&end| std::mem::replace(&mut start, end)..end)
+    }
+}
+
+/// The lines of a block.
+pub(super) struct LineRows<'d> {
+    data: &'d [u8],
+    scanner: LineScanner<'d>,
+    /// The start of the first line of the batch, then the end of each line, including its line end.
+    bounds: [usize; BATCH + 1],
+    /// The number of lines in the batch.
+    count: usize,
+    /// A bit for each line of the batch that may not be plain.
+    odd: u64,
+}
+
+impl<'d> LineRows<'d> {
+    pub(super) fn new(data: &'d [u8]) -> Self {
+        Self { data, scanner: LineScanner::new(data), bounds: [0; BATCH + 1], count: 0, odd: 0 }
+    }
+
+    /// Neighbouring lines of the batch.
+    #[inline(always)]
+    pub(super) fn run(&self, rows: Range<usize>) -> LineRun<'_> {
+        match self.bounds.get(rows.start..=rows.end) {
+            Some([start, ends @ ..]) => LineRun { start: *start, ends },
+            _ => LineRun { start: 0, ends: &[] },
+        }
+    }
+
+    #[inline(always)]
+    fn range(&self, row: usize) -> Range<usize> {
+        self.bounds[row]..self.bounds[row + 1]
+    }
+}
+
+impl<'d> RowSource<'d> for LineRows<'d> {
+    #[inline(always)]
+    fn next_batch(&mut self, backend: impl Backend) -> usize {
+        let [start, ends @ ..] = &mut self.bounds;
+        if let Some(last) = self.count.checked_sub(1) {
+            *start = ends[last];
+        }
+        (self.count, self.odd) = self.scanner.next(ends, backend);
+        self.count
+    }
+
+    #[inline(always)]
+    fn text(&self, row: usize) -> &'d [u8] {
+        &self.data[self.bounds[row]..]
+    }
+
+    #[inline(always)]
+    fn url(&self, row: usize) -> &'d [u8] {
+        without_end(&self.data[self.range(row)])
+    }
+
+    #[inline(always)]
+    fn path(&self, row: usize, origin_len: usize) -> &'d [u8] {
+        let line = self.range(row);
+        // Without the line end, LF or CRLF.
+        match self.data.get(line.start + origin_len..line.end) {
+            Some([path @ .., b'\r', _] | [path @ .., _]) => path,
+            _ => &[],
+        }
+    }
+
+    #[inline(always)]
+    fn is_plain(&self, row: usize, _path: &[u8], _backend: impl Backend) -> bool {
+        self.odd.unbounded_shr(row as u32) & 1 == 0
+    }
+}
