@@ -102,6 +102,9 @@ pub enum ErrorKind {
     /// A list of URLs that does not match its declared format, or lacks the given column or field.
     #[error("{0}")]
     BadList(String),
+    /// A column of texts whose offsets do not fit its data.
+    #[error("column: {0}")]
+    BadColumn(String),
     /// A Parquet file that cannot be read or written as requested.
     #[error("Parquet: {0}")]
     BadTable(String),

@@ -27,6 +27,7 @@ mod properties;
 mod records;
 mod recrawl;
 mod report;
+mod rows;
 mod shell;
 #[cfg(unix)]
 mod signals;

@@ -6,7 +6,7 @@ use crate::file_format::without_mark;
 use crate::filter::AnnotateForm;
 use crate::filter::output::{Criterion, judge_records};
 use crate::filter::preference_text::PreferenceText;
-use crate::judge::LineVerdicts;
+use crate::judge::VerdictsRef;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::{PreferenceJudge, PreferenceScratch, Stage, Verdict};
 use crate::pipeline::FilterStats;
@@ -39,7 +39,7 @@ impl AnnotationWriter {
     }
 
     /// Writes the verdicts of a line. They precede the line; in JSON they follow it.
-    fn write_verdicts(&self, verdicts: &LineVerdicts<'_>, out: &mut Vec<u8>) {
+    fn write_verdicts(&self, verdicts: &VerdictsRef<'_>, out: &mut Vec<u8>) {
         out.clear();
         match self.form {
             AnnotateForm::Letters => {
@@ -223,7 +223,7 @@ impl<'s> Annotator<'_, 's> {
         if block.kind == BlockKind::LongLineStart {
             stats.count(Verdict::Invalid, 1);
             let mut text = Vec::new();
-            self.writer.write_verdicts(&LineVerdicts::invalid(self.judge.agents().len()), &mut text);
+            self.writer.write_verdicts(&VerdictsRef::invalid(self.judge.agents().len()), &mut text);
             self.writer.write_no_preferences(&mut text);
             self.writer.write_end(&mut text);
             if form == AnnotateForm::Jsonl {

@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::filter::{Keep, Require};
-use crate::judge::LineVerdicts;
+use crate::judge::VerdictsRef;
 use crate::judge::engine::{Engine, Scratch};
 use crate::judge::rows::LineRun;
 use crate::judge::{Stage, Verdict};
@@ -24,7 +24,7 @@ impl Criterion {
 
     /// The verdict of a line: the kept one if the required agents have it, else the other.
     #[inline]
-    pub(crate) fn line_verdict(self, verdicts: &LineVerdicts<'_>, agents: usize) -> Verdict {
+    pub(crate) fn line_verdict(self, verdicts: &VerdictsRef<'_>, agents: usize) -> Verdict {
         if let Some(verdict) = verdicts.unjudged() {
             return verdict;
         }
@@ -38,7 +38,7 @@ impl Criterion {
 
     /// Counts lines with these verdicts, in total and for each agent.
     #[inline]
-    pub(crate) fn count(self, verdicts: &LineVerdicts<'_>, lines: u64, stats: &mut FilterStats) {
+    pub(crate) fn count(self, verdicts: &VerdictsRef<'_>, lines: u64, stats: &mut FilterStats) {
         stats.count(self.line_verdict(verdicts, verdicts.agents), lines);
         stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
         if stats.agent_allowed.len() < verdicts.agents {
@@ -143,7 +143,7 @@ pub(crate) fn judge_records<'s>(
     block: &LineBlock,
     until: Stage,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(LineRun<'_>, RecordUrls<'_>, LineVerdicts<'_>),
+    mut each: impl FnMut(LineRun<'_>, RecordUrls<'_>, VerdictsRef<'_>),
 ) -> Result<()> {
     let Some(extracted) = block.extracted() else {
         let text = block.data();

@@ -6,7 +6,7 @@ use crate::filter::Filter;
 use crate::filter::output::{Criterion, judge_records};
 use crate::filter::sample::Sample;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{LineVerdicts, Reason};
+use crate::judge::{Reason, VerdictsRef};
 use crate::judge::{Stage, Verdict};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, Input, LineBlock};
@@ -95,7 +95,7 @@ impl WorkerTally {
 
     /// Counts URLs with these verdicts. Returns whether they are disallowed for one agent or more.
     #[inline]
-    pub(crate) fn count(&mut self, verdicts: &LineVerdicts<'_>, urls: u64, tally: &Tally) -> bool {
+    pub(crate) fn count(&mut self, verdicts: &VerdictsRef<'_>, urls: u64, tally: &Tally) -> bool {
         let reason = verdicts.reason() as usize;
         self.reasons[reason] += urls;
         let disallowed = &mut self.disallowed[reason * tally.agents..][..tally.agents];
@@ -202,7 +202,7 @@ fn count_block<'s>(
     judge: &Engine<'s>,
     block: &mut LineBlock,
     scratch: &mut Scratch<'s>,
-    mut count: impl FnMut(&LineVerdicts<'_>, u64) -> bool,
+    mut count: impl FnMut(&VerdictsRef<'_>, u64) -> bool,
 ) -> Result<()> {
     let criterion = Criterion::DISALLOWED_FOR_ANY;
     let mut disallowed = std::mem::take(&mut block.disallowed);
@@ -221,7 +221,7 @@ fn count_block<'s>(
             }
         })?,
         BlockKind::LongLineStart => {
-            let verdicts = LineVerdicts::invalid(judge.agents().len());
+            let verdicts = VerdictsRef::invalid(judge.agents().len());
             criterion.count(&verdicts, 1, &mut stats);
             count(&verdicts, 1);
         }

@@ -18,9 +18,9 @@
 //! to the short vector functions, the time rose by a tenth.
 
 use super::engine::{Engine, Scratch};
-use super::line_verdicts::LineVerdicts;
 use super::options::Stage;
 use super::rows::{BATCH, LineRows, LineRun, RowSource};
+use super::verdicts_ref::VerdictsRef;
 use crate::error::Result;
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::{NONE, hash_key};
@@ -42,10 +42,10 @@ impl<'s> Engine<'s> {
         data: &[u8],
         until: Stage,
         scratch: &mut Scratch<'s>,
-        mut each: impl FnMut(LineRun<'_>, LineVerdicts<'_>),
+        mut each: impl FnMut(LineRun<'_>, VerdictsRef<'_>),
     ) -> Result<()> {
         let each =
-            |lines: &LineRows<'_>, rows: Range<usize>, verdicts: LineVerdicts<'_>| each(lines.run(rows), verdicts);
+            |lines: &LineRows<'_>, rows: Range<usize>, verdicts: VerdictsRef<'_>| each(lines.run(rows), verdicts);
         self.judge_rows(LineRows::new(data), until, scratch, each)
     }
 
@@ -59,7 +59,7 @@ impl<'s> Engine<'s> {
         rows: S,
         until: Stage,
         scratch: &mut Scratch<'s>,
-        each: impl FnMut(&S, Range<usize>, LineVerdicts<'_>),
+        each: impl FnMut(&S, Range<usize>, VerdictsRef<'_>),
     ) -> Result<()> {
         self.backend.run(JudgeRows { engine: self, rows, until, scratch, each, data: PhantomData })
     }
@@ -75,7 +75,7 @@ struct JudgeRows<'w, 's, 'd, S, F> {
     data: PhantomData<&'d [u8]>,
 }
 
-impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, LineVerdicts<'_>)> Kernel for JudgeRows<'_, '_, 'd, S, F> {
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> Kernel for JudgeRows<'_, '_, 'd, S, F> {
     type Output = Result<()>;
 
     /// Judges the rows batch by batch.
@@ -93,7 +93,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, LineVerdicts<'_>)> Kernel 
     }
 }
 
-impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, LineVerdicts<'_>)> JudgeRows<'_, '_, 'd, S, F> {
+impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRows<'_, '_, 'd, S, F> {
     /// Runs the three passes over a batch of `count` rows.
     #[inline(always)]
     fn judge_batch(&mut self, count: usize, runs: &mut OriginRuns, backend: impl Backend) -> Result<()> {
@@ -127,8 +127,9 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, LineVerdicts<'_>)> JudgeRo
         for row in 0..count {
             let text = self.rows.text(row);
             // One vector comparison finds that a row has the same origin, without parsing it.
-            if !previous.starts(text, backend) {
-                let origin = url::plain_origin(text, backend);
+            let is_whole = !S::IS_OPEN || self.rows.has_len(row, previous.origin.len() + 1);
+            if !(is_whole && previous.starts(text, backend)) {
+                let origin = self.plain_origin(row, text, backend);
                 previous = PreviousOrigin::new(text, origin);
                 let len = origin.map_or(0, |origin| origin.len);
                 let hash = hash_key(&text[..len]);
@@ -139,6 +140,17 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, LineVerdicts<'_>)> JudgeRo
         if let Some(sentinel) = runs.all.get_mut(runs.len) {
             sentinel.first = count as u32;
         }
+    }
+
+    /// The plain origin of a row, if it has one; `text` goes on after the row.
+    #[inline(always)]
+    fn plain_origin(&self, row: usize, text: &[u8], backend: impl Backend) -> Option<PlainOrigin> {
+        let origin = url::plain_origin(text, backend);
+        if !S::IS_OPEN || origin.is_some_and(|origin| origin.has_path && self.rows.has_len(row, origin.len + 1)) {
+            return origin;
+        }
+        // What follows the row may have been taken for a part of its origin.
+        url::plain_origin(self.rows.url(row), backend)
     }
 
     /// Second pass: probes the index for each run, and reads ahead for origins that are not cached.

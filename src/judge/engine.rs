@@ -1,9 +1,9 @@
 //! One URL to verdicts for all agents: split it, look up its origin, match its path.
 
-use super::line_verdicts::LineVerdicts;
 use super::options::JudgeOptions;
 use super::origin_cache::{OriginCache, OriginState};
 use super::status_policy::{StatusPolicy, UnknownOrigin, Verdict};
+use super::verdicts_ref::VerdictsRef;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::matcher::RuleCache;
@@ -143,7 +143,7 @@ impl<'s> Engine<'s> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     #[inline]
-    pub(crate) fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<LineVerdicts<'a>> {
+    pub(crate) fn judge<'a>(&self, url: &[u8], scratch: &'a mut Scratch<'s>) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
         self.backend.run(JudgeUrl { engine: self, url, scratch })
     }
@@ -154,12 +154,12 @@ impl<'s> Engine<'s> {
         url: &[u8],
         scratch: &'a mut Scratch<'s>,
         backend: impl Backend,
-    ) -> Result<LineVerdicts<'a>> {
+    ) -> Result<VerdictsRef<'a>> {
         let (origin, rest) = match url::split_plain(url, backend) {
             Some((origin, rest)) => (origin, rest),
             None => match url::split(url, self.profile, &mut scratch.key) {
                 Some(parts) => (parts.origin, parts.path),
-                None => return Ok(LineVerdicts::invalid(self.agents.len())),
+                None => return Ok(VerdictsRef::invalid(self.agents.len())),
             },
         };
         let hash = hash_key(origin);
@@ -174,7 +174,7 @@ impl<'s> Engine<'s> {
         origin: &'a OriginState<'_>,
         rest: &[u8],
         scratch: &'a mut Scratch<'s>,
-    ) -> Result<LineVerdicts<'a>> {
+    ) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
         self.backend.run(JudgePath { engine: self, origin, rest, matching: &mut scratch.matching })
     }
@@ -186,7 +186,7 @@ impl<'s> Engine<'s> {
         rest: &[u8],
         matching: &'a mut Matching,
         backend: impl Backend,
-    ) -> Result<LineVerdicts<'a>> {
+    ) -> Result<VerdictsRef<'a>> {
         match origin.verdicts_of_all() {
             Some(verdicts) => Ok(verdicts),
             None => self.judge_rest(rest, origin, matching, backend),
@@ -195,8 +195,8 @@ impl<'s> Engine<'s> {
 
     /// The verdicts on all URLs of origins that the snapshot does not hold.
     #[inline(always)]
-    pub(super) fn verdicts_on_unknown(&self) -> LineVerdicts<'static> {
-        LineVerdicts::on_unknown(self.verdict_on_unknown(), self.agents.len())
+    pub(super) fn verdicts_on_unknown(&self) -> VerdictsRef<'static> {
+        VerdictsRef::on_unknown(self.verdict_on_unknown(), self.agents.len())
     }
 
     pub(crate) fn verdict_on_unknown(&self) -> Verdict {
@@ -217,7 +217,7 @@ struct JudgeUrl<'w, 'a, 's> {
 }
 
 impl<'a> Kernel for JudgeUrl<'_, 'a, '_> {
-    type Output = Result<LineVerdicts<'a>>;
+    type Output = Result<VerdictsRef<'a>>;
 
     #[inline(always)]
     fn run(self, backend: impl Backend) -> Self::Output {
@@ -234,7 +234,7 @@ struct JudgePath<'w, 'a, 'o, 's> {
 }
 
 impl<'a> Kernel for JudgePath<'_, 'a, '_, '_> {
-    type Output = Result<LineVerdicts<'a>>;
+    type Output = Result<VerdictsRef<'a>>;
 
     #[inline(always)]
     fn run(self, backend: impl Backend) -> Self::Output {

@@ -3,11 +3,11 @@
 //! [`Judge`] is for programs; [`Filter`](crate::filter::Filter) and its relatives run whole lists.
 
 pub(crate) mod batch;
+mod columns;
 pub(crate) mod engine;
 mod explain;
 mod explain_url;
 mod line_scanner;
-mod line_verdicts;
 mod options;
 mod origin_cache;
 mod origin_policy;
@@ -22,10 +22,11 @@ mod session;
 mod site;
 mod status_policy;
 mod verdicts;
+mod verdicts_ref;
 
+pub use columns::Rows;
 pub use explain::{Explanation, Rejection, RuleLine, explain};
 pub use explain_url::UrlExplanation;
-pub(crate) use line_verdicts::LineVerdicts;
 pub use options::{JudgeOptions, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
@@ -36,3 +37,4 @@ pub use session::JudgeSession;
 pub use site::Site;
 pub use status_policy::{StatusPolicy, UnknownOrigin, Verdict};
 pub use verdicts::Verdicts;
+pub use verdicts_ref::VerdictsRef;

@@ -1,7 +1,7 @@
 //! The origin cache: the state of the origins that a thread judged lately.
 
-use super::line_verdicts::{LineVerdicts, OriginContext, VerdictBits};
 use super::status_policy::Verdict;
+use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::matcher::rule_set::{RuleSet, Rules};
 
@@ -38,13 +38,13 @@ impl<'s> OriginState<'s> {
 
     /// The verdicts on one of its URLs.
     #[inline(always)]
-    pub(super) fn verdicts<'a>(&'a self, answer: VerdictBits<'a>) -> LineVerdicts<'a> {
-        LineVerdicts { answer, agents: self.agents, context: Some(&self.context) }
+    pub(super) fn verdicts<'a>(&'a self, answer: VerdictBits<'a>) -> VerdictsRef<'a> {
+        VerdictsRef { answer, agents: self.agents, context: Some(&self.context) }
     }
 
     /// The verdicts on all of its URLs, if they do not depend on the path.
     #[inline(always)]
-    pub(super) fn verdicts_of_all(&self) -> Option<LineVerdicts<'_>> {
+    pub(super) fn verdicts_of_all(&self) -> Option<VerdictsRef<'_>> {
         match self.policy {
             OriginPolicy::Uniform(verdict) => Some(self.verdicts(VerdictBits::Same(verdict))),
             _ => None,

@@ -2,10 +2,10 @@
 //! the rules they obey.
 
 use super::engine::Engine;
-use super::line_verdicts::OriginContext;
 use super::origin_cache::{OriginCache, OriginPolicy, OriginState, RuleGroup, SingleRuleSet};
 use super::reason::Reason;
 use super::status_policy::{Ruling, Verdict, ruling};
+use super::verdicts_ref::OriginContext;
 use crate::error::Result;
 use crate::matcher::rule_set::Rules;
 use crate::profile::Profile;

@@ -1,9 +1,9 @@
 //! A path of a known origin to verdicts: normalise it, and match it with the rules of the agents.
 
 use super::engine::{Engine, Matching};
-use super::line_verdicts::{LineVerdicts, VerdictBits};
 use super::origin_cache::{OriginPolicy, OriginState};
 use super::status_policy::Verdict;
+use super::verdicts_ref::{VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::matcher::packed_rule::PackedRule;
 use crate::matcher::rule_set::Rules;
@@ -24,7 +24,7 @@ impl Engine<'_> {
         origin: &'a OriginState<'_>,
         matching: &'a mut Matching,
         backend: impl Backend,
-    ) -> Result<LineVerdicts<'a>> {
+    ) -> Result<VerdictsRef<'a>> {
         // A plain path is its own normal form, as nearly all are.
         if rest.first() == Some(&b'/') && backend.is_plain(rest) {
             return self.judge_path(rest, origin, matching, backend);
@@ -50,7 +50,7 @@ impl Engine<'_> {
         origin: &'a OriginState<'_>,
         matching: &'a mut Matching,
         backend: impl Backend,
-    ) -> Result<LineVerdicts<'a>> {
+    ) -> Result<VerdictsRef<'a>> {
         // RFC 9309 §2.2.2: every agent may fetch the robots.txt itself.
         if self.profile == Profile::Rfc9309 && path == b"/robots.txt" {
             return Ok(origin.verdicts(VerdictBits::Same(Verdict::Allowed)));
@@ -71,7 +71,7 @@ impl Engine<'_> {
         origin: &'a OriginState<'_>,
         matching: &'a mut Matching,
         backend: impl Backend,
-    ) -> Result<LineVerdicts<'a>> {
+    ) -> Result<VerdictsRef<'a>> {
         let answer = match &origin.policy {
             OriginPolicy::Uniform(verdict) => VerdictBits::Same(*verdict),
             OriginPolicy::AllButRobots => VerdictBits::Same(Verdict::Disallowed),

@@ -24,6 +24,15 @@ pub(super) trait RowSource<'d> {
     /// The URL after its origin of `origin_len` bytes.
     fn path(&self, row: usize, origin_len: usize) -> &'d [u8];
 
+    /// Whether the text of a row may go on with bytes that could continue its origin. A line end
+    /// could not.
+    const IS_OPEN: bool;
+
+    /// Whether a row has at least this many bytes. Asked only if [`IS_OPEN`](Self::IS_OPEN).
+    fn has_len(&self, _row: usize, _len: usize) -> bool {
+        true
+    }
+
     /// Whether the path of a row has no byte that needs normalization.
     fn is_plain(&self, row: usize, path: &[u8], backend: impl Backend) -> bool;
 }
@@ -79,6 +88,8 @@ impl<'d> LineRows<'d> {
 }
 
 impl<'d> RowSource<'d> for LineRows<'d> {
+    const IS_OPEN: bool = false;
+
     #[inline(always)]
     fn next_batch(&mut self, backend: impl Backend) -> usize {
         let [start, ends @ ..] = &mut self.bounds;

@@ -1,8 +1,8 @@
 //! The verdicts on one URL, owned.
 
-use super::line_verdicts::{LineVerdicts, OriginContext, VerdictBits};
 use super::reason::Reason;
 use super::status_policy::Verdict;
+use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 
 /// The verdicts on one URL, for the judge's agents in their order.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ enum OwnedVerdictBits {
 
 impl Verdicts {
     #[inline]
-    pub(super) fn new(verdicts: LineVerdicts<'_>) -> Self {
+    pub(super) fn new(verdicts: VerdictsRef<'_>) -> Self {
         let answer = match verdicts.answer {
             VerdictBits::Same(verdict) => OwnedVerdictBits::Same(verdict),
             VerdictBits::Word(word) => OwnedVerdictBits::Word(word),
@@ -30,20 +30,21 @@ impl Verdicts {
         Self { answer, agents: verdicts.agents, context: verdicts.context.copied() }
     }
 
+    /// The same verdicts, borrowed.
     #[inline]
-    fn borrowed(&self) -> LineVerdicts<'_> {
+    pub fn as_ref(&self) -> VerdictsRef<'_> {
         let answer = match &self.answer {
             OwnedVerdictBits::Same(verdict) => VerdictBits::Same(*verdict),
             OwnedVerdictBits::Word(word) => VerdictBits::Word(*word),
             OwnedVerdictBits::Words(words) => VerdictBits::Words(words),
         };
-        LineVerdicts { answer, agents: self.agents, context: self.context.as_ref() }
+        VerdictsRef { answer, agents: self.agents, context: self.context.as_ref() }
     }
 
     /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
     #[inline]
     pub fn get(&self, agent: usize) -> Verdict {
-        self.borrowed().get(agent)
+        self.as_ref().get(agent)
     }
 
     /// The verdicts in the order of the agents.
@@ -55,25 +56,37 @@ impl Verdicts {
     /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
     #[inline]
     pub fn unjudged(&self) -> Option<Verdict> {
-        self.borrowed().unjudged()
+        self.as_ref().unjudged()
     }
 
     /// The number of agents that may fetch the URL.
     #[inline]
     pub fn allowed_count(&self) -> usize {
-        self.borrowed().allowed_count()
+        self.as_ref().allowed_count()
+    }
+
+    /// Appends one byte per agent: `byte_of` its verdict.
+    #[inline]
+    pub fn append(&self, byte_of: impl Fn(Verdict) -> u8, out: &mut Vec<u8>) {
+        self.as_ref().append(byte_of, out);
+    }
+
+    /// One bit for each of the first 64 agents ([`VerdictsRef::mask`]).
+    #[inline]
+    pub fn mask(&self) -> i64 {
+        self.as_ref().mask()
     }
 
     /// What the verdicts rest on, for all agents alike.
     #[inline]
     pub fn reason(&self) -> Reason {
-        self.borrowed().reason()
+        self.as_ref().reason()
     }
 
     /// Whether the entry of the other of http and https decided
     /// ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
     #[inline]
     pub fn via_other_scheme(&self) -> bool {
-        self.borrowed().via_other_scheme()
+        self.as_ref().via_other_scheme()
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::agent::Agent;
 use crate::error::{Remedy, Result};
-use crate::judge::LineVerdicts;
+use crate::judge::VerdictsRef;
 use crate::parquet::input::{bad, table_error};
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
@@ -94,7 +94,7 @@ fn fill<T: Copy>(column: &mut [T], rows: &Range<usize>, value: T) {
 impl VerdictBatch {
     /// Sets the verdicts of neighbouring rows.
     #[inline]
-    pub(super) fn set(&mut self, rows: Range<usize>, verdicts: &LineVerdicts<'_>) {
+    pub(super) fn set(&mut self, rows: Range<usize>, verdicts: &VerdictsRef<'_>) {
         fill(&mut self.levels, &rows, i16::from(verdicts.unjudged().is_none()));
         fill(&mut self.bits, &rows, verdicts.mask());
         for (agent, flags) in self.flags.iter_mut().enumerate() {

@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::filter::output::Criterion;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{LineVerdicts, Stage, Verdict};
+use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::columns::VerdictBatch;
 use crate::parquet::input::{ParquetInput, guard};
 use crate::parquet::urls::{UrlBatch, UrlReader};
@@ -80,7 +80,7 @@ pub(super) fn judge_batch<'s>(
     criterion: Criterion,
     batch: &UrlBatch,
     scratch: &mut Scratch<'s>,
-    mut each: impl FnMut(Range<usize>, &LineVerdicts<'_>),
+    mut each: impl FnMut(Range<usize>, &VerdictsRef<'_>),
 ) -> Result<FilterStats> {
     let mut stats = FilterStats { bytes: batch.bytes, ..FilterStats::default() };
     let mut row = 0;

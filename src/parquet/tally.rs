@@ -5,7 +5,7 @@ use crate::filter::output::Criterion;
 use crate::filter::sample::Sample;
 use crate::filter::tally::{Tally, WorkerTally};
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{LineVerdicts, Stage, Verdict};
+use crate::judge::{Stage, Verdict, VerdictsRef};
 use crate::parquet::row_groups::{RowBlock, RowGroupSource, all_row_groups};
 use crate::parquet::{ParquetFilter, ParquetInput};
 use crate::pipeline::FilterStats;
@@ -49,7 +49,7 @@ fn count_rows<'s>(
     judge: &Engine<'s>,
     block: &mut RowBlock,
     scratch: &mut Scratch<'s>,
-    mut count: impl FnMut(&LineVerdicts<'_>, u64) -> bool,
+    mut count: impl FnMut(&VerdictsRef<'_>, u64) -> bool,
 ) -> Result<()> {
     let criterion = Criterion::DISALLOWED_FOR_ANY;
     let RowBlock { urls: batch, stats, disallowed, .. } = block;

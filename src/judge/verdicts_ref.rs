@@ -22,9 +22,9 @@ impl OriginContext {
         Self { reason: Reason::UnknownOrigin, row: NONE, file: NONE, via_other_scheme: false };
 }
 
-/// The verdicts for the judge's agents in their order.
+/// The verdicts on one URL or on neighbouring rows, for the judge's agents in their order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LineVerdicts<'a> {
+pub struct VerdictsRef<'a> {
     pub(super) answer: VerdictBits<'a>,
     pub(crate) agents: usize,
     /// `None` if the snapshot does not hold the origin, or the text is not a URL.
@@ -52,15 +52,15 @@ impl VerdictBits<'_> {
     }
 }
 
-impl LineVerdicts<'_> {
+impl VerdictsRef<'_> {
     /// On text that is not a URL.
     pub(crate) fn invalid(agents: usize) -> Self {
-        LineVerdicts { answer: VerdictBits::Same(Verdict::Invalid), agents, context: None }
+        VerdictsRef { answer: VerdictBits::Same(Verdict::Invalid), agents, context: None }
     }
 
     /// On an origin that the snapshot does not hold.
     pub(crate) fn on_unknown(verdict: Verdict, agents: usize) -> Self {
-        LineVerdicts { answer: VerdictBits::Same(verdict), agents, context: None }
+        VerdictsRef { answer: VerdictBits::Same(verdict), agents, context: None }
     }
 
     /// A bit for each agent, or the one verdict of all.
@@ -69,9 +69,9 @@ impl LineVerdicts<'_> {
         self.answer.bits()
     }
 
-    /// The verdict for the agent of this number; [`Verdict::Invalid`] for a number beyond the last.
+    /// The verdict for the agent at this place; [`Verdict::Invalid`] for a place after the last.
     #[inline]
-    pub(crate) fn get(&self, agent: usize) -> Verdict {
+    pub fn get(&self, agent: usize) -> Verdict {
         let word = match self.answer {
             _ if agent >= self.agents => return Verdict::Invalid,
             VerdictBits::Same(verdict) => return verdict,
@@ -82,21 +82,21 @@ impl LineVerdicts<'_> {
     }
 
     /// The verdicts in the order of the agents.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Verdict> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = Verdict> + '_ {
         (0..self.agents).map(|agent| self.get(agent))
     }
 
     /// `Unknown` or `Invalid`, which hold for all agents alike; else `None`.
-    pub(crate) fn unjudged(&self) -> Option<Verdict> {
+    pub fn unjudged(&self) -> Option<Verdict> {
         match self.answer {
             VerdictBits::Same(verdict @ (Verdict::Unknown | Verdict::Invalid)) => Some(verdict),
             _ => None,
         }
     }
 
-    /// How many agents may fetch it.
+    /// The number of agents that may fetch the URL.
     #[inline]
-    pub(crate) fn allowed_count(&self) -> usize {
+    pub fn allowed_count(&self) -> usize {
         match self.answer {
             VerdictBits::Same(Verdict::Allowed) => self.agents,
             VerdictBits::Same(_) => 0,
@@ -119,9 +119,9 @@ impl LineVerdicts<'_> {
         }
     }
 
-    /// Appends one byte per agent, that of its verdict.
+    /// Appends one byte per agent: `byte_of` its verdict.
     #[inline]
-    pub(crate) fn append(&self, byte_of: impl Fn(Verdict) -> u8, out: &mut Vec<u8>) {
+    pub fn append(&self, byte_of: impl Fn(Verdict) -> u8, out: &mut Vec<u8>) {
         let end = out.len() + self.agents;
         match self.answer.bits() {
             Err(verdict) => out.resize(end, byte_of(verdict)),
@@ -135,10 +135,10 @@ impl LineVerdicts<'_> {
         }
     }
 
-    /// One bit for each of the first 64 agents: whether it may fetch the URL.
-    #[cfg(feature = "parquet")]
+    /// One bit for each of the first 64 agents, the first agent's lowest: whether it may fetch the
+    /// URL. Also 0 if the verdicts are `Unknown` or `Invalid` (see [`unjudged`](Self::unjudged)).
     #[inline]
-    pub(crate) fn mask(&self) -> i64 {
+    pub fn mask(&self) -> i64 {
         match self.answer.bits() {
             Err(Verdict::Allowed) if self.agents < 64 => (1 << self.agents) - 1,
             Err(Verdict::Allowed) => -1,
@@ -167,7 +167,7 @@ impl LineVerdicts<'_> {
 
     /// What the verdicts rest on, for all agents alike.
     #[inline]
-    pub(crate) fn reason(&self) -> Reason {
+    pub fn reason(&self) -> Reason {
         match (self.context, self.answer) {
             (Some(context), _) => context.reason,
             (None, VerdictBits::Same(Verdict::Invalid)) => Reason::NotAUrl,
@@ -175,9 +175,10 @@ impl LineVerdicts<'_> {
         }
     }
 
-    /// Whether the entry of the other of http and https decided.
+    /// Whether the entry of the other of http and https decided
+    /// ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
     #[inline]
-    pub(crate) fn via_other_scheme(&self) -> bool {
+    pub fn via_other_scheme(&self) -> bool {
         self.context.is_some_and(|context| context.via_other_scheme)
     }
 }
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn appended_and_counted_verdicts_are_those_of_the_agents() {
         let words = [0x8000_0000_0000_0005, 1 << 8 | 3];
-        let verdicts = |answer, agents| LineVerdicts { answer, agents, context: None };
+        let verdicts = |answer, agents| VerdictsRef { answer, agents, context: None };
         let cases = [
             verdicts(VerdictBits::Words(&words), 73),
             verdicts(VerdictBits::Word(0b1011), 4),

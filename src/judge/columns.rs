@@ -1,0 +1,282 @@
+//! Judges columns of other programs in place, in the layouts of Apache Arrow.
+
+use super::options::Stage;
+use super::owned::Judge;
+use super::rows::{BATCH, RowSource};
+use super::verdicts_ref::VerdictsRef;
+use crate::error::{ErrorKind, Result};
+use crate::simd::Backend;
+use std::ops::Range;
+
+/// A column of URLs in the memory of another program, in a layout of Apache Arrow.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Rows<'d> {
+    /// `Utf8` and `Binary`: row `i` is `data[offsets[i]..offsets[i + 1]]`.
+    Offsets32 {
+        /// The bytes of all rows.
+        data: &'d [u8],
+        /// One offset more than there are rows, or none.
+        offsets: &'d [i32],
+    },
+    /// `LargeUtf8` and `LargeBinary`: the same with longer offsets.
+    Offsets64 {
+        /// The bytes of all rows.
+        data: &'d [u8],
+        /// One offset more than there are rows, or none.
+        offsets: &'d [i64],
+    },
+    /// `Utf8View` and `BinaryView`.
+    Views {
+        /// One view per row, little-endian: its length, then up to 12 bytes; or its length, four
+        /// bytes, the number of a buffer and the offset in it.
+        views: &'d [[u8; 16]],
+        /// The buffers of the longer rows.
+        buffers: &'d [&'d [u8]],
+    },
+    /// One slice per row.
+    Slices(&'d [&'d [u8]]),
+}
+
+impl Rows<'_> {
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Offsets32 { offsets, .. } => offsets.len().saturating_sub(1),
+            Self::Offsets64 { offsets, .. } => offsets.len().saturating_sub(1),
+            Self::Views { views, .. } => views.len(),
+            Self::Slices(rows) => rows.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Judge {
+    /// Judges a column in place: calls `each` with the numbers of neighbouring rows that have the
+    /// same verdicts, and those verdicts, in order. Every row is part of one call.
+    ///
+    /// The verdicts on a row are those of [`judge`](Self::judge) for its bytes. Rows go through
+    /// batches like lines of a list, so a row costs about as much as a line. The calling thread
+    /// does all the work; to use more, divide the rows.
+    ///
+    /// ```
+    /// use robosieve::judge::Rows;
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    ///
+    /// let data = b"https://e.example/xhttps://e.example/yhttps://e.example/z";
+    /// let mut verdicts = vec![Verdict::Invalid; 3];
+    /// judge.judge_rows(Rows::Offsets32 { data, offsets: &[0, 19, 38, 57] }, |rows, found| {
+    ///     verdicts[rows].fill(found.get(0));
+    /// })?;
+    /// assert_eq!(verdicts, [Verdict::Disallowed, Verdict::Allowed, Verdict::Allowed]);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadColumn`] if offsets descend or exceed the data; no row is judged then.
+    /// [`ErrorKind::Corrupt`] if the snapshot's bytes contradict each other.
+    pub fn judge_rows(&self, rows: Rows<'_>, each: impl FnMut(Range<usize>, VerdictsRef<'_>)) -> Result<()> {
+        match rows {
+            Rows::Offsets32 { data, offsets } => self.judge_column(OffsetColumn::new(data, offsets)?, each),
+            Rows::Offsets64 { data, offsets } => self.judge_column(OffsetColumn::new(data, offsets)?, each),
+            Rows::Views { views, buffers } => self.judge_column(ViewColumn::new(views, buffers)?, each),
+            Rows::Slices(rows) => self.judge_column(rows, each),
+        }
+    }
+
+    fn judge_column<'d, C: Column<'d>>(
+        &self,
+        column: C,
+        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>),
+    ) -> Result<()> {
+        let rows = ColumnRows { column, first: 0, count: 0 };
+        self.with_scratch(|engine, scratch| {
+            engine.judge_rows(rows, Stage::Match, scratch, |rows, batch, verdicts| {
+                each(rows.first + batch.start..rows.first + batch.end, verdicts);
+            })
+        })
+    }
+}
+
+/// Rows by number, in one of the layouts.
+trait Column<'d> {
+    fn len(&self) -> usize;
+
+    /// The memory from the start of a row on, which may go on after the row.
+    fn text(&self, row: usize) -> &'d [u8];
+
+    fn row_len(&self, row: usize) -> usize;
+}
+
+/// An offset: `i32` or `i64`.
+trait Offset: Copy + PartialOrd {
+    fn get(self) -> usize;
+}
+
+impl Offset for i32 {
+    #[inline(always)]
+    fn get(self) -> usize {
+        self as usize
+    }
+}
+
+impl Offset for i64 {
+    #[inline(always)]
+    fn get(self) -> usize {
+        self as usize
+    }
+}
+
+/// Neighbouring rows in one buffer.
+struct OffsetColumn<'d, O> {
+    data: &'d [u8],
+    offsets: &'d [O],
+}
+
+impl<'d, O: Offset> OffsetColumn<'d, O> {
+    fn new(data: &'d [u8], offsets: &'d [O]) -> Result<Self> {
+        if !offsets.is_sorted() {
+            return Err(ErrorKind::BadColumn("the offsets descend".to_owned()).into());
+        }
+        // A negative offset becomes a large one.
+        if let Some(bad) = offsets.first().into_iter().chain(offsets.last()).find(|end| end.get() > data.len()) {
+            let (bad, len) = (bad.get() as i64, data.len());
+            return Err(ErrorKind::BadColumn(format!("an offset of {bad} in {len} bytes of data")).into());
+        }
+        Ok(Self { data, offsets })
+    }
+}
+
+impl<'d, O: Offset> Column<'d> for OffsetColumn<'d, O> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    #[inline(always)]
+    fn text(&self, row: usize) -> &'d [u8] {
+        self.data.get(self.offsets[row].get()..).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn row_len(&self, row: usize) -> usize {
+        self.offsets[row + 1].get() - self.offsets[row].get()
+    }
+}
+
+/// The longest row that its view holds.
+const INLINE: usize = 12;
+
+/// Rows that views refer to.
+struct ViewColumn<'d> {
+    views: &'d [[u8; 16]],
+    buffers: &'d [&'d [u8]],
+}
+
+impl<'d> ViewColumn<'d> {
+    fn new(views: &'d [[u8; 16]], buffers: &'d [&'d [u8]]) -> Result<Self> {
+        let column = Self { views, buffers };
+        match (0..views.len()).find(|row| column.text(*row).len() < column.row_len(*row)) {
+            Some(row) => Err(ErrorKind::BadColumn(format!("the view of row {row} exceeds its buffer")).into()),
+            None => Ok(column),
+        }
+    }
+}
+
+/// One of the four numbers of a view.
+#[inline(always)]
+fn field(view: &[u8; 16], number: usize) -> usize {
+    u32::from_le_bytes(view.as_chunks().0[number]) as usize
+}
+
+impl<'d> Column<'d> for ViewColumn<'d> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.views.len()
+    }
+
+    #[inline(always)]
+    fn text(&self, row: usize) -> &'d [u8] {
+        let view = &self.views[row];
+        let len = self.row_len(row);
+        if len <= INLINE {
+            return &view[4..4 + len];
+        }
+        let buffer: &'d [u8] = self.buffers.get(field(view, 2)).copied().unwrap_or_default();
+        buffer.get(field(view, 3)..).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn row_len(&self, row: usize) -> usize {
+        field(&self.views[row], 0)
+    }
+}
+
+impl<'d> Column<'d> for &'d [&'d [u8]] {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        <[_]>::len(self)
+    }
+
+    #[inline(always)]
+    fn text(&self, row: usize) -> &'d [u8] {
+        self[row]
+    }
+
+    #[inline(always)]
+    fn row_len(&self, row: usize) -> usize {
+        self[row].len()
+    }
+}
+
+/// A column, batch by batch.
+struct ColumnRows<C> {
+    column: C,
+    /// The first row of the batch, and the number of its rows.
+    first: usize,
+    count: usize,
+}
+
+impl<'d, C: Column<'d>> RowSource<'d> for ColumnRows<C> {
+    const IS_OPEN: bool = true;
+
+    #[inline(always)]
+    fn next_batch(&mut self, _backend: impl Backend) -> usize {
+        self.first += self.count;
+        self.count = (self.column.len() - self.first).min(BATCH);
+        self.count
+    }
+
+    #[inline(always)]
+    fn text(&self, row: usize) -> &'d [u8] {
+        self.column.text(self.first + row)
+    }
+
+    #[inline(always)]
+    fn url(&self, row: usize) -> &'d [u8] {
+        &self.text(row)[..self.column.row_len(self.first + row)]
+    }
+
+    #[inline(always)]
+    fn path(&self, row: usize, origin_len: usize) -> &'d [u8] {
+        self.url(row).get(origin_len..).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn has_len(&self, row: usize, len: usize) -> bool {
+        self.column.row_len(self.first + row) >= len
+    }
+
+    #[inline(always)]
+    fn is_plain(&self, _row: usize, path: &[u8], backend: impl Backend) -> bool {
+        backend.is_plain(path)
+    }
+}
