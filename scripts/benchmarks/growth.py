@@ -103,7 +103,7 @@ def rules():
     """The curves of the newest criterion record."""
     records = sorted((record.ROOT / "benches" / "record").glob("*-criterion-made-up.md"))
     text = records[-1].read_text() if records else ""
-    for kind, limit in [("literal", 2), ("wildcard", 4)]:
+    for kind, limit in [("literal", 8), ("wildcard", 8)]:
         found = re.search(rf"Growth, match by {kind} rules: (.*)\.\n", text)
         steps = [step.split(": ") for step in found[1].split(", ")] if found else []
         if steps:
