@@ -1,38 +1,24 @@
-//! A capture: what one request for a URL returned, whichever archive format recorded it.
+//! A capture: the answer to one request for a URL, whichever archive format recorded it.
 
-use crate::robots::condense::Delivery;
 use bytes::Bytes;
 
 /// One recorded fetch of a URL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Capture {
     /// The requested URL, as written.
     pub url: Vec<u8>,
     /// The time of the fetch, in seconds since 1970.
     pub time: Option<i64>,
-    /// The answer of the site.
     pub answer: CaptureAnswer,
     /// In a JSON line without a body, a key that looks like the body.
     pub unread_key: Option<String>,
 }
 
-/// The answer to one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CaptureAnswer {
-    /// An HTTP response.
-    Http(CapturedResponse),
-    /// No HTTP response: the cause in a few words.
-    Failed(String),
-}
-
-impl Default for CaptureAnswer {
-    fn default() -> Self {
-        Self::Http(CapturedResponse::default())
-    }
-}
+/// The HTTP response to one request, or the cause of a failed fetch in a few words.
+pub(crate) type CaptureAnswer = Result<CapturedResponse, String>;
 
 /// The parts of an HTTP response that decide an outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CapturedResponse {
     pub status: u16,
     /// The `Location` header, as written.
@@ -41,7 +27,8 @@ pub(crate) struct CapturedResponse {
     pub max_age: Option<u32>,
     /// The body after content decoding, up to a little over the 500 KiB that count.
     pub body: Bytes,
-    pub delivery: Delivery,
+    /// Whether the archive has only the beginning of the body, so that its last line may be cut.
+    pub cut_short: bool,
 }
 
 /// The parsed content of an entry.
@@ -50,6 +37,17 @@ pub(crate) enum EntryContent {
     Captures(Vec<Capture>),
     /// A file of a directory that is not a robots.txt: its path and the reason.
     NotRobots(String),
+}
+
+/// Whether a body is cut short, from the archive's reason for truncating it (`WARC-Truncated`).
+///
+/// # Errors
+/// The failure if the fetch itself broke off: rules may be missing.
+pub(super) fn is_cut_short(truncated: Option<&[u8]>) -> Result<bool, String> {
+    match truncated.map(<[u8]>::to_ascii_lowercase).as_deref() {
+        Some(reason @ (b"time" | b"disconnect")) => Err(format!("truncated: {}", String::from_utf8_lossy(reason))),
+        other => Ok(other.is_some()),
+    }
 }
 
 /// Parses an RFC 3339 time to seconds since 1970.

@@ -2,18 +2,17 @@
 //!
 //! File names are `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`; `.txt` may follow.
 
-use super::capture::{Capture, CaptureAnswer, CapturedResponse, EntryContent};
+use super::capture::{Capture, CapturedResponse, EntryContent};
 use super::http::MAX_KEPT;
-use super::meter::{ByteMeter, ReadStats};
+use super::read_context::ReadContext;
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{ENOUGH, FileFormat};
-use crate::robots::condense::Delivery;
 use crate::url::Origin;
-use bytes::Bytes;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// A file of the directory, not yet read.
 #[derive(Debug)]
@@ -28,10 +27,8 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
-        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if !hidden && entry.path().is_file() {
-            paths.push(entry.path());
-        }
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        paths.extend(Some(entry.path()).filter(|path| !is_hidden && path.is_file()));
     }
     paths.sort();
     Ok(paths)
@@ -81,28 +78,21 @@ fn holds_warc(path: &Path) -> bool {
 /// The files of a directory, one by one.
 pub(super) struct DirectoryReader<'r> {
     files: std::vec::IntoIter<PathBuf>,
-    meter: &'r ByteMeter,
-    bytes: u64,
+    context: &'r ReadContext,
 }
 
 impl<'r> DirectoryReader<'r> {
-    /// Lists the files.
-    pub(super) fn open(dir: &Path, meter: &'r ByteMeter) -> Result<Self> {
-        Ok(Self { files: files(dir)?.into_iter(), meter, bytes: 0 })
+    pub(super) fn open(dir: &Path, context: &'r ReadContext) -> Result<Self> {
+        Ok(Self { files: files(dir)?.into_iter(), context })
     }
 
     /// The next file; `None` at the end.
     pub(super) fn next_file(&mut self) -> Option<RobotsFile> {
         let path = self.files.next()?;
         let bytes = std::fs::metadata(&path).map_or(0, |meta| meta.len());
-        self.bytes += bytes;
-        self.meter.add(bytes);
+        self.context.bytes.fetch_add(bytes, Ordering::Relaxed);
         let origins = origins_of(&path);
         Some(RobotsFile { path, origins })
-    }
-
-    pub(super) fn stats(&self) -> ReadStats {
-        ReadStats { bytes: self.bytes, damaged: 0 }
     }
 }
 
@@ -172,17 +162,10 @@ impl RobotsFile {
                     .to_owned(),
             );
         };
-        let body = Bytes::from(body);
-        let capture = |origin: &String| Capture {
-            url: format!("{origin}/robots.txt").into_bytes(),
-            time: None,
-            answer: CaptureAnswer::Http(CapturedResponse {
-                status: 200,
-                body: body.clone(),
-                delivery: Delivery::Whole,
-                ..CapturedResponse::default()
-            }),
-            unread_key: None,
+        let response = CapturedResponse { status: 200, body: body.into(), ..CapturedResponse::default() };
+        let capture = |origin: &String| {
+            let url = format!("{origin}/robots.txt").into_bytes();
+            Capture { url, time: None, answer: Ok(response.clone()), unread_key: None }
         };
         Ok(EntryContent::Captures(origins.iter().map(capture).collect()))
     }

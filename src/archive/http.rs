@@ -2,7 +2,6 @@
 
 use super::capture::{CaptureAnswer, CapturedResponse};
 use crate::bytes::is_white_space;
-use crate::robots::condense::Delivery;
 use crate::robots::line::MAX_BODY;
 use bstr::ByteSlice;
 use bytes::Bytes;
@@ -14,13 +13,11 @@ pub(super) const MAX_KEPT: usize = MAX_BODY + 2;
 
 /// The values of the first headers of these names, in a block of `Name: value` lines.
 pub(super) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
-    let (mut values, mut rest) = ([None; N], block);
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    let mut values = [None; N];
+    for line in block.lines_with_terminator() {
         for (value, name) in values.iter_mut().zip(names) {
-            *value = value.or_else(|| value_of(&rest[..end], name.as_bytes()));
+            *value = value.or_else(|| value_of(line, name.as_bytes()));
         }
-        rest = rest.get(end + 1..).unwrap_or_default();
     }
     values
 }
@@ -41,21 +38,7 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 
 /// The values of all headers of a name.
 fn values<'b>(block: &'b [u8], name: &'static str) -> impl Iterator<Item = &'b [u8]> {
-    block.split(|&b| b == b'\n').filter_map(|line| value_of(line, name.as_bytes()))
-}
-
-/// The elements of a list header, in order and in lower case, without parameters.
-///
-/// A list may span several headers (RFC 9110 §5.3); empty elements do not count (§5.6.1.2).
-fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>> {
-    let mut elements = Vec::new();
-    for value in values {
-        let names = value.as_ref().split(|&b| b == b',').map(|element| element.split(|&b| b == b';').next());
-        let names =
-            names.map(|name| name.unwrap_or_default().trim_with(is_white_space)).filter(|name| !name.is_empty());
-        elements.extend(names.map(<[u8]>::to_ascii_lowercase));
-    }
-    elements
+    block.lines_with_terminator().filter_map(|line| value_of(line, name.as_bytes()))
 }
 
 /// Parses a whole response. `cut_short`: the archive kept only its beginning.
@@ -66,9 +49,7 @@ fn elements<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>>
 /// robots.txt, it would allow URLs that the site may disallow.
 pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
     let (head, body) = block.split_at(head_len(&block));
-    let Some(status) = status_of(head) else {
-        return CaptureAnswer::Failed("not an HTTP response".to_owned());
-    };
+    let status = status_of(head).ok_or("not an HTTP response")?;
     let names = ["Location", "Cache-Control", "Transfer-Encoding", "Content-Encoding", "Content-Length"];
     let [location, cache_control, transfer_coding, content_coding, length] = headers(head, names);
     let mut response = CapturedResponse {
@@ -78,39 +59,39 @@ pub(super) fn parse(block: Bytes, cut_short: bool) -> CaptureAnswer {
         ..CapturedResponse::default()
     };
     if !(200..300).contains(&status) {
-        return CaptureAnswer::Http(response);
+        return Ok(response);
     }
-    response.delivery = if cut_short { Delivery::CutShort } else { Delivery::Whole };
-    let is_coded = transfer_coding.is_some() || content_coding.is_some();
-    let codings = match is_coded {
-        true => codings(values(head, "Content-Encoding"), values(head, "Transfer-Encoding")),
-        false => Vec::new(),
-    };
-    if codings.is_empty() {
-        if !cut_short && length.is_some_and(|length| is_shorter(body, length)) {
-            return CaptureAnswer::Failed("the body is shorter than its Content-Length".to_owned());
-        }
+    response.cut_short = cut_short;
+    let mut applied = Vec::new();
+    if transfer_coding.is_some() || content_coding.is_some() {
+        applied = codings(values(head, "Content-Encoding").chain(values(head, "Transfer-Encoding")));
+    }
+    if !applied.is_empty() {
+        response.body = decode_all(&applied, body, cut_short)?.into();
+    } else if !cut_short && length.is_some_and(|length| is_shorter(body, length)) {
+        return Err("the body is shorter than its Content-Length".to_owned());
+    } else {
         response.body = block.slice_ref(&body[..body.len().min(MAX_KEPT)]);
-        return CaptureAnswer::Http(response);
     }
-    match decode_all(&codings, body, cut_short) {
-        Ok(body) => response.body = body.into(),
-        Err(what) => return CaptureAnswer::Failed(what),
-    }
-    CaptureAnswer::Http(response)
+    Ok(response)
 }
 
-/// The codings of a response in decoding order, given the values of its headers.
+/// The codings of a response in decoding order, given the values of its headers: content codings,
+/// then transfer codings.
 ///
-/// Senders apply content codings first, then transfer codings (RFC 9112 §6.1), each list from left
-/// to right. Decoding reverses that.
-pub(super) fn codings<V: AsRef<[u8]>>(
-    content: impl IntoIterator<Item = V>,
-    transfer: impl IntoIterator<Item = V>,
-) -> Vec<Vec<u8>> {
-    let mut codings = elements(content);
-    codings.extend(elements(transfer));
-    codings.retain(|coding| coding != b"identity");
+/// Senders apply them in this order (RFC 9112 §6.1), each list from left to right. Decoding
+/// reverses that. A list may span several headers (RFC 9110 §5.3); empty elements do not count
+/// (§5.6.1.2).
+pub(super) fn codings<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<Vec<u8>> {
+    let mut codings = Vec::new();
+    for value in values {
+        for element in value.as_ref().split_str(",") {
+            let name = element.split_str(";").next().unwrap_or_default().trim_with(is_white_space);
+            if !name.is_empty() && !name.eq_ignore_ascii_case(b"identity") {
+                codings.push(name.to_ascii_lowercase());
+            }
+        }
+    }
     codings.reverse();
     codings
 }
@@ -125,14 +106,13 @@ fn is_shorter(body: &[u8], length: &[u8]) -> bool {
 /// The length of the head, from the status line through the blank line; the body follows.
 fn head_len(block: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(end) = memchr::memchr(b'\n', &block[at..]) {
-        let line = &block[at..at + end];
-        at += end + 1;
-        if line.is_empty() || line == b"\r" {
-            return at;
+    for line in block.lines_with_terminator() {
+        at += line.len();
+        if line == b"\n" || line == b"\r\n" {
+            break;
         }
     }
-    block.len()
+    at
 }
 
 /// The status of `HTTP/1.1 200 OK`.
@@ -242,14 +222,8 @@ fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::gzip;
     use std::io::Write;
-
-    fn response(block: &[u8]) -> CapturedResponse {
-        match parse(Bytes::copy_from_slice(block), false) {
-            CaptureAnswer::Http(response) => response,
-            CaptureAnswer::Failed(what) => panic!("{what}"),
-        }
-    }
 
     #[test]
     fn the_first_header_of_a_name_counts() {
@@ -262,28 +236,20 @@ mod tests {
 
     #[test]
     fn head_and_body_are_separated() {
+        let response = |block: &'static [u8]| parse(Bytes::from_static(block), false).unwrap();
         let r = response(b"HTTP/1.1 200 OK\r\ncache-control: public, Max-Age=60\r\n\r\nbody\r\n\r\nmore");
         assert_eq!((r.status, r.max_age, &r.body[..]), (200, Some(60), b"body\r\n\r\nmore".as_slice()));
         let r = response(b"HTTP/2 301\nLocation: /x y \n\n");
         assert_eq!((r.status, r.location.as_deref()), (301, Some(b"/x y".as_slice())));
         for bad in [&b""[..], b"\r\n", b"HTTP/1.1", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 99999 x", b"<html>"] {
-            assert!(matches!(parse(bad.into(), false), CaptureAnswer::Failed(_)), "{bad:?}");
+            assert!(parse(bad.into(), false).is_err(), "{bad:?}");
         }
-    }
-
-    fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        out.write_all(text).unwrap();
-        out.finish().unwrap()
     }
 
     /// The decoded body under these headers, or the error.
     fn outcome(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
         let block = [b"HTTP/1.1 200 OK\r\n", headers.as_bytes(), b"\r\n\r\n", body].concat();
-        match parse(block.into(), false) {
-            CaptureAnswer::Http(response) => Ok(response.body.to_vec()),
-            CaptureAnswer::Failed(what) => Err(what),
-        }
+        parse(block.into(), false).map(|response| response.body.to_vec())
     }
 
     /// RFC 9110 §8.4 and §5.3, RFC 9112 §6.1.
@@ -349,9 +315,6 @@ mod tests {
             assert_eq!(outcome(headers, b"user-agent: *").as_deref(), Ok(&b"user-agent: *"[..]), "{headers}");
         }
         let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\nuser-agent: *";
-        assert!(
-            matches!(parse(cut.as_slice().into(), true), CaptureAnswer::Http(_)),
-            "the archive says that it cut the body"
-        );
+        assert!(parse(cut.as_slice().into(), true).is_ok(), "the archive says that it cut the body");
     }
 }

@@ -1,12 +1,11 @@
 //! JSON lines: one capture per line, for crawlers that do not write WARC.
 
-use super::capture::{Capture, CaptureAnswer, CapturedResponse, parse_time};
+use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short, parse_time};
 use super::http::{self, MAX_KEPT, max_age};
-use super::meter::ReadStats;
+use super::read_context::{MeteredReader, ReadContext};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::file_format::without_mark;
-use crate::robots::condense::Delivery;
 use base64::Engine;
 use bytes::Bytes;
 use serde::Deserialize;
@@ -26,10 +25,9 @@ pub(crate) struct JsonlLine {
 }
 
 /// The lines of a JSONL file that are not blank, one by one.
-pub(super) struct JsonlReader<R: Read> {
-    input: Decoder<R>,
-    skip_damaged: bool,
-    damaged: u64,
+pub(super) struct JsonlReader<'r> {
+    input: Decoder<MeteredReader<'r>>,
+    context: &'r ReadContext,
     /// The number of the last line, from 1.
     number: u64,
     /// The offset of the next line.
@@ -38,13 +36,9 @@ pub(super) struct JsonlReader<R: Read> {
     is_partial: bool,
 }
 
-impl<R: Read> JsonlReader<R> {
-    pub(super) fn new(input: Decoder<R>, skip_damaged: bool) -> Self {
-        Self { input, skip_damaged, damaged: 0, number: 0, offset: 0, is_partial: false }
-    }
-
-    pub(super) fn stats(&self) -> ReadStats {
-        ReadStats { bytes: self.input.bytes_read(), damaged: self.damaged }
+impl<'r> JsonlReader<'r> {
+    pub(super) fn new(input: Decoder<MeteredReader<'r>>, context: &'r ReadContext) -> Self {
+        Self { input, context, number: 0, offset: 0, is_partial: false }
     }
 
     /// The next line; `None` at the end.
@@ -65,14 +59,13 @@ impl<R: Read> JsonlReader<R> {
                         return Ok(Some(line));
                     }
                 }
-                Err(err) if self.skip_damaged && err.is_skippable() => {
-                    self.damaged += 1;
+                Err(err) => {
+                    self.context.skip_damage(err)?;
                     self.is_partial = true;
                     if !self.input.resync()? {
                         return Ok(None);
                     }
                 }
-                Err(err) => return Err(err),
             }
         }
     }
@@ -115,6 +108,62 @@ fn body_like_key(line: &[u8]) -> Option<String> {
 }
 
 impl JsonlObject {
+    /// The answer.
+    ///
+    /// # Errors
+    /// A field that is not of the documented form. A failed fetch is an `Ok` with its cause.
+    fn answer(&mut self) -> Result<CaptureAnswer, String> {
+        if let Some(error) = self.error.take().filter(|error| !error.is_empty()) {
+            return Ok(Err(error));
+        }
+        let cut_short = match is_cut_short(self.truncated.as_deref().map(str::as_bytes)) {
+            Ok(cut_short) => cut_short,
+            Err(cause) => return Ok(Err(cause)),
+        };
+        let mut body = self.take_body()?;
+        if let Some(coded) = &body
+            && self.body_base64.is_some()
+            && !http::is_text(coded)
+        {
+            // Crawlers that store bytes may store them before content decoding.
+            let codings = http::codings(self.values("content-encoding").collect::<Result<Vec<_>, _>>()?);
+            match http::decode_all(&codings, coded, cut_short) {
+                Ok(plain) => body = Some(plain.into()),
+                Err(cause) => return Ok(Err(cause)),
+            }
+        }
+        let location = self.header("location")?.map(|value| value.trim().as_bytes().to_vec());
+        let max_age = self.header("cache-control")?.and_then(|value| max_age(value.as_bytes()));
+        let status = match (self.status()?, &body) {
+            (Some(status), _) => status,
+            (None, Some(_)) => 200,
+            (None, None) => return Ok(Err("neither status nor body nor error is given".to_owned())),
+        };
+        // RFC 9110 §15.3.5: only 204 has no body. Any other 2xx had one, and the line lacks it.
+        if body.is_none() && (200..300).contains(&status) && status != 204 {
+            return Ok(Err(NO_BODY.to_owned()));
+        }
+        let mut body = body.unwrap_or_default();
+        body.truncate(MAX_KEPT);
+        Ok(Ok(CapturedResponse { status, location, max_age, body, cut_short }))
+    }
+
+    fn take_body(&mut self) -> Result<Option<Bytes>, String> {
+        let other = [&mut self.content, &mut self.text, &mut self.robots];
+        let other = other.into_iter().find_map(|value| match value.take() {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        });
+        Ok(match (self.body.take(), &self.body_base64, other) {
+            (Some(text), ..) | (None, None, Some(text)) => Some(Bytes::from(text)),
+            (None, Some(coded), _) => {
+                let bytes = base64::engine::general_purpose::STANDARD.decode(coded.trim());
+                Some(bytes.map_err(|err| format!("\"body_base64\": {err}"))?.into())
+            }
+            (None, None, None) => None,
+        })
+    }
+
     /// The status, from a number or a string.
     fn status(&self) -> Result<Option<u16>, String> {
         let Some(value) = &self.status else { return Ok(None) };
@@ -123,12 +172,9 @@ impl JsonlObject {
             Value::String(text) => text.trim().parse().ok(),
             _ => None,
         };
-        match number {
-            Some(status) if status.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(&status) => {
-                Ok(Some(status as u16))
-            }
-            _ => Err(format!("\"status\" is not an HTTP status: {value}")),
-        }
+        let is_status = |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(number);
+        let status = number.filter(is_status).ok_or_else(|| format!("\"status\" is not an HTTP status: {value}"))?;
+        Ok(Some(status as u16))
     }
 
     /// The (first) value of a header.
@@ -149,11 +195,8 @@ impl JsonlObject {
     }
 }
 
-/// The answer of a line with a 2xx status and no body. It is a failure, because an empty robots.txt
-/// would allow everything.
-fn no_body() -> CaptureAnswer {
-    CaptureAnswer::Failed("a 2xx status without a body".to_owned())
-}
+/// The failure of a line with a 2xx status and no body: an empty robots.txt would allow everything.
+const NO_BODY: &str = "a 2xx status without a body";
 
 /// The time of `fetched_at`: RFC 3339, or whole seconds since 1970.
 fn time_of(value: &Value) -> Result<i64, String> {
@@ -178,6 +221,15 @@ fn message_with_column(err: &serde_json::Error) -> String {
     }
 }
 
+/// Parses a line.
+fn parse(line: &[u8]) -> Result<Capture, String> {
+    let mut object: JsonlObject = serde_json::from_slice(line).map_err(|err| message_with_column(&err))?;
+    let time = object.fetched_at.as_ref().map(time_of).transpose()?;
+    let answer = object.answer()?;
+    let unread_key = if answer.as_ref().is_err_and(|cause| cause == NO_BODY) { body_like_key(line) } else { None };
+    Ok(Capture { url: object.url.into_bytes(), time, answer, unread_key })
+}
+
 impl JsonlLine {
     fn damaged(&self, what: impl std::fmt::Display, skippable: bool) -> Error {
         Error::damaged(self.offset, format!("line {}: {what}", self.number), skippable)
@@ -185,71 +237,6 @@ impl JsonlLine {
 
     /// The capture in the line.
     pub(super) fn capture(&self) -> Result<Capture> {
-        let text = without_mark(&self.text);
-        let object: JsonlObject =
-            serde_json::from_slice(text).map_err(|err| self.damaged(message_with_column(&err), true))?;
-        let time = match &object.fetched_at {
-            None | Some(Value::Null) => None,
-            Some(value) => Some(time_of(value).map_err(|what| self.damaged(what, true))?),
-        };
-        let url = object.url.clone().into_bytes();
-        let answer = self.answer(object)?;
-        let unread_key = if answer == no_body() { body_like_key(text) } else { None };
-        Ok(Capture { url, time, answer, unread_key })
-    }
-
-    fn answer(&self, mut object: JsonlObject) -> Result<CaptureAnswer> {
-        if let Some(error) = object.error.take().filter(|error| !error.is_empty()) {
-            return Ok(CaptureAnswer::Failed(error));
-        }
-        let delivery = match object.truncated.as_deref().map(str::to_ascii_lowercase).as_deref() {
-            Some(reason @ ("time" | "disconnect")) => return Ok(CaptureAnswer::Failed(format!("truncated: {reason}"))),
-            Some(_) => Delivery::CutShort,
-            None => Delivery::Whole,
-        };
-        let mut body = self.body(&mut object)?;
-        if let Some(coded) = &body
-            && object.body_base64.is_some()
-            && !http::is_text(coded)
-        {
-            // Crawlers that store bytes may store them before content decoding.
-            let values = object.values("content-encoding").collect::<Result<Vec<_>, _>>();
-            let codings = http::codings(values.map_err(|what| self.damaged(what, true))?, []);
-            match http::decode_all(&codings, coded, delivery == Delivery::CutShort) {
-                Ok(plain) => body = Some(plain.into()),
-                Err(what) => return Ok(CaptureAnswer::Failed(what)),
-            }
-        }
-        let header = |name: &str| object.header(name).map_err(|what| self.damaged(what, true));
-        let location = header("location")?.map(|value| value.trim().as_bytes().to_vec());
-        let max_age = header("cache-control")?.and_then(|value| max_age(value.as_bytes()));
-        let status = match (object.status().map_err(|what| self.damaged(what, true))?, &body) {
-            (Some(status), _) => status,
-            (None, Some(_)) => 200,
-            (None, None) => return Ok(CaptureAnswer::Failed("neither status nor body nor error is given".to_owned())),
-        };
-        // RFC 9110 §15.3.5: only 204 has no body. Any other 2xx had one, and the line lacks it.
-        if body.is_none() && (200..300).contains(&status) && status != 204 {
-            return Ok(no_body());
-        }
-        let mut body = body.unwrap_or_default();
-        body.truncate(MAX_KEPT);
-        Ok(CaptureAnswer::Http(CapturedResponse { status, location, max_age, body, delivery }))
-    }
-
-    fn body(&self, object: &mut JsonlObject) -> Result<Option<Bytes>> {
-        let other = [&mut object.content, &mut object.text, &mut object.robots];
-        let other = other.into_iter().find_map(|value| match value.take() {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        });
-        Ok(match (object.body.take(), &object.body_base64, other) {
-            (Some(text), ..) | (None, None, Some(text)) => Some(Bytes::from(text)),
-            (None, Some(coded), _) => {
-                let bytes = base64::engine::general_purpose::STANDARD.decode(coded.trim());
-                Some(bytes.map_err(|err| self.damaged(format!("\"body_base64\": {err}"), true))?.into())
-            }
-            (None, None, None) => None,
-        })
+        parse(without_mark(&self.text)).map_err(|what| self.damaged(what, true))
     }
 }

@@ -1,14 +1,13 @@
 //! Robots.txt archives to captures: WARC files, JSON lines and directories of robots.txt files.
 //!
 //! Two steps share the work. [`reader::ArchiveReader`] decompresses an input and cuts it into
-//! entries; it must run in order, one thread per input. [`entry::ArchiveEntry::parse`] turns an
+//! entries; it must run in order, one thread per input. [`reader::ArchiveEntry::parse`] turns an
 //! entry into captures on any thread; decoding bodies takes most of the time, so it happens there.
 
 pub(crate) mod capture;
 mod dir;
-pub(crate) mod entry;
 mod http;
 mod jsonl;
-pub(crate) mod meter;
+pub(crate) mod read_context;
 pub(crate) mod reader;
 mod warc;

@@ -1,15 +1,15 @@
 //! Reads one input, detects its format and returns its entries one by one.
 
-use super::dir::{self, DirectoryReader};
-use super::entry::ArchiveEntry;
-use super::jsonl::JsonlReader;
-use super::meter::{ByteMeter, ReadStats};
-use super::warc::WarcReader;
+use super::capture::EntryContent;
+use super::dir::{self, DirectoryReader, RobotsFile};
+use super::jsonl::{JsonlLine, JsonlReader};
+use super::read_context::{MeteredReader, ReadContext};
+use super::warc::{WarcReader, WarcRecord};
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{FileFormat, WARC_MAGIC, without_mark};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// One input, not yet opened.
@@ -20,65 +20,69 @@ pub(crate) enum ArchiveInput<'r> {
     Reader(&'r Path, Box<dyn Read + Send + 'r>),
 }
 
-/// A reader that counts its bytes.
-struct MeteredReader<'r> {
-    inner: Box<dyn Read + Send + 'r>,
-    meter: &'r ByteMeter,
-}
-
-impl Read for MeteredReader<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buf)?;
-        self.meter.add(n as u64);
-        Ok(n)
-    }
-}
-
 /// The entries of one input: WARC or JSONL, compressed or not, or a directory.
 pub(crate) struct ArchiveReader<'r> {
     /// For errors.
     name: &'r Path,
     format: FormatReader<'r>,
-    /// Damaged places in front of the first entry.
-    damaged: u64,
 }
 
 enum FormatReader<'r> {
-    Warc(WarcReader<MeteredReader<'r>>),
-    Jsonl(JsonlReader<MeteredReader<'r>>),
+    Warc(WarcReader<'r>),
+    Jsonl(JsonlReader<'r>),
     Directory(DirectoryReader<'r>),
-    /// Nothing to read, and its bytes.
-    Empty(u64),
+    Empty,
+}
+
+/// One entry of an archive: cheap to cut out on the reader's thread, parsed later on another.
+#[derive(Debug)]
+pub(crate) enum ArchiveEntry {
+    Warc(WarcRecord),
+    Jsonl(JsonlLine),
+    File(RobotsFile),
+}
+
+/// The weight of a file that is not read yet.
+const FILE_WEIGHT: usize = 4096;
+
+impl ArchiveEntry {
+    /// # Errors
+    /// [`ErrorKind::Damaged`] (skippable) for a line that is not a JSON object of the documented
+    /// form; I/O errors of a file.
+    pub(crate) fn parse(self) -> Result<EntryContent> {
+        match self {
+            Self::Warc(record) => Ok(EntryContent::Captures(record.capture().into_iter().collect())),
+            Self::Jsonl(line) => line.capture().map(|capture| EntryContent::Captures(vec![capture])),
+            Self::File(file) => file.parse(),
+        }
+    }
+
+    /// Its memory in bytes, which bounds the queue between readers and parsers.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::Warc(record) => record.bytes.len(),
+            Self::Jsonl(line) => line.text.len(),
+            Self::File(_) => FILE_WEIGHT,
+        }
+    }
 }
 
 impl<'r> ArchiveReader<'r> {
-    /// Opens an input. With `skip_damaged`, damage is counted and skipped.
-    ///
     /// # Errors
     /// An input that cannot be opened, is of no known format, or is damaged at its start; all name
     /// the file.
-    pub(crate) fn open(input: ArchiveInput<'r>, skip_damaged: bool, meter: &'r ByteMeter) -> Result<Self> {
-        let is_standard_input = |path: &Path| path.as_os_str() == "-";
-        let name = match input {
-            ArchiveInput::Path(path) if is_standard_input(path) => Path::new("standard input"),
-            ArchiveInput::Path(name) | ArchiveInput::Reader(name, _) => name,
-        };
-        let opened = match input {
-            ArchiveInput::Path(path) if path.is_dir() && !is_standard_input(path) => {
-                DirectoryReader::open(path, meter).map(|reader| (FormatReader::Directory(reader), 0))
+    pub(crate) fn open(input: ArchiveInput<'r>, context: &'r ReadContext) -> Result<Self> {
+        let (name, opened) = match input {
+            ArchiveInput::Path(path) if path.as_os_str() == "-" => {
+                (Path::new("standard input"), open_stream(standard_input(), context))
             }
-            ArchiveInput::Path(path) if is_standard_input(path) => {
-                open_stream(MeteredReader { inner: standard_input(), meter }, skip_damaged)
+            ArchiveInput::Path(path) if path.is_dir() => {
+                (path, DirectoryReader::open(path, context).map(FormatReader::Directory))
             }
-            ArchiveInput::Path(path) => match open_file(path) {
-                Ok(inner) => open_stream(MeteredReader { inner, meter }, skip_damaged),
-                Err(err) if skip_damaged && err.is_skippable() => Ok((FormatReader::Empty(0), 1)),
-                Err(err) => Err(err),
-            },
-            ArchiveInput::Reader(_, inner) => open_stream(MeteredReader { inner, meter }, skip_damaged),
+            ArchiveInput::Path(path) => (path, open_file(path, context)),
+            ArchiveInput::Reader(name, inner) => (name, open_stream(inner, context)),
         };
-        let (format, damaged) = opened.map_err(|err| err.at(name))?;
-        Ok(Self { name, format, damaged })
+        Ok(Self { name, format: opened.map_err(|err| err.at(name))? })
     }
 
     /// The next entry; `None` at the end.
@@ -90,57 +94,41 @@ impl<'r> ArchiveReader<'r> {
             FormatReader::Warc(reader) => reader.next_record().map(|record| record.map(ArchiveEntry::Warc)),
             FormatReader::Jsonl(reader) => reader.next_line().map(|line| line.map(ArchiveEntry::Jsonl)),
             FormatReader::Directory(reader) => Ok(reader.next_file().map(ArchiveEntry::File)),
-            FormatReader::Empty(_) => Ok(None),
+            FormatReader::Empty => Ok(None),
         };
         entry.map_err(|err| err.at(self.name))
-    }
-
-    /// The bytes and the damage so far.
-    pub(crate) fn stats(&self) -> ReadStats {
-        let stats = match &self.format {
-            FormatReader::Warc(reader) => reader.stats(),
-            FormatReader::Jsonl(reader) => reader.stats(),
-            FormatReader::Directory(reader) => reader.stats(),
-            FormatReader::Empty(bytes) => ReadStats { bytes: *bytes, damaged: 0 },
-        };
-        ReadStats { damaged: stats.damaged + self.damaged, ..stats }
     }
 }
 
 /// Opens an archive, which must not end before its length at opening.
-fn open_file(path: &Path) -> Result<Box<dyn Read + Send>> {
+fn open_file<'r>(path: &Path, context: &'r ReadContext) -> Result<FormatReader<'r>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
-    let is_empty = metadata.is_file() && metadata.len() == 0;
     // A compressed file has at least a header, so an empty one lost its content.
-    match if is_empty { refuse_by_name(path, &[]) } else { None } {
-        Some(what) => Err(Error::damaged(0, what, true)),
-        None => Ok(read_whole(file)),
+    if metadata.is_file()
+        && metadata.len() == 0
+        && let Some(what) = refuse_by_name(path, &[])
+    {
+        context.skip_damage(Error::damaged(0, what, true))?;
+        return Ok(FormatReader::Empty);
     }
+    open_stream(read_whole(file), context)
 }
 
-/// Detects the format of a stream; returns its reader and the damaged places in front of it.
-fn open_stream(input: MeteredReader<'_>, skip_damaged: bool) -> Result<(FormatReader<'_>, u64)> {
-    let mut decoder = Decoder::new(input)?;
-    let mut damaged = 0;
-    let format = loop {
+/// Detects the format of a stream; with damage in front of it, after that.
+fn open_stream<'r>(inner: Box<dyn Read + Send + 'r>, context: &'r ReadContext) -> Result<FormatReader<'r>> {
+    let mut decoder = Decoder::new(MeteredReader { inner, context })?;
+    loop {
         match detect_format(&mut decoder) {
-            Ok(format) => break format,
-            Err(err) if skip_damaged && err.is_skippable() => {
-                damaged += 1;
-                if !decoder.resync()? {
-                    break ArchiveFormat::Empty;
-                }
-            }
-            Err(err) => return Err(err),
+            Ok(ArchiveFormat::Warc) => return Ok(FormatReader::Warc(WarcReader::new(decoder, context))),
+            Ok(ArchiveFormat::Jsonl) => return Ok(FormatReader::Jsonl(JsonlReader::new(decoder, context))),
+            Ok(ArchiveFormat::Empty) => return Ok(FormatReader::Empty),
+            Err(err) => context.skip_damage(err)?,
         }
-    };
-    let reader = match format {
-        ArchiveFormat::Warc => FormatReader::Warc(WarcReader::new(decoder, skip_damaged)),
-        ArchiveFormat::Jsonl => FormatReader::Jsonl(JsonlReader::new(decoder, skip_damaged)),
-        ArchiveFormat::Empty => FormatReader::Empty(decoder.bytes_read()),
-    };
-    Ok((reader, damaged))
+        if !decoder.resync()? {
+            return Ok(FormatReader::Empty);
+        }
+    }
 }
 
 /// Replaces each directory of archives by the archives in it.
@@ -157,6 +145,7 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 /// The format of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ArchiveFormat {
     Warc,
     Jsonl,
@@ -189,7 +178,8 @@ fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
 }
 
 fn unknown_format(start: &[u8]) -> Error {
-    let what = match FileFormat::of(start) {
+    let format = FileFormat::of(start);
+    let what = match format {
         Some(FileFormat::Snapshot) => "a snapshot, not an archive".to_owned(),
         Some(format) => {
             let unpack = format.unpack().map_or_else(String::new, |unpack| format!(": {unpack}"));
@@ -202,52 +192,38 @@ fn unknown_format(start: &[u8]) -> Error {
         }
     };
     let err = Error::from(ErrorKind::UnknownSource { what });
-    match FileFormat::of(start) {
-        Some(FileFormat::Snapshot) => err.with_remedy(Remedy::UseAsPrevious),
-        _ => err,
-    }
+    if format == Some(FileFormat::Snapshot) { err.with_remedy(Remedy::UseAsPrevious) } else { err }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use crate::decode::gzip;
 
-    fn format(bytes: &[u8]) -> Result<&'static str> {
+    fn format(bytes: &[u8]) -> Result<ArchiveFormat> {
         let mut decoder = Decoder::new(bytes).unwrap();
         let format = detect_format(&mut decoder)?;
         let mut read = Vec::new();
         decoder.read_to_end(&mut read).unwrap();
-        assert!(
-            matches!(format, ArchiveFormat::Empty) || read.trim_ascii_start().len() >= 5,
-            "the peeked bytes are read again"
-        );
-        Ok(match format {
-            ArchiveFormat::Warc => "warc",
-            ArchiveFormat::Jsonl => "jsonl",
-            ArchiveFormat::Empty => "empty",
-        })
-    }
-
-    fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        out.write_all(text).unwrap();
-        out.finish().unwrap()
+        let is_whole = format == ArchiveFormat::Empty || read.trim_ascii_start().len() >= 5;
+        assert!(is_whole, "the peeked bytes are read again");
+        Ok(format)
     }
 
     #[test]
     fn the_format_is_detected_however_the_bytes_arrive() {
+        use ArchiveFormat::*;
         let two_members = |a: &[u8], b: &[u8]| [gzip(a), gzip(b)].concat();
         for (bytes, expected) in [
-            (b"WARC/1.0\r\n".to_vec(), "warc"),
-            (two_members(b"WA", b"RC/1.0\r\n"), "warc"),
-            (two_members(b"", b"WARC/1.0\r\n"), "warc"),
-            (b"\n\n\n\n\n\n{\"url\"".to_vec(), "jsonl"),
-            (b"\xef\xbb\xbf{\"url\"".to_vec(), "jsonl"),
-            (two_members(b"\n", b" {\"url\""), "jsonl"),
-            (vec![], "empty"),
-            (b" \r\n \n \n".to_vec(), "empty"),
-            (gzip(b""), "empty"),
+            (b"WARC/1.0\r\n".to_vec(), Warc),
+            (two_members(b"WA", b"RC/1.0\r\n"), Warc),
+            (two_members(b"", b"WARC/1.0\r\n"), Warc),
+            (b"\n\n\n\n\n\n{\"url\"".to_vec(), Jsonl),
+            (b"\xef\xbb\xbf{\"url\"".to_vec(), Jsonl),
+            (two_members(b"\n", b" {\"url\""), Jsonl),
+            (vec![], Empty),
+            (b" \r\n \n \n".to_vec(), Empty),
+            (gzip(b""), Empty),
         ] {
             assert_eq!(format(&bytes).ok(), Some(expected), "{bytes:?}");
         }

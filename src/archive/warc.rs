@@ -1,11 +1,10 @@
 //! WARC files (ISO 28500): returns the `response` and `revisit` records, compressed or not.
 
-use super::capture::{Capture, CaptureAnswer, CapturedResponse, parse_time};
+use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short, parse_time};
 use super::http::{self, headers};
-use super::meter::ReadStats;
+use super::read_context::{MeteredReader, ReadContext};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::robots::condense::Delivery;
 use bytes::Bytes;
 use std::io::{BufRead, Read};
 
@@ -41,16 +40,9 @@ impl WarcRecord {
             return None;
         }
         let time = date.and_then(parse_time);
-        let answer = match truncated.map(<[u8]>::to_ascii_lowercase).as_deref() {
-            _ if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(REVISIT)) => {
-                revisit(target, referred.map(without_brackets), block)
-            }
-            // The fetch itself broke off, so rules may be missing.
-            Some(reason @ (b"time" | b"disconnect")) => {
-                CaptureAnswer::Failed(format!("truncated: {}", String::from_utf8_lossy(reason)))
-            }
-            Some(_) => http::parse(block, true),
-            None => http::parse(block, false),
+        let answer = match kind {
+            Some(kind) if kind.eq_ignore_ascii_case(REVISIT) => revisit(target, referred.map(without_brackets), block),
+            _ => is_cut_short(truncated).and_then(|cut_short| http::parse(block, cut_short)),
         };
         Some(Capture { url: target.to_vec(), time, answer, unread_key: None })
     }
@@ -71,19 +63,14 @@ const REVISIT: &[u8] = b"revisit";
 /// the URL itself are searched.
 fn revisit(target: &[u8], referred: Option<&[u8]>, block: Bytes) -> CaptureAnswer {
     match http::parse(block, true) {
-        CaptureAnswer::Http(response) if !(200..300).contains(&response.status) => CaptureAnswer::Http(response),
-        _ if referred.is_some_and(|uri| uri != target) => {
-            CaptureAnswer::Failed("a revisit record that refers to another URL".to_owned())
+        Ok(response) if !(200..300).contains(&response.status) => Ok(response),
+        _ if referred.is_some_and(|uri| uri != target) => Err("a revisit record that refers to another URL".to_owned()),
+        answer => {
+            let max_age = answer.ok().and_then(|response| response.max_age);
+            Ok(CapturedResponse { status: 304, max_age, ..CapturedResponse::default() })
         }
-        CaptureAnswer::Http(CapturedResponse { max_age, .. }) => {
-            CaptureAnswer::Http(CapturedResponse { max_age, ..NOT_MODIFIED })
-        }
-        CaptureAnswer::Failed(_) => CaptureAnswer::Http(NOT_MODIFIED),
     }
 }
-
-const NOT_MODIFIED: CapturedResponse =
-    CapturedResponse { status: 304, location: None, max_age: None, body: Bytes::new(), delivery: Delivery::Whole };
 
 /// One step of the reader.
 enum WarcItem {
@@ -100,10 +87,9 @@ fn is_http_response(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
 }
 
 /// The `response` and `revisit` records of a WARC file, one by one.
-pub(super) struct WarcReader<R: Read> {
-    input: Decoder<R>,
-    skip_damaged: bool,
-    damaged: u64,
+pub(super) struct WarcReader<'r> {
+    input: Decoder<MeteredReader<'r>>,
+    context: &'r ReadContext,
     head: Vec<u8>,
     /// The start of the current record: the offset of its gzip member, else of its first byte.
     start: u64,
@@ -114,22 +100,9 @@ pub(super) struct WarcReader<R: Read> {
     at_end: bool,
 }
 
-impl<R: Read> WarcReader<R> {
-    pub(super) fn new(input: Decoder<R>, skip_damaged: bool) -> Self {
-        Self {
-            input,
-            skip_damaged,
-            damaged: 0,
-            head: Vec::new(),
-            start: 0,
-            resyncing: false,
-            pending: None,
-            at_end: false,
-        }
-    }
-
-    pub(super) fn stats(&self) -> ReadStats {
-        ReadStats { bytes: self.input.bytes_read(), damaged: self.damaged }
+impl<'r> WarcReader<'r> {
+    pub(super) fn new(input: Decoder<MeteredReader<'r>>, context: &'r ReadContext) -> Self {
+        Self { input, context, head: Vec::new(), start: 0, resyncing: false, pending: None, at_end: false }
     }
 
     /// The next record; `None` at the end.
@@ -142,13 +115,13 @@ impl<R: Read> WarcReader<R> {
                     self.at_end = true;
                     self.pending.take()
                 }
-                Err(err) if self.skip_damaged && err.is_skippable() => {
-                    self.damaged += 1;
+                Err(err) => {
                     let pending = self.pending.take().filter(|record| !self.disproves(record, &err));
-                    self.at_end = !self.resync()?;
+                    self.context.skip_damage(err)?;
+                    self.resyncing = true;
+                    self.at_end = !self.input.resync()?;
                     pending
                 }
-                Err(err) => return Err(err),
             };
             if whole.is_some() {
                 return Ok(whole);
@@ -197,7 +170,7 @@ impl<R: Read> WarcReader<R> {
                     continue;
                 }
                 let misplaced = !line.starts_with(b"WARC/");
-                self.start = self.input.offset() - if self.is_gzip() { 0 } else { n as u64 };
+                self.start = self.input.offset() - if self.input.is_gzip() { 0 } else { n as u64 };
                 if misplaced {
                     return Err(self.damaged(MISPLACED));
                 }
@@ -232,22 +205,13 @@ impl<R: Read> WarcReader<R> {
         Error::damaged(self.start, what, true)
     }
 
-    fn is_gzip(&self) -> bool {
-        self.input.is_gzip()
-    }
-
     /// Whether an error after `record` shows that the record itself is damaged. Either the gzip
     /// member with its end has a wrong checksum, or no record follows, so its length is wrong.
     fn disproves(&self, record: &WarcRecord, err: &Error) -> bool {
         match err.kind() {
-            ErrorKind::Damaged { offset, .. } if self.is_gzip() => *offset <= record.end,
+            ErrorKind::Damaged { offset, .. } if self.input.is_gzip() => *offset <= record.end,
             ErrorKind::Damaged { what, .. } => what == MISPLACED,
             _ => true,
         }
-    }
-
-    fn resync(&mut self) -> Result<bool> {
-        self.resyncing = true;
-        Ok(self.input.resync()?)
     }
 }

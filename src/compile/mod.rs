@@ -12,12 +12,11 @@ mod resolve;
 mod response;
 mod rule_sets;
 
-pub use ingest::progress::CompileProgress;
+pub use ingest::readers::CompileProgress;
 pub use report::CompileReport;
 pub use response::HttpResponse;
 
 use crate::archive::capture::{Capture, CaptureAnswer, CapturedResponse};
-use crate::archive::meter::ReadStats;
 use crate::archive::reader::{self, ArchiveInput};
 use crate::atomic::AtomicFile;
 use crate::atomic::output_file::OutputFile;
@@ -198,8 +197,8 @@ impl Compiler {
         inputs: Vec<ArchiveInput<'_>>,
         progress: &(dyn Fn(CompileProgress) + Sync),
     ) -> Result<()> {
-        let (batch, stats) = ArchiveIngest::new(self.options, &self.store, names, inputs, progress).run()?;
-        self.tally.absorb(batch.tally, stats, names.len());
+        let batch = ArchiveIngest::new(self.options, &self.store, names, inputs, progress).run()?;
+        self.tally.merge(batch.tally);
         append(&mut self.fetches, batch.fetches);
         Ok(())
     }
@@ -209,10 +208,7 @@ impl Compiler {
     /// # Errors
     /// [`ErrorKind::UnknownSource`] if `origin` is not a URL.
     pub fn add_robots(&mut self, origin: &str, body: &[u8]) -> Result<()> {
-        let Some(origin) = Origin::of(origin.as_bytes()) else {
-            let what = format!("{origin:?} is not a URL");
-            return Err(ErrorKind::UnknownSource { what }.into());
-        };
+        let origin = origin_of(origin)?;
         self.add_response(&format!("{origin}/robots.txt"), HttpResponse::new(200).body(body))
     }
 
@@ -239,8 +235,7 @@ impl Compiler {
         let HttpResponse { status, body, location, max_age, fetched_at } = response;
         let body = Bytes::copy_from_slice(body);
         let location = location.map(<[u8]>::to_vec);
-        let answer = CapturedResponse { status, location, max_age, body, ..CapturedResponse::default() };
-        self.add_answer(url, fetched_at, CaptureAnswer::Http(answer))
+        self.add_answer(url, fetched_at, Ok(CapturedResponse { status, location, max_age, body, cut_short: false }))
     }
 
     /// Adds a request that got no HTTP response; `cause` says why in a few words. It counts like a
@@ -249,17 +244,15 @@ impl Compiler {
     /// # Errors
     /// As [`add_response`](Self::add_response).
     pub fn add_failure(&mut self, url: &str, cause: &str, fetched_at: Option<i64>) -> Result<()> {
-        self.add_answer(url, fetched_at, CaptureAnswer::Failed(cause.to_owned()))
+        self.add_answer(url, fetched_at, Err(cause.to_owned()))
     }
 
     fn add_answer(&mut self, url: &str, time: Option<i64>, answer: CaptureAnswer) -> Result<()> {
-        if Origin::of(url.as_bytes()).is_none() {
-            return Err(ErrorKind::UnknownSource { what: format!("{url:?} is not a URL") }.into());
-        }
-        let bytes = if let CaptureAnswer::Http(response) = &answer { response.body.len() as u64 } else { 0 };
+        origin_of(url)?;
         let mut batch = CaptureBatch::new(self.options, &self.store)?;
-        batch.add_capture(Capture { url: url.as_bytes().to_vec(), time, answer, ..Capture::default() })?;
-        self.tally.absorb(batch.tally, ReadStats { bytes, damaged: 0 }, 0);
+        batch.tally.report.bytes_in = answer.as_ref().map_or(0, |response| response.body.len() as u64);
+        batch.add_capture(Capture { url: url.as_bytes().to_vec(), time, answer, unread_key: None })?;
+        self.tally.merge(batch.tally);
         append(&mut self.fetches, batch.fetches);
         Ok(())
     }
@@ -272,15 +265,16 @@ impl Compiler {
     /// show, or for captures in it that are too new.
     pub fn finish(mut self) -> Result<Compiled> {
         self.check_as_of()?;
+        let mut report = std::mem::take(&mut self.tally).report;
         let mut fetches = std::mem::take(&mut self.fetches);
         let before = fetches.len();
         fetches.retain(|fetch| !self.options.is_too_new(fetch.time));
-        self.tally.too_new += (before - fetches.len()) as u64;
+        report.too_new += (before - fetches.len()) as u64;
         let fetches = Fetches::new(fetches);
         let previous_urls = self.previous.as_ref().map(|previous| PreviousUrls::new(previous, &fetches)).transpose()?;
         let resolved = resolver::resolve_all(&fetches, previous_urls.as_ref())?;
         drop(previous_urls);
-        let mut report = CompileReport::new(self.options.profile, &self.tally);
+        report.profile = self.options.profile;
         report.other_urls = fetches.other_urls();
         report.superseded = fetches.len() - report.other_urls - resolved.by_capture;
         report.outdated = resolved.outdated;
@@ -320,6 +314,11 @@ impl Compiler {
         let files: Vec<_> = (0..count.div_ceil(FILES_PER_TASK)).into_par_iter().map(compile).collect::<Result<_>>()?;
         Ok(files.into_iter().flatten().collect())
     }
+}
+
+fn origin_of(url: &str) -> Result<Origin> {
+    let unknown = || ErrorKind::UnknownSource { what: format!("{url:?} is not a URL") };
+    Ok(Origin::of(url.as_bytes()).ok_or_else(unknown)?)
 }
 
 /// A compiled snapshot, ready to be written.

@@ -1,6 +1,5 @@
 //! The report of a compilation: counts of the input, and of the snapshot's content.
 
-use super::ingest::tally::IngestTally;
 use crate::profile::Profile;
 use crate::snapshot::Counts;
 use serde::Serialize;
@@ -54,26 +53,26 @@ pub struct CompileReport {
 }
 
 impl CompileReport {
-    pub(crate) fn new(profile: Profile, tally: &IngestTally) -> Self {
+    pub(super) fn new(profile: Profile) -> Self {
         Self {
             profile,
-            inputs: tally.inputs,
-            bytes_in: tally.bytes_in,
+            inputs: 0,
+            bytes_in: 0,
             bytes_out: 0,
-            captures: tally.captures,
+            captures: 0,
             other_urls: 0,
             superseded: 0,
             taken_over: 0,
             outdated: 0,
-            not_urls: tally.not_urls,
-            too_new: tally.too_new,
-            undated: tally.undated,
-            damaged: tally.damaged,
-            unread_keys: tally.unread_keys.clone(),
-            skipped_files: tally.skipped_files,
-            skipped_examples: tally.skipped_examples.clone(),
-            body_bytes: tally.body_bytes,
-            distinct_body_bytes: tally.distinct_body_bytes,
+            not_urls: 0,
+            too_new: 0,
+            undated: 0,
+            damaged: 0,
+            unread_keys: BTreeMap::new(),
+            skipped_files: 0,
+            skipped_examples: Vec::new(),
+            body_bytes: 0,
+            distinct_body_bytes: 0,
             counts: Counts::default(),
         }
     }

@@ -48,17 +48,19 @@ pub(crate) fn by_agent<'r>(robots: &'r Robots<'_>) -> RulesByAgent<'r> {
         }
     };
     for (i, group) in robots.groups().iter().enumerate() {
-        for agent in group.agents().iter().map(|line| line.named()) {
-            if agent.global {
+        for line in group.agents() {
+            if line.is_global() {
                 push(&mut global, i);
             }
-            let names = [Some(&agent.token), agent.extended.as_ref()];
+            let names = [Some(&line.named().token), line.named().extended.as_ref()];
             for name in names.into_iter().flatten().filter(|name| !name.is_empty()) {
                 push(named.entry(name).or_default(), i);
             }
         }
     }
-    let mut merger = GroupMerger::new(robots);
+    let rules: usize = robots.groups().iter().map(|group| group.rules().len()).sum();
+    let budget = rules * MAX_GROWTH + FREE_RULES;
+    let mut merger = GroupMerger { robots, merged: Vec::new(), by_groups: HashMap::new(), budget };
     let global = (!global.is_empty()).then(|| merger.merge(global));
     let named = named.into_iter().map(|(name, groups)| (name, merger.merge(groups))).collect();
     RulesByAgent { merged: merger.merged, global, named }
@@ -74,11 +76,6 @@ struct GroupMerger<'r> {
 }
 
 impl<'r> GroupMerger<'r> {
-    fn new(robots: &'r Robots<'r>) -> Self {
-        let rules: usize = robots.groups().iter().map(|group| group.rules().len()).sum();
-        Self { robots, merged: Vec::new(), by_groups: HashMap::new(), budget: rules * MAX_GROWTH + FREE_RULES }
-    }
-
     fn merge(&mut self, groups: Vec<usize>) -> usize {
         if let Some(&index) = self.by_groups.get(&groups) {
             return index;
@@ -153,20 +150,12 @@ mod tests {
         let robots = Robots::parse(robots.as_bytes(), Profile::Google);
         let by_agent = by_agent(&robots);
         let index = by_agent.named.get(name.as_bytes()).copied().or(by_agent.global).unwrap();
-        match &by_agent.merged[index] {
-            MergedRules::Set(rules) => rules
-                .iter()
-                .map(|rule| {
-                    format!(
-                        "{:?} {}{}",
-                        rule.kind,
-                        String::from_utf8_lossy(&rule.text),
-                        if rule.anchored { "$" } else { "" }
-                    )
-                })
-                .collect(),
-            MergedRules::Union(_) => panic!("a union"),
-        }
+        let MergedRules::Set(rules) = &by_agent.merged[index] else { panic!("a union") };
+        let text = |rule: &CanonicalRule<'_>| {
+            let anchor = if rule.anchored { "$" } else { "" };
+            format!("{:?} {}{anchor}", rule.kind, String::from_utf8_lossy(&rule.text))
+        };
+        rules.iter().map(text).collect()
     }
 
     #[test]

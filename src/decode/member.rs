@@ -86,13 +86,10 @@ impl WholeMembers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     /// A member without its header.
     fn member(text: &[u8]) -> Vec<u8> {
-        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        out.write_all(text).unwrap();
-        out.finish().unwrap().split_off(10)
+        crate::decode::gzip(text).split_off(10)
     }
 
     fn inflate(member: &[u8], room: usize) -> Option<Vec<u8>> {

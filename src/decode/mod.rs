@@ -212,6 +212,14 @@ impl<R: Read> Read for DecodedStream<R> {
     }
 }
 
+/// A gzip file with one member, for tests.
+#[cfg(test)]
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    flate2::read::GzEncoder::new(text, flate2::Compression::default()).read_to_end(&mut out).unwrap();
+    out
+}
+
 /// Counts the bytes that are read.
 pub(crate) struct Counted<R> {
     inner: R,

@@ -8,4 +8,3 @@ pub(super) mod dedup;
 pub(super) mod previous;
 pub(super) mod previous_answer;
 pub(super) mod previous_urls;
-pub(super) mod redirect_detail;

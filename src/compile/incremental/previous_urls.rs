@@ -2,7 +2,7 @@
 
 use super::previous::PreviousSnapshot;
 use super::previous_answer::PreviousAnswer;
-use crate::compile::ingest::fetch::{FetchAnswer, Fetches};
+use crate::compile::ingest::fetch::{Fetch, FetchAnswer, Fetches};
 use crate::compile::ingest::url_key::ROBOTS_PATH;
 use crate::error::Result;
 use rayon::prelude::*;
@@ -18,8 +18,8 @@ pub(crate) struct PreviousUrls<'f> {
     /// there.
     by_source: HashMap<&'f [u8], u32>,
     /// The robots.txt URLs of origins that were not captured, but whose redirects lead to a
-    /// captured URL.
-    affected: Vec<Vec<u8>>,
+    /// captured URL, so that their outcome may change. Sorted by origin.
+    pub affected: Vec<Vec<u8>>,
 }
 
 /// A row whose redirects matter to the captures.
@@ -39,11 +39,11 @@ impl<'f> PreviousUrls<'f> {
         if urls.captured.is_empty() {
             return Ok(urls);
         }
-        let target = |answer: &'f FetchAnswer| match answer {
-            FetchAnswer::Redirect(target) => target.as_ref().map(|target| target.text()),
+        let target = |fetch: &'f Fetch| match &fetch.answer {
+            FetchAnswer::Redirect(Some(target)) => Some(target.text()),
             _ => None,
         };
-        let targets: HashSet<&[u8]> = fetches.iter().filter_map(|fetch| target(&fetch.answer)).collect();
+        let targets: HashSet<&[u8]> = fetches.iter().filter_map(target).collect();
         let rows = (0..previous.origin_count()).into_par_iter();
         let found: Vec<_> =
             rows.filter_map(|row| urls.redirected_row(row, &targets).transpose()).collect::<Result<_>>()?;
@@ -61,18 +61,14 @@ impl<'f> PreviousUrls<'f> {
         let answer = PreviousAnswer::of_origin(self.previous.origin(row)?);
         let source = answer.redirect_end().map(|(url, _)| url);
         let missing = answer.missing_target().map(|(url, _)| url);
-        let is_affected = [source, missing].into_iter().flatten().any(|url| self.is_captured(url));
+        let is_affected = [source, missing].into_iter().flatten().any(|url| self.captured.contains(url));
         let source = source.filter(|url| is_affected || targets.contains(url));
         if source.is_none() && !is_affected {
             return Ok(None);
         }
         let url = [answer.entry.key(), ROBOTS_PATH].concat();
-        let affected = (is_affected && !self.is_captured(&url)).then_some(url);
+        let affected = (is_affected && !self.captured.contains(&*url)).then_some(url);
         Ok(Some(RedirectedRow { row, source, affected }))
-    }
-
-    fn is_captured(&self, url: &[u8]) -> bool {
-        self.captured.contains(url)
     }
 
     /// The answer of a URL in the previous snapshot.
@@ -82,11 +78,5 @@ impl<'f> PreviousUrls<'f> {
         }
         let row = self.by_source.get(url);
         row.map(|&row| self.previous.origin(row).map(PreviousAnswer::of_source)).transpose()
-    }
-
-    /// The robots.txt URLs of origins that were not captured and may change all the same, sorted by
-    /// origin.
-    pub(crate) fn affected(&self) -> &[Vec<u8>] {
-        &self.affected
     }
 }

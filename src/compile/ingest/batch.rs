@@ -4,10 +4,11 @@ use super::fetch::{BodyFlags, Fetch, FetchAnswer};
 use super::file_store::FileStore;
 use super::tally::IngestTally;
 use super::url_key::UrlKey;
-use crate::archive::capture::{Capture, CaptureAnswer, CapturedResponse, EntryContent};
-use crate::archive::entry::ArchiveEntry;
+use crate::archive::capture::{Capture, CapturedResponse, EntryContent};
+use crate::archive::reader::ArchiveEntry;
 use crate::error::Result;
 use crate::profile::Profile;
+use crate::robots::condense::condense;
 use crate::snapshot::text::Packer;
 
 /// Options that all threads share.
@@ -48,8 +49,8 @@ impl<'c> CaptureBatch<'c> {
             Ok(EntryContent::Captures(captures)) => {
                 captures.into_iter().try_for_each(|capture| self.add_capture(capture))?;
             }
-            Ok(EntryContent::NotRobots(file)) => self.tally.skip_file(file),
-            Err(err) if self.options.skip_damaged && err.is_skippable() => self.tally.damaged += 1,
+            Ok(EntryContent::NotRobots(file)) => self.tally.skip_files(1, vec![file]),
+            Err(err) if self.options.skip_damaged && err.is_skippable() => self.tally.report.damaged += 1,
             Err(err) => return Err(err),
         }
         Ok(())
@@ -57,24 +58,22 @@ impl<'c> CaptureBatch<'c> {
 
     /// Adds a capture, unless it is too new or its URL is not one.
     pub(crate) fn add_capture(&mut self, mut capture: Capture) -> Result<()> {
-        self.tally.captures += 1;
+        self.tally.report.captures += 1;
         if self.options.is_too_new(capture.time) {
-            self.tally.too_new += 1;
+            self.tally.report.too_new += 1;
             return Ok(());
         }
-        self.tally.undated += u64::from(capture.time.is_none());
+        self.tally.report.undated += u64::from(capture.time.is_none());
         if let Some(key) = capture.unread_key.take() {
             self.tally.unread_key(key, 1);
         }
         let Some(key) = UrlKey::new(&capture.url) else {
-            self.tally.not_urls += 1;
+            self.tally.report.not_urls += 1;
             return Ok(());
         };
         let (status, max_age, answer) = match capture.answer {
-            CaptureAnswer::Failed(cause) => (0, None, FetchAnswer::Unreachable(cause.into())),
-            CaptureAnswer::Http(response) => {
-                (response.status, response.max_age, self.intern_answer(&capture.url, response)?)
-            }
+            Err(cause) => (0, None, FetchAnswer::Unreachable(cause.into())),
+            Ok(response) => (response.status, response.max_age, self.intern_answer(&capture.url, response)?),
         };
         self.fetches.push(Fetch { key, time: capture.time, status, max_age, answer });
         Ok(())
@@ -87,7 +86,8 @@ impl<'c> CaptureBatch<'c> {
         }
         let flags = BodyFlags::of(&response);
         self.tally.body(&response.body);
-        let file = self.store.intern(&response.body, response.delivery, self.options.profile, &mut self.packer)?;
+        let text = condense(&response.body, response.cut_short);
+        let file = self.store.intern_text(&text, self.options.profile, &mut self.packer)?;
         Ok(FetchAnswer::Rules(file, flags))
     }
 

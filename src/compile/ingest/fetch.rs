@@ -3,7 +3,6 @@
 use super::file_store::InternedFile;
 use super::url_key::UrlKey;
 use crate::archive::capture::CapturedResponse;
-use crate::robots::condense::Delivery;
 use crate::robots::{BodyFacts, LooksLike};
 use ::url::Url;
 use rayon::slice::ParallelSliceMut;
@@ -74,8 +73,7 @@ pub(crate) struct BodyFlags {
 impl BodyFlags {
     pub(super) fn of(response: &CapturedResponse) -> Self {
         let facts = BodyFacts::of(&response.body);
-        let cut_short = response.delivery == Delivery::CutShort;
-        Self { cut_short, past_limit: facts.ignored_bytes > 0, looks_like: facts.looks_like }
+        Self { cut_short: response.cut_short, past_limit: facts.ignored_bytes > 0, looks_like: facts.looks_like }
     }
 }
 
@@ -121,7 +119,7 @@ impl Fetch {
     fn content_order(&self, other: &Self) -> Ordering {
         self.rank().cmp(&other.rank()).then_with(|| match (&self.answer, &other.answer) {
             (FetchAnswer::Rules(a, flags_a), FetchAnswer::Rules(b, flags_b)) => {
-                (a.frame(), flags_a).cmp(&(b.frame(), flags_b))
+                (&a.frame, flags_a).cmp(&(&b.frame, flags_b))
             }
             (FetchAnswer::Redirect(a), FetchAnswer::Redirect(b)) => a.cmp(b),
             (FetchAnswer::Unreachable(a), FetchAnswer::Unreachable(b)) => a.cmp(b),

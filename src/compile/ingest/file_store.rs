@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::matcher::encoded_set::EncodedRules;
 use crate::profile::Profile;
 use crate::robots::Robots;
-use crate::robots::condense::{Delivery, condense};
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -54,7 +53,8 @@ pub(crate) struct InternedName {
 /// One distinct robots.txt: its condensed text, compressed, and its rules by agent.
 #[derive(Debug)]
 pub(crate) struct InternedFile {
-    frame: Box<[u8]>,
+    /// The compressed text; equal texts have equal frames.
+    pub frame: Box<[u8]>,
     pub raw_len: u32,
     pub global: Option<Arc<InternedRules>>,
     /// Sorted by name.
@@ -71,13 +71,6 @@ pub(crate) struct InternedFile {
 pub(crate) struct NamedRules {
     pub name: Arc<InternedName>,
     pub rules: Arc<InternedRules>,
-}
-
-impl InternedFile {
-    /// The compressed text; equal texts have equal frames.
-    pub(crate) fn frame(&self) -> &[u8] {
-        &self.frame
-    }
 }
 
 /// One distinct rule set, or a union of several.
@@ -127,17 +120,6 @@ pub(crate) struct FileStore {
 }
 
 impl FileStore {
-    /// The file with the condensed text of `body`.
-    pub(crate) fn intern(
-        &self,
-        body: &[u8],
-        delivery: Delivery,
-        profile: Profile,
-        packer: &mut Packer,
-    ) -> Result<Arc<InternedFile>> {
-        self.intern_text(&condense(body, delivery), profile, packer)
-    }
-
     /// The file with this condensed text. Only distinct texts are parsed and compressed.
     pub(crate) fn intern_text(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<Arc<InternedFile>> {
         let hash = xxh3_64_with_seed(text, self.files.seed);

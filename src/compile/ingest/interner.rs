@@ -13,15 +13,10 @@ const SHARDS: usize = 64;
 /// a robots.txt that passes for another's.
 #[derive(Debug)]
 pub(super) struct Interner<T> {
-    shards: Vec<Mutex<HashTable<HashedValue<T>>>>,
+    /// Values with their hashes.
+    shards: Vec<Mutex<HashTable<(u64, T)>>>,
     /// The seed for hashes of contents.
     pub seed: u64,
-}
-
-#[derive(Debug)]
-struct HashedValue<T> {
-    hash: u64,
-    value: T,
 }
 
 impl<T> Default for Interner<T> {
@@ -32,7 +27,7 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Clone> Interner<T> {
-    fn shard(&self, hash: u64) -> MutexGuard<'_, HashTable<HashedValue<T>>> {
+    fn shard(&self, hash: u64) -> MutexGuard<'_, HashTable<(u64, T)>> {
         // The table of a shard uses the lowest and the highest bits.
         let number = (hash >> 32) as usize % SHARDS;
         // A thread that panics while it holds the lock leaves out its value at worst.
@@ -42,20 +37,20 @@ impl<T: Clone> Interner<T> {
     /// The value with this hash and content, if there is one.
     pub(super) fn find(&self, hash: u64, is_same: impl Fn(&T) -> bool) -> Option<T> {
         let shard = self.shard(hash);
-        shard.find(hash, |other| other.hash == hash && is_same(&other.value)).map(|found| found.value.clone())
+        shard.find(hash, |(other, value)| *other == hash && is_same(value)).map(|(_, value)| value.clone())
     }
 
     /// The value with the same content, or else `value`, which is inserted.
     pub(super) fn find_or_insert(&self, hash: u64, value: T, is_same: impl Fn(&T) -> bool) -> T {
         let mut shard = self.shard(hash);
-        let is_same = |other: &HashedValue<T>| other.hash == hash && is_same(&other.value);
-        let entry = shard.entry(hash, is_same, |other| other.hash).or_insert_with(|| HashedValue { hash, value });
-        entry.get().value.clone()
+        let is_same = |(other, value): &(u64, T)| *other == hash && is_same(value);
+        let entry = shard.entry(hash, is_same, |(other, _)| *other).or_insert((hash, value));
+        entry.get().1.clone()
     }
 
     /// All values, in no order.
     pub(super) fn into_values(self) -> Vec<T> {
         let shards = self.shards.into_iter().map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
-        shards.flatten().map(|hashed| hashed.value).collect()
+        shards.flatten().map(|(_, value)| value).collect()
     }
 }

@@ -8,7 +8,6 @@ pub(super) mod batch;
 pub(super) mod fetch;
 pub(super) mod file_store;
 mod interner;
-pub(super) mod progress;
 pub(super) mod readers;
 pub(super) mod tally;
 pub(super) mod url_key;

@@ -5,20 +5,31 @@
 
 use super::batch::{CaptureBatch, IngestOptions};
 use super::file_store::FileStore;
-use super::progress::CompileProgress;
-use crate::archive::entry::ArchiveEntry;
-use crate::archive::meter::{ByteMeter, ReadStats};
-use crate::archive::reader::{ArchiveInput, ArchiveReader};
+use crate::archive::read_context::ReadContext;
+use crate::archive::reader::{ArchiveEntry, ArchiveInput, ArchiveReader};
 use crate::error::{Error, Result};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::iter::Enumerate;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
+
+/// Progress of a compilation, for a display.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompileProgress {
+    /// Archive entries parsed so far.
+    pub entries: u64,
+    /// Bytes read of all inputs so far, before decompression.
+    pub bytes_read: u64,
+    /// Inputs read to their end.
+    pub inputs_done: usize,
+}
 
 /// The ingestion of some inputs.
 pub(crate) struct ArchiveIngest<'c> {
@@ -31,14 +42,9 @@ pub(crate) struct ArchiveIngest<'c> {
     inputs: Mutex<Enumerate<std::vec::IntoIter<ArchiveInput<'c>>>>,
     inputs_done: AtomicUsize,
     entries: AtomicU64,
-    meter: ByteMeter,
-    failures: Mutex<Vec<InputFailure>>,
-}
-
-/// The error of an input, by its number.
-struct InputFailure {
-    input: usize,
-    err: Error,
+    context: ReadContext,
+    /// Errors by the number of the input.
+    failures: Mutex<BTreeMap<usize, Error>>,
 }
 
 /// Entries of one input, which the parser pool opens.
@@ -68,7 +74,7 @@ impl<'c> ArchiveIngest<'c> {
             inputs: Mutex::new(inputs.into_iter().enumerate()),
             inputs_done: AtomicUsize::new(0),
             entries: AtomicU64::new(0),
-            meter: ByteMeter::default(),
+            context: ReadContext { skip_damaged: options.skip_damaged, ..ReadContext::default() },
             failures: Mutex::default(),
         }
     }
@@ -77,23 +83,26 @@ impl<'c> ArchiveIngest<'c> {
     ///
     /// # Errors
     /// The failure of the first input that fails, in the order of the inputs.
-    pub(crate) fn run(self) -> Result<(CaptureBatch<'c>, ReadStats)> {
+    pub(crate) fn run(self) -> Result<CaptureBatch<'c>> {
         let threads = threads::workers();
         let wanted = (threads / 2).clamp(1, self.names.len().max(1));
         let (sender, receiver) = crossbeam_channel::bounded(threads * 4 + 2);
-        let (batch, stats) = std::thread::scope(|scope| {
+        let batch = std::thread::scope(|scope| {
             let readers = self.start_readers(scope, wanted, sender)?;
             let batch = self.parse_all(receiver);
             // The receiver is dropped, so every reader ends. A panic of a reader goes on here: its
             // input was not read to the end.
-            let stats = readers.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            Ok::<_, Error>((batch, stats.fold(ReadStats::default(), ReadStats::plus)))
-        })?;
-        let failures = self.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match failures.into_iter().min_by_key(|failure| failure.input) {
-            Some(failure) => Err(failure.err),
-            None => Ok((batch?, stats)),
+            readers.into_iter().for_each(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            batch
+        });
+        if let Some((_, err)) = lock(&self.failures).pop_first() {
+            return Err(err);
         }
+        let mut batch = batch?;
+        batch.tally.report.inputs = self.names.len() as u64;
+        batch.tally.report.bytes_in = self.context.bytes.into_inner();
+        batch.tally.report.damaged += self.context.damaged.into_inner();
+        Ok(batch)
     }
 
     /// Starts up to this many readers. If the system refuses a thread, the readers that started do
@@ -103,7 +112,7 @@ impl<'c> ArchiveIngest<'c> {
         scope: &'s Scope<'s, '_>,
         readers: usize,
         sender: Sender<Parcel>,
-    ) -> Result<Vec<ScopedJoinHandle<'s, ReadStats>>> {
+    ) -> Result<Vec<ScopedJoinHandle<'s, ()>>> {
         let mut started = Vec::new();
         for _ in 0..readers {
             let sender = sender.clone();
@@ -117,24 +126,20 @@ impl<'c> ArchiveIngest<'c> {
     }
 
     /// Reads inputs until none is left. A failure drops the inputs that no reader has opened.
-    fn read_inputs(&self, sender: &Sender<Parcel>) -> ReadStats {
-        let mut stats = ReadStats::default();
+    fn read_inputs(&self, sender: &Sender<Parcel>) {
         loop {
-            let Some((number, input)) = lock(&self.inputs).next() else { return stats };
-            match self.read_input(number, input, sender) {
-                Ok(read) => stats = stats.plus(read),
-                Err(err) => {
-                    lock(&self.failures).push(InputFailure { input: number, err });
-                    lock(&self.inputs).by_ref().for_each(drop);
-                }
+            let Some((number, input)) = lock(&self.inputs).next() else { return };
+            if let Err(err) = self.read_input(number, input, sender) {
+                lock(&self.failures).insert(number, err);
+                lock(&self.inputs).by_ref().for_each(drop);
             }
             self.inputs_done.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Sends the entries of one input to the pool, in parcels.
-    fn read_input(&self, number: usize, input: ArchiveInput<'_>, sender: &Sender<Parcel>) -> Result<ReadStats> {
-        let mut reader = ArchiveReader::open(input, self.options.skip_damaged, &self.meter)?;
+    fn read_input(&self, number: usize, input: ArchiveInput<'_>, sender: &Sender<Parcel>) -> Result<()> {
+        let mut reader = ArchiveReader::open(input, &self.context)?;
         let (mut parcel, mut weight) = (Vec::new(), 0);
         while let Some(entry) = reader.next_entry()? {
             weight += entry.weight();
@@ -145,11 +150,11 @@ impl<'c> ArchiveIngest<'c> {
             weight = 0;
             // Sending fails after an error of the pool, which the pool reports.
             if sender.send(Parcel { input: number, entries: std::mem::take(&mut parcel) }).is_err() {
-                return Ok(reader.stats());
+                return Ok(());
             }
         }
         let _ = sender.send(Parcel { input: number, entries: parcel });
-        Ok(reader.stats())
+        Ok(())
     }
 
     /// Parses the parcels of the readers on all threads of the pool, with one batch per thread.
@@ -180,7 +185,7 @@ impl<'c> ArchiveIngest<'c> {
         }
         (self.progress)(CompileProgress {
             entries: self.entries.fetch_add(count, Ordering::Relaxed) + count,
-            bytes_read: self.meter.bytes(),
+            bytes_read: self.context.bytes.load(Ordering::Relaxed),
             inputs_done: self.inputs_done.load(Ordering::Relaxed),
         });
         Ok(batch)

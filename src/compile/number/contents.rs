@@ -4,7 +4,7 @@ use super::numbering::{AssignedNumbers, NameRef, NumberAssigner, RulesRef};
 use super::origins::MergedOrigins;
 use super::previous_files::{FileView, PreviousFiles};
 use crate::compile::incremental::previous::PreviousRules;
-use crate::compile::ingest::file_store::{InternedRules, NamedRules, RulesContent};
+use crate::compile::ingest::file_store::{NamedRules, RulesContent};
 use crate::compile::resolve::resolved_origin::FileRef;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
@@ -54,26 +54,6 @@ impl NumberedContents {
         counts.tokens = numbers.names.len() as u64;
         Ok(Self { profile, origins, numbers, captured, previous, counts })
     }
-
-    fn new_rules<'a>(&'a self, rules: &'a InternedRules) -> Result<RuleSetContents<'a>> {
-        match &rules.content {
-            RulesContent::Set(encoded) => encoded.set().map(RuleSetContents::Set),
-            RulesContent::Union(parts) => {
-                let parts = parts.iter().map(|part| self.numbers.of_rules(part));
-                parts.collect::<Result<_>>().map(RuleSetContents::Union)
-            }
-        }
-    }
-
-    fn previous_rules(&self, place: u32) -> Result<RuleSetContents<'_>> {
-        match self.previous.snapshot()?.rules(place)? {
-            PreviousRules::Set(set) => Ok(RuleSetContents::Set(set)),
-            PreviousRules::Union(parts) => {
-                let parts = parts.into_iter().map(|part| self.numbers.previous.set(part));
-                parts.collect::<Result<_>>().map(RuleSetContents::Union)
-            }
-        }
-    }
 }
 
 impl SnapshotContents for NumberedContents {
@@ -90,10 +70,17 @@ impl SnapshotContents for NumberedContents {
     }
 
     fn rule_set(&self, number: usize) -> Result<RuleSetContents<'_>> {
-        match &self.numbers.sets[number] {
-            RulesRef::New(rules) => self.new_rules(rules),
-            RulesRef::Previous(place) => self.previous_rules(*place),
-        }
+        let parts: Result<Vec<u32>> = match &self.numbers.sets[number] {
+            RulesRef::New(rules) => match &rules.content {
+                RulesContent::Set(encoded) => return encoded.set().map(RuleSetContents::Set),
+                RulesContent::Union(parts) => parts.iter().map(|part| self.numbers.of_rules(part)).collect(),
+            },
+            RulesRef::Previous(place) => match self.previous.snapshot()?.rules(*place)? {
+                PreviousRules::Set(set) => return Ok(RuleSetContents::Set(set)),
+                PreviousRules::Union(parts) => parts.iter().map(|&part| self.numbers.previous.set(part)).collect(),
+            },
+        };
+        parts.map(RuleSetContents::Union)
     }
 
     fn file_count(&self) -> usize {
@@ -105,7 +92,7 @@ impl SnapshotContents for NumberedContents {
             FileRef::New(file) => Ok(FileContents {
                 global: file.global.as_ref().map(|rules| self.numbers.of_rules(rules)).transpose()?,
                 named_len: file.named.len() as u32,
-                frame: file.frame(),
+                frame: &file.frame,
                 raw_len: file.raw_len,
             }),
             FileRef::Previous(row) => {

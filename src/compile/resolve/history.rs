@@ -20,7 +20,7 @@ pub(super) struct UrlHistory<'f> {
 /// The index of the first event after a run of failures; for an event that is not a failure, its
 /// own.
 ///
-/// EventsSince are sorted newest first, so the last event of a run is the first failure.
+/// Events are sorted newest first, so the last event of a run is the first failure.
 #[derive(Clone, Copy)]
 struct RunEnds {
     /// Of 429, 5xx and network errors.
@@ -57,10 +57,6 @@ pub(super) enum EventKind<'f> {
 impl<'f> UrlEvent<'f> {
     fn new(time: Option<i64>, max_age: Option<u32>, kind: EventKind<'f>) -> Self {
         Self { time, max_age, kind, confirmed: false }
-    }
-
-    fn of_capture(fetch: &'f Fetch) -> Self {
-        Self::new(fetch.time, fetch.max_age, EventKind::Capture(fetch))
     }
 
     /// Whether it is a temporary failure.
@@ -105,7 +101,8 @@ const TOO_MANY_REQUESTS: u16 = 429;
 impl<'f> UrlHistory<'f> {
     /// The history of a URL with these captures, newest first.
     pub(super) fn new(url: &[u8], captures: &'f [Fetch], previous_urls: Option<&PreviousUrls<'f>>) -> Result<Self> {
-        let mut events: Vec<UrlEvent<'_>> = captures.iter().map(UrlEvent::of_capture).collect();
+        let event = |fetch: &'f Fetch| UrlEvent::new(fetch.time, fetch.max_age, EventKind::Capture(fetch));
+        let mut events: Vec<UrlEvent<'_>> = captures.iter().map(event).collect();
         if let Some(previous_urls) = previous_urls
             && let Some(answer) = previous_urls.answer_of(url)?
         {
@@ -225,8 +222,9 @@ fn insert<'f>(events: &mut Vec<UrlEvent<'f>>, mut at: usize, answer: PreviousAns
     if !failed {
         return;
     }
+    // Inserts an event after the one at `at`, and after all events as new as `time`.
     let mut insert_after = |time: Option<i64>, kind| {
-        at = index_after(events, at, time);
+        at += 1 + events[at + 1..].iter().take_while(|event| event.time >= time).count();
         events.insert(at, UrlEvent::new(time, None, kind));
     };
     if is_unreachable && unreachable != first {
@@ -237,11 +235,6 @@ fn insert<'f>(events: &mut Vec<UrlEvent<'f>>, mut at: usize, answer: PreviousAns
         // The snapshot does not keep the time of the copy, only that it is the event before.
         insert_after(first.and_then(|first| first.checked_sub(1)), EventKind::LastGood(row));
     }
-}
-
-/// The first index after `at` that is also after all events as new as `time`.
-fn index_after(events: &[UrlEvent<'_>], at: usize, time: Option<i64>) -> usize {
-    at + 1 + events[at + 1..].iter().take_while(|event| event.time >= time).count()
 }
 
 /// Whether a capture is newer than the answer of the previous snapshot.
@@ -277,7 +270,7 @@ fn content_order(fetch: &Fetch, answer: &PreviousAnswer<'_>, previous_urls: &Pre
     let order = fetch_rank.cmp(&(rank, outcome.status, outcome.max_age));
     Ok(match (&fetch.answer, answer.robots_row()) {
         (FetchAnswer::Rules(file, _), Some(row)) if order.is_eq() => {
-            file.frame().cmp(previous_urls.previous.frame(row)?)
+            (*file.frame).cmp(previous_urls.previous.frame(row)?)
         }
         (FetchAnswer::Unreachable(cause), _) if order.is_eq() => {
             cause.as_bytes().cmp(answer.entry.strings().1.unwrap_or_default())

@@ -19,11 +19,6 @@ impl<'f> RedirectChain<'f> {
         Self { visited: vec![url], hops: 0, until: None }
     }
 
-    /// The current URL.
-    pub(super) fn url(&self) -> &'f [u8] {
-        self.visited.last().copied().unwrap_or_default()
-    }
-
     /// Whether the URL is on the chain, so that another redirect to it is a loop.
     pub(super) fn has_visited(&self, url: &[u8]) -> bool {
         self.visited.contains(&url)
@@ -37,6 +32,6 @@ impl<'f> RedirectChain<'f> {
 
     /// The current URL, if redirects led to it.
     pub(super) fn source(&self) -> Option<&'f [u8]> {
-        (self.hops > 0).then(|| self.url())
+        self.visited.last().copied().filter(|_| self.hops > 0)
     }
 }

@@ -7,9 +7,10 @@
 use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
 use super::redirect_chain::{MAX_HOPS, RedirectChain};
 use super::resolved_origin::{FileRef, ResolvedOrigin};
-use crate::compile::incremental::previous_answer::PreviousAnswer;
+use crate::compile::incremental::previous_answer::{
+    LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
+};
 use crate::compile::incremental::previous_urls::PreviousUrls;
-use crate::compile::incremental::redirect_detail::{LOOP, NO_COPY, NO_LOCATION, TOO_MANY, missing_target};
 use crate::compile::ingest::fetch::{BodyFlags, Fetch, FetchAnswer, Fetches};
 use crate::compile::ingest::url_key::{ROBOTS_PATH, UrlKey};
 use crate::error::Result;
@@ -45,7 +46,7 @@ pub(crate) fn resolve_all(fetches: &Fetches, previous_urls: Option<&PreviousUrls
         captured.map(|captures| resolve(captures[0].key.origin(), captures[0].key.text(), captures)).collect();
     let captured = origins.len() as u64;
     let by_capture = origins.iter().filter(|origin| origin.by_capture).count() as u64;
-    let affected = previous_urls.map(PreviousUrls::affected).unwrap_or_default();
+    let affected = previous_urls.map_or(&[][..], |urls| &urls.affected);
     if !affected.is_empty() {
         let affected = affected.par_iter();
         origins.par_extend(affected.map(|url| resolve(&url[..url.len() - ROBOTS_PATH.len()], url, &[])));
