@@ -74,21 +74,17 @@ impl AtomicFile {
         commit_all([self])
     }
 
-    /// Syncs all bytes to disk.
-    fn finish(self) -> Result<FinishedFile> {
+    /// Syncs all bytes to disk. A stream is then complete; a temporary file is left to rename.
+    fn finish(self) -> Result<Option<(PendingRename, Unfinished)>> {
         let Self { path, target } = self;
-        let synced = || -> io::Result<Option<SyncedTemporary>> {
-            step()?;
-            match target {
-                WriteTarget::Stream(mut out) => out.flush().map(|()| None),
-                WriteTarget::Temporary(out, real, unfinished) => {
-                    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
-                    Ok(Some(SyncedTemporary { file, real, unfinished }))
-                }
+        let finished = step().and_then(|()| match target {
+            WriteTarget::Stream(mut out) => out.flush().map(|()| None),
+            WriteTarget::Temporary(out, real, unfinished) => {
+                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
+                Ok(Some((PendingRename { path: path.clone(), file, real }, unfinished)))
             }
-        };
-        let file = synced().map_err(|err| Error::io(&path, err))?;
-        Ok(FinishedFile { path, file })
+        });
+        finished.map_err(|err| Error::io(&path, err))
     }
 
     /// Adds the path to an error, because a caller with several outputs cannot know which one
@@ -98,18 +94,12 @@ impl AtomicFile {
     }
 }
 
-/// An output with all its bytes written.
-struct FinishedFile {
+/// A file that is on disk under its temporary name, and its final name.
+struct PendingRename {
+    /// The path as the user gave it, for messages.
     path: PathBuf,
-    /// `None` for a stream.
-    file: Option<SyncedTemporary>,
-}
-
-/// A file that is on disk under its temporary name.
-struct SyncedTemporary {
     file: NamedTempFile,
     real: PathBuf,
-    unfinished: Unfinished,
 }
 
 /// Commits several files together. All are synced to disk before the first is renamed, so a full
@@ -119,33 +109,25 @@ struct SyncedTemporary {
 /// Errors of the operating system, with the path of the file. If a rename fails, files created by
 /// earlier renames are removed. Files replaced by earlier renames keep the new content.
 pub(crate) fn commit_all(files: impl IntoIterator<Item = AtomicFile>) -> Result<()> {
-    let finished = files.into_iter().map(AtomicFile::finish).collect::<Result<Vec<_>>>()?;
-    // These must outlive the lock on the list of unfinished files, which they take when dropped.
-    let (mut renames, mut handles) = (Vec::new(), Vec::new());
-    for FinishedFile { path, file } in finished {
-        let Some(SyncedTemporary { file, real, unfinished }) = file else { continue };
+    let finished = files.into_iter().filter_map(|file| file.finish().transpose()).collect::<Result<Vec<_>>>()?;
+    // The handles must outlive the lock on the list of unfinished files, which they take when
+    // dropped.
+    let (renames, _handles): (Vec<_>, Vec<_>) = finished.into_iter().unzip();
+    let mut folders = BTreeMap::new();
+    for PendingRename { path, real, .. } in &renames {
         // A directory created there in the meantime would fail a rename after others are done.
         if real.is_dir() {
             return Err(Error::from(ErrorKind::BadOutput("it is a directory now".to_owned())).at(path));
         }
-        handles.push(unfinished);
-        renames.push(PendingRename { path, file, real });
-    }
-    // Opened before the renames, because failures are harmless until then.
-    let mut folders = BTreeMap::new();
-    for PendingRename { path, real, .. } in &renames {
-        let folder = SyncedFolder::open(folder_of(real)).map_err(|err| Error::io(path, err))?;
-        folders.insert(folder_of(real).to_owned(), (path.clone(), folder));
+        // A rename is on disk only when its folder is; only Unix can sync folders. They are opened
+        // before the renames, because failures are harmless until then.
+        if cfg!(unix) {
+            let folder = File::open(folder_of(real)).map_err(|err| Error::io(path, err))?;
+            folders.insert(folder_of(real).to_owned(), (path.clone(), folder));
+        }
     }
     unfinished::uninterrupted(|| rename_all(renames))?;
-    folders.into_values().try_for_each(|(path, folder)| folder.sync().map_err(|err| Error::io(path, err)))
-}
-
-/// A temporary file and its final name.
-struct PendingRename {
-    path: PathBuf,
-    file: NamedTempFile,
-    real: PathBuf,
+    folders.into_values().try_for_each(|(path, folder)| folder.sync_all().map_err(|err| Error::io(path, err)))
 }
 
 fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
@@ -181,32 +163,6 @@ fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<
         file.as_file().set_permissions(wanted)?;
     }
     Ok(file)
-}
-
-/// A folder to sync after a rename in it: a rename is on disk only when its folder is. Only Unix
-/// can sync folders.
-struct SyncedFolder(#[cfg(unix)] File);
-
-#[cfg(unix)]
-impl SyncedFolder {
-    fn open(path: &Path) -> io::Result<Self> {
-        File::open(path).map(Self)
-    }
-
-    fn sync(self) -> io::Result<()> {
-        self.0.sync_all()
-    }
-}
-
-#[cfg(not(unix))]
-impl SyncedFolder {
-    fn open(_: &Path) -> io::Result<Self> {
-        Ok(Self())
-    }
-
-    fn sync(self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// A step of writing, which the tests can fail.

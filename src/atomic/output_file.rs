@@ -89,11 +89,12 @@ impl OutputFile {
 
     /// Finishes the compression.
     fn finish(self) -> Result<AtomicFile> {
-        match self.encoder {
+        let file = match self.encoder {
             Encoder::Plain(file) => Ok(file),
-            Encoder::Gzip(encoder) => encoder.finish().map_err(|err| Error::io(&self.path, err)),
-            Encoder::Zstd(encoder) => encoder.finish().map_err(|err| Error::io(&self.path, err)),
-        }
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
+        };
+        file.map_err(|err| Error::io(&self.path, err))
     }
 
     /// The file itself, for a format that is not compressed as a whole.
@@ -104,8 +105,8 @@ impl OutputFile {
         match &mut self.encoder {
             Encoder::Plain(file) => Ok(file),
             _ => {
-                let what = "this format is not compressed; give a name without .gz or .zst";
-                Err(Error::from(ErrorKind::BadOutput(what.to_owned())).at(&self.path))
+                let what = "this format is not compressed; give a name without .gz or .zst".to_owned();
+                Err(Error::from(ErrorKind::BadOutput(what)).at(&self.path))
             }
         }
     }

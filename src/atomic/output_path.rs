@@ -25,7 +25,7 @@ impl OutputPath {
     pub(super) fn resolve(path: &Path) -> Result<Self> {
         let real = follow_links(path)?;
         if let Some(number) = descriptor_of(&real) {
-            return Ok(Self::Stream(descriptor::duplicate(&real, number)?));
+            return Ok(Self::Stream(duplicate(&real, number)?));
         }
         let existing = match fs::metadata(&real) {
             Ok(meta) => meta,
@@ -108,36 +108,24 @@ fn number_of(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.parse().ok()
 }
 
+/// Duplicates the handle of an open file. Both handles share the position, so the shell or another
+/// program appends after this output. Opening `/proc/self/fd/1` again would start at the beginning
+/// of the file.
 #[cfg(unix)]
-mod descriptor {
-    use std::fs::File;
-    use std::io;
+#[expect(unsafe_code, reason = "the standard library has safe handles only of descriptors 0 to 2")]
+fn duplicate(path: &Path, number: u32) -> io::Result<File> {
     use std::os::fd::{BorrowedFd, RawFd};
-    use std::path::Path;
-
-    /// Duplicates the handle of an open file. Both handles share the position, so the shell or
-    /// another program appends after this output. Opening `/proc/self/fd/1` again would start at
-    /// the beginning of the file.
-    #[expect(unsafe_code, reason = "the standard library has safe handles only of descriptors 0 to 2")]
-    pub(super) fn duplicate(path: &Path, number: u32) -> io::Result<File> {
-        // Fails if the descriptor is not open.
-        path.symlink_metadata()?;
-        let number = RawFd::try_from(number).map_err(io::Error::other)?;
-        // SAFETY: The number is not negative. The borrowed handle lives until the end of this
-        // expression, which only passes it to `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed
-        // the descriptor since the check, that call fails and changes nothing.
-        let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
-        Ok(File::from(file))
-    }
+    // Fails if the descriptor is not open.
+    path.symlink_metadata()?;
+    let number = RawFd::try_from(number).map_err(io::Error::other)?;
+    // SAFETY: The number is not negative. The borrowed handle lives until the end of this
+    // expression, which only passes it to `fcntl(F_DUPFD_CLOEXEC)`. If another thread closed
+    // the descriptor since the check, that call fails and changes nothing.
+    let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
+    Ok(File::from(file))
 }
 
 #[cfg(not(unix))]
-mod descriptor {
-    use std::fs::File;
-    use std::io;
-    use std::path::Path;
-
-    pub(super) fn duplicate(path: &Path, _: u32) -> io::Result<File> {
-        File::options().append(true).open(path)
-    }
+fn duplicate(path: &Path, _: u32) -> io::Result<File> {
+    File::options().append(true).open(path)
 }

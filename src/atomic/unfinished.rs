@@ -7,17 +7,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// The temporary files that are being written.
-#[derive(Debug)]
-struct UnfinishedFiles {
-    paths: Vec<PathBuf>,
-    /// The files were removed, and no file may be added.
-    is_closed: bool,
-}
+/// The temporary files that are being written. `None` after their removal: no file may be added.
+static UNFINISHED: Mutex<Option<Vec<PathBuf>>> = Mutex::new(Some(Vec::new()));
 
-static UNFINISHED: Mutex<UnfinishedFiles> = Mutex::new(UnfinishedFiles { paths: Vec::new(), is_closed: false });
-
-fn unfinished() -> MutexGuard<'static, UnfinishedFiles> {
+fn unfinished() -> MutexGuard<'static, Option<Vec<PathBuf>>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -30,11 +23,9 @@ impl Unfinished {
     /// throughout, so that a signal handler sees every temporary file.
     pub(super) fn create(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
         let mut list = unfinished();
-        if list.is_closed {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
+        let paths = list.as_mut().ok_or(io::ErrorKind::Interrupted)?;
         let file = create()?;
-        list.paths.push(file.path().to_owned());
+        paths.push(file.path().to_owned());
         let unfinished = Self(file.path().to_owned());
         Ok((file, unfinished))
     }
@@ -42,7 +33,7 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        unfinished().paths.retain(|path| *path != self.0);
+        unfinished().iter_mut().for_each(|paths| paths.retain(|path| *path != self.0));
     }
 }
 
@@ -51,7 +42,7 @@ impl Drop for Unfinished {
 /// [`Unfinished`], which would deadlock on the same lock.
 pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
     let list = unfinished();
-    if list.is_closed { Err(io::Error::from(io::ErrorKind::Interrupted).into()) } else { rename() }
+    if list.is_some() { rename() } else { Err(io::Error::from(io::ErrorKind::Interrupted).into()) }
 }
 
 /// Removes the temporary files of all outputs that are being written.
@@ -69,8 +60,7 @@ pub(super) fn uninterrupted(rename: impl FnOnce() -> Result<()>) -> Result<()> {
 /// ```
 pub fn remove_unfinished() {
     let mut list = unfinished();
-    list.is_closed = true;
-    for path in list.paths.drain(..) {
+    for path in list.take().into_iter().flatten() {
         // The process is about to end, so there is no way to report an error.
         let _ = fs::remove_file(path);
     }

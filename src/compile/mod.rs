@@ -305,7 +305,7 @@ impl Compiler {
         let Some(previous) = self.previous.as_ref().filter(|previous| !previous.is_reusable(profile)) else {
             return Ok(Vec::new());
         };
-        let count = previous.file_count();
+        let count = previous.snapshot.file_count();
         let compile = |task: u32| -> Result<Vec<Arc<InternedFile>>> {
             let mut packer = Packer::new()?;
             let rows = task * FILES_PER_TASK..(task + 1).saturating_mul(FILES_PER_TASK).min(count);

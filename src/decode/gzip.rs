@@ -1,7 +1,7 @@
 //! A reader of gzip files with many members. It reports the offset of each member and can continue
 //! after a damaged one.
 
-use crate::decode::member::{MAGIC, MAX_MEMBER, WholeMembers, header_len};
+use crate::decode::member::{MAGIC, MAX_MEMBER, TRAILER_LEN, WholeMembers, header_len};
 use crate::error::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::{self, Read};
@@ -84,18 +84,9 @@ impl<R: Read> GzipReader<R> {
         io::Error::other(Error::damaged(self.member_offset(), format!("gzip member: {what}"), true))
     }
 
-    fn byte(&mut self) -> io::Result<u8> {
-        while self.at == self.buf.len() {
-            if !self.fill()? {
-                return Err(self.damaged("the file ends inside it"));
-            }
-        }
-        self.at += 1;
-        Ok(self.buf[self.at - 1])
-    }
-
-    fn u32(&mut self) -> io::Result<u32> {
-        Ok(u32::from_le_bytes([self.byte()?, self.byte()?, self.byte()?, self.byte()?]))
+    /// Reads more of the current member.
+    fn fill_member(&mut self) -> io::Result<()> {
+        if self.fill()? { Ok(()) } else { Err(self.damaged("the file ends inside it")) }
     }
 
     /// Moves to the start of the next member; `false` at the end of the file. Zero bytes between
@@ -116,14 +107,11 @@ impl<R: Read> GzipReader<R> {
     /// Reads a member's header.
     fn header(&mut self) -> io::Result<()> {
         loop {
-            match header_len(&self.buf[self.at..]).map_err(|what| self.damaged(what))? {
-                Some(len) => {
-                    self.at += len;
-                    return Ok(());
-                }
-                None if self.fill()? => {}
-                None => return Err(self.damaged("the file ends inside it")),
+            if let Some(len) = header_len(&self.buf[self.at..]).map_err(|what| self.damaged(what))? {
+                self.at += len;
+                return Ok(());
             }
+            self.fill_member()?;
         }
     }
 
@@ -171,8 +159,8 @@ impl<R: Read> GzipReader<R> {
     /// Inflates a piece of a member as a stream.
     fn inflate_piece(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
-            if self.at == self.buf.len() && !self.fill()? {
-                return Err(self.damaged("the file ends inside it"));
+            if self.at == self.buf.len() {
+                self.fill_member()?;
             }
             let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
             let status = self
@@ -194,8 +182,13 @@ impl<R: Read> GzipReader<R> {
 
     /// Checks the trailer of a member that was inflated as a stream.
     fn check_trailer(&mut self) -> io::Result<()> {
-        let (crc, len) = (self.u32()?, self.u32()?);
-        if crc != self.crc.sum() || len != self.crc.amount() {
+        while self.buf.len() < self.at + TRAILER_LEN {
+            self.fill_member()?;
+        }
+        let trailer = &self.buf[self.at..][..TRAILER_LEN];
+        let is_right = *trailer == [self.crc.sum().to_le_bytes(), self.crc.amount().to_le_bytes()].concat();
+        self.at += TRAILER_LEN;
+        if !is_right {
             return Err(self.damaged("its checksum does not fit its content"));
         }
         Ok(())

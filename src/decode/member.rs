@@ -10,7 +10,8 @@ pub(super) const MAX_MEMBER: usize = 1 << 17;
 /// The first bytes of every member.
 pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
 
-const TRAILER_LEN: usize = 8;
+/// The length of the checksum and the length at the end of every member.
+pub(super) const TRAILER_LEN: usize = 8;
 
 /// The longest header. Only a name or a comment can make one long.
 const MAX_HEADER: usize = 1 << 20;

@@ -16,10 +16,6 @@ pub(crate) struct UrlComposer {
 impl UrlComposer {
     /// `None` if URLs stay as they are.
     pub(crate) fn of(options: &RecordOptions) -> Option<Self> {
-        options.rewrites().then(|| Self::new(options))
-    }
-
-    fn new(options: &RecordOptions) -> Self {
         let scheme = options.default_scheme.as_deref().map(|scheme| scheme.trim_end_matches("://"));
         let base = options.host.as_deref().map(|host| {
             let host = host.trim_end_matches('/');
@@ -28,7 +24,8 @@ impl UrlComposer {
                 false => format!("{}://{host}", scheme.unwrap_or("https")),
             }
         });
-        Self { scheme: scheme.map(|scheme| format!("{scheme}://").into_bytes()), base: base.map(String::into_bytes) }
+        let scheme = scheme.map(|scheme| format!("{scheme}://").into_bytes());
+        options.rewrites().then(|| Self { scheme, base: base.map(String::into_bytes) })
     }
 
     /// Appends the complete URL to `out`.
@@ -84,7 +81,7 @@ mod tests {
             ..RecordOptions::default()
         };
         let mut out = Vec::new();
-        UrlComposer::new(&options).append(url.as_bytes(), &mut out);
+        UrlComposer::of(&options).unwrap().append(url.as_bytes(), &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// The longest first line. A header that does not end within it is not recognised.
-pub(crate) const MAX_HEAD: usize = 1 << 20;
+const MAX_HEAD: usize = 1 << 20;
 
 /// The format and the header of an input.
 #[derive(Debug, Default)]
@@ -48,8 +48,9 @@ impl InputHead {
         let mark_len = start.len() - without_mark(start).len();
         let start = &start[mark_len..];
         let by_name = options.format.or_else(|| format_of_name(name));
+        let (comma, tab) = (options.delimiter.unwrap_or(b','), options.delimiter.unwrap_or(b'\t'));
         let is_quoted = by_name == Some(InputFormat::Csv) || options.delimiter == Some(b',');
-        let has_end = start.contains(&b'\n') && (!is_quoted || csv::last_end(start, delimiter(options, b',')).0 > 0);
+        let has_end = start.contains(&b'\n') && (!is_quoted || csv::last_end(start, comma).0 > 0);
         if has_more && !has_end {
             return Ok(None);
         }
@@ -64,14 +65,8 @@ impl InputHead {
             InputFormat::Jsonl => Ok(RecordLayout::without_header(UrlField::Json)),
             InputFormat::Cdxj => Ok(RecordLayout::without_header(UrlField::JsonAtEnd)),
             InputFormat::Cdx => cdx_layout(line),
-            InputFormat::Tsv => {
-                let delimiter = delimiter(options, b'\t');
-                column_layout(start, options, |number| UrlField::Column { number, delimiter })
-            }
-            InputFormat::Csv => {
-                let delimiter = delimiter(options, b',');
-                column_layout(start, options, |number| UrlField::Csv { number, delimiter })
-            }
+            InputFormat::Tsv => column_layout(start, options, |number| UrlField::Column { number, delimiter: tab }),
+            InputFormat::Csv => column_layout(start, options, |number| UrlField::Csv { number, delimiter: comma }),
         };
         let RecordLayout { field, header_len } = layout.map_err(|what| {
             let err = Error::from(ErrorKind::BadList(what)).at(name);
@@ -99,10 +94,6 @@ fn choose_format(by_name: Option<InputFormat>, line: &[u8], options: &RecordOpti
         (None, RecordOptions { json_key: Some(_), .. }) if !is_cdxj(line) => InputFormat::Jsonl,
         (None, _) => format_of_line(line, options),
     }
-}
-
-fn delimiter(options: &RecordOptions, usual: u8) -> u8 {
-    options.delimiter.unwrap_or(usual)
 }
 
 /// The format by the extension of a file's name.

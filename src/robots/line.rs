@@ -94,14 +94,6 @@ impl<'a> NumberedLines<'a> {
         self.number += 1;
         Some(RawLine { text: &self.body[self.at..], start: self.at, may_be_cut: self.is_cut })
     }
-
-    /// The length of the part of `kept`, which begins at `start`, that precedes a comment or a NUL.
-    fn len_without_comment(&mut self, kept: &[u8], start: usize) -> usize {
-        if self.comment < start {
-            self.comment = find_comment(self.body, start);
-        }
-        kept.len().min(self.comment - start)
-    }
 }
 
 impl<'a> Iterator for NumberedLines<'a> {
@@ -111,7 +103,10 @@ impl<'a> Iterator for NumberedLines<'a> {
         loop {
             let RawLine { text: raw, start, may_be_cut } = self.next_raw()?;
             let kept = &raw[..raw.len().min(MAX_LINE)];
-            let end = self.len_without_comment(kept, start);
+            if self.comment < start {
+                self.comment = find_comment(self.body, start);
+            }
+            let end = kept.len().min(self.comment - start);
             // If the size limit cut only a comment, or bytes after the line limit, the line counts.
             if may_be_cut && end == kept.len() && raw.len() <= MAX_LINE {
                 continue;

@@ -80,12 +80,8 @@ impl<'a> Robots<'a> {
     /// Parses the body of a robots.txt as served (after content decoding). Never fails, never
     /// panics.
     pub fn parse(body: &'a [u8], profile: Profile) -> Self {
-        Self::from_lines(NumberedLines::new(body, false), profile)
-    }
-
-    pub(crate) fn from_lines(lines: NumberedLines<'a>, profile: Profile) -> Self {
         let mut robots = Self { groups: Vec::new(), others: Vec::new(), profile };
-        for line in lines {
+        for line in NumberedLines::new(body, false) {
             let Some((field, value)) = field::split(line.text) else { continue };
             match field {
                 RobotsField::UserAgent => robots.add_agent(line.number, line.text, value),

@@ -62,20 +62,13 @@ fn judge_lines(lines: &[KeyValue], name: Option<&[u8]>, profile: Profile, path: 
                 if separator {
                     (addressed, separator) = (false, false);
                 }
-                addressed |= match name {
-                    Some(name) => names(&line.value, name),
-                    None => is_global(&line.value),
-                };
+                addressed |= name.map_or(is_global(&line.value), |name| names(&line.value, name));
             }
-            Key::Allow => {
+            Key::Allow | Key::Disallow => {
                 separator = true;
-                if addressed {
+                if addressed && line.key == Key::Allow {
                     offer_allow(&mut allow, line, profile, path);
-                }
-            }
-            Key::Disallow => {
-                separator = true;
-                if addressed {
+                } else if addressed {
                     disallow.offer(priority(&line.value, profile, path), line.number);
                 }
             }
@@ -96,8 +89,7 @@ fn offer_allow(allow: &mut BestMatch, line: &KeyValue, profile: Profile, path: &
     if let Some(slash) = value.iter().rposition(|&b| b == b'/')
         && value[slash..].starts_with(b"/index.htm")
     {
-        let mut folder = value[..=slash].to_vec();
-        folder.push(b'$');
+        let folder = [&value[..=slash], b"$"].concat();
         allow.offer(priority(&folder, profile, path), line.number);
     }
 }
@@ -206,13 +198,9 @@ fn units(text: &[u8]) -> Vec<Unit> {
 /// Google's `GetPathParamsQuery`. RFC 3986 §3.2.1 allows `;` in user information, where Google's
 /// parser begins the path.
 pub(crate) fn path_params_query(url: &[u8], profile: Profile) -> Vec<u8> {
-    let without_user;
     let url = match profile {
-        Profile::Google => url,
-        Profile::Rfc9309 => {
-            without_user = without_user_information(url);
-            &without_user
-        }
+        Profile::Google => url.to_vec(),
+        Profile::Rfc9309 => without_user_information(url),
     };
     let find_any = |set: &[u8], from: usize| (from..url.len()).find(|&i| set.contains(&url[i]));
     let search_start = if url.starts_with(b"//") { 2 } else { 0 };
@@ -226,11 +214,8 @@ pub(crate) fn path_params_query(url: &[u8], profile: Profile) -> Vec<u8> {
     if hash < path_start {
         return b"/".to_vec();
     }
-    let mut path = url[path_start..hash].to_vec();
-    if path[0] != b'/' {
-        path.insert(0, b'/');
-    }
-    path
+    let slash: &[u8] = if url[path_start] == b'/' { b"" } else { b"/" };
+    [slash, &url[path_start..hash]].concat()
 }
 
 /// `scheme://user@host/…` as `scheme://host/…`, and `//user@host/…` as `//host/…`.
@@ -266,18 +251,9 @@ fn is_white(b: u8) -> bool {
 }
 
 pub(crate) fn strip(text: &[u8]) -> &[u8] {
-    let mut text = text;
-    while let [first, rest @ ..] = text
-        && is_white(*first)
-    {
-        text = rest;
-    }
-    while let [rest @ .., last] = text
-        && is_white(*last)
-    {
-        text = rest;
-    }
-    text
+    let start = text.iter().take_while(|&&b| is_white(b)).count();
+    let end = text[start..].iter().rev().skip_while(|&&b| is_white(b)).count();
+    &text[start..start + end]
 }
 
 /// The lines with known fields. In a body over 500 KiB the last line is cut, so it is ignored,

@@ -24,7 +24,7 @@ pub(crate) fn dedup(
         return Ok(());
     }
     let new: HashMap<&[u8], &InternedFile> = files.iter().map(|file| (&*file.frame, &**file)).collect();
-    (0..previous.file_count()).into_par_iter().try_for_each(|row| -> Result<()> {
+    (0..previous.snapshot.file_count()).into_par_iter().try_for_each(|row| -> Result<()> {
         if let Some(file) = new.get(previous.frame(row)?) {
             file.previous_row.lower_to(row);
         }

@@ -6,7 +6,7 @@ use crate::matcher::encoded_set::EncodedSet;
 use crate::matcher::rule_set::Rules;
 use crate::profile::Profile;
 use crate::snapshot::Metadata;
-use crate::snapshot::format::{FileRow, NONE, NamedRow, Section};
+use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::read::{OriginEntry, Snapshot};
 use crate::snapshot::text::DICTIONARY;
 use crate::snapshot::write::TOOL;
@@ -16,7 +16,7 @@ use jiff::Timestamp;
 /// error that names the damage.
 #[derive(Debug)]
 pub(crate) struct PreviousSnapshot {
-    snapshot: Snapshot,
+    pub snapshot: Snapshot,
     metadata: Metadata,
 }
 
@@ -36,27 +36,19 @@ impl PreviousSnapshot {
 
     /// Fails if it has captures newer than `as_of`: it does not keep the earlier captures.
     pub(crate) fn check_as_of(&self, as_of: i64) -> Result<()> {
-        match self.metadata.captured {
-            Some((_, newest)) if newest > as_of => {
-                let newest =
-                    Timestamp::from_second(newest).map_or_else(|_| newest.to_string(), |time| time.to_string());
-                Err(ErrorKind::BadPrevious(format!(
-                    "its newest capture is of {newest}, later than the time to compile as of; take an earlier snapshot, or the archives"
-                ))
-                .into())
-            }
-            _ => Ok(()),
-        }
+        let captured = self.metadata.captured.filter(|(_, newest)| *newest > as_of);
+        let Some((_, newest)) = captured else { return Ok(()) };
+        let newest = Timestamp::from_second(newest).map_or_else(|_| newest.to_string(), |time| time.to_string());
+        let what = format!(
+            "its newest capture is of {newest}, later than the time to compile as of; take an earlier snapshot, or the archives"
+        );
+        Err(ErrorKind::BadPrevious(what).into())
     }
 
     /// Whether compiling its texts for `profile` would give the same rule sets. Another version may
     /// parse them differently.
     pub(crate) fn is_reusable(&self, profile: Profile) -> bool {
         self.metadata.tool == TOOL && self.metadata.profile == profile && self.snapshot.dictionary() == DICTIONARY
-    }
-
-    pub(crate) fn origin_count(&self) -> u32 {
-        self.snapshot.origin_count()
     }
 
     /// The origin in a row; rows are sorted by key.
@@ -69,10 +61,6 @@ impl PreviousSnapshot {
         let Some(key) = url.strip_suffix(ROBOTS_PATH) else { return Ok(None) };
         let Some(entry) = self.snapshot.view().find(key).map_err(damaged)? else { return Ok(None) };
         self.origin(entry.row).map(Some)
-    }
-
-    pub(crate) fn file_count(&self) -> u32 {
-        self.snapshot.file_count()
     }
 
     pub(crate) fn file(&self, row: u32) -> Result<FileRow> {
@@ -127,11 +115,6 @@ impl PreviousSnapshot {
     pub(crate) fn token_count(&self) -> Result<u64> {
         let count = self.snapshot.token_count().map_err(damaged)?;
         count.checked_sub(1).map_or(Ok(count), |last| self.snapshot.token(last).map(|_| count).map_err(damaged))
-    }
-
-    /// The length of a section in bytes.
-    pub(crate) fn len(&self, section: Section) -> u64 {
-        self.snapshot.section(section).len() as u64
     }
 
     pub(crate) fn token(&self, number: u32) -> Result<&[u8]> {

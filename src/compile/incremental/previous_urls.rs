@@ -44,7 +44,7 @@ impl<'f> PreviousUrls<'f> {
             _ => None,
         };
         let targets: HashSet<&[u8]> = fetches.iter().filter_map(target).collect();
-        let rows = (0..previous.origin_count()).into_par_iter();
+        let rows = (0..previous.snapshot.origin_count()).into_par_iter();
         let found: Vec<_> =
             rows.filter_map(|row| urls.redirected_row(row, &targets).transpose()).collect::<Result<_>>()?;
         for RedirectedRow { row, source, affected } in found {

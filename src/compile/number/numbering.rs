@@ -85,9 +85,10 @@ struct InheritedLengths {
 impl InheritedLengths {
     /// Fails if they exceed the sections of the previous snapshot.
     fn check(&self, previous: &PreviousSnapshot) -> Result<()> {
-        let is_too_long = self.named * NAMED_LEN as u64 > previous.len(Section::Named)
-            || self.texts > previous.len(Section::Texts)
-            || self.rule_sets > previous.len(Section::RuleSets);
+        let len = |section| previous.snapshot.section(section).len() as u64;
+        let is_too_long = self.named * NAMED_LEN as u64 > len(Section::Named)
+            || self.texts > len(Section::Texts)
+            || self.rule_sets > len(Section::RuleSets);
         if is_too_long { Err(damaged(Error::corrupt("parts that overlap"))) } else { Ok(()) }
     }
 }
@@ -104,9 +105,9 @@ pub(super) struct NumberAssigner<'a> {
 impl<'a> NumberAssigner<'a> {
     pub(super) fn new(previous: &'a PreviousFiles) -> Result<Self> {
         let (mut numbers, mut is_named) = (AssignedNumbers::default(), Vec::new());
-        if let Some(snapshot) = &previous.snapshot {
-            numbers.previous.files = vec![NONE; snapshot.file_count() as usize];
-            is_named = vec![false; snapshot.token_count()? as usize];
+        if let Some(previous) = &previous.snapshot {
+            numbers.previous.files = vec![NONE; previous.snapshot.file_count() as usize];
+            is_named = vec![false; previous.token_count()? as usize];
         }
         Ok(Self { previous, numbers, is_named, inherited: InheritedLengths::default() })
     }

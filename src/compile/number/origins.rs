@@ -82,10 +82,10 @@ fn resolved_origin(origin: &ResolvedOrigin) -> OriginView<'_> {
 
 /// Merges two sorted lists of keys.
 fn merge(resolved: &[ResolvedOrigin], previous: &PreviousSnapshot) -> Result<Vec<OriginSlot>> {
-    let mut order = Vec::with_capacity(previous.origin_count() as usize + resolved.len());
+    let mut order = Vec::with_capacity(previous.snapshot.origin_count() as usize + resolved.len());
     let mut new = resolved.iter().map(|origin| &*origin.key).zip(0..).peekable();
     let mut last: Option<&[u8]> = None;
-    for row in 0..previous.origin_count() {
+    for row in 0..previous.snapshot.origin_count() {
         let entry = previous.origin(row)?;
         let key = entry.key();
         if last >= Some(key) {

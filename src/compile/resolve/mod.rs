@@ -4,6 +4,5 @@
 //! decides the outcome of each origin.
 
 mod history;
-mod redirect_chain;
 pub(super) mod resolved_origin;
 pub(super) mod resolver;

@@ -5,7 +5,6 @@
 //! for the last good copy, at the target of an older redirect too.
 
 use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
-use super::redirect_chain::{MAX_HOPS, RedirectChain};
 use super::resolved_origin::{FileRef, ResolvedOrigin};
 use crate::compile::incremental::previous_answer::{
     LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
@@ -55,6 +54,42 @@ pub(crate) fn resolve_all(fetches: &Fetches, previous_urls: Option<&PreviousUrls
     match failure.into_inner() {
         Some(err) => Err(err),
         None => Ok(ResolvedOrigins { origins, by_capture, outdated: captured - by_capture }),
+    }
+}
+
+/// The most redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
+const MAX_HOPS: u8 = 5;
+
+/// A chain of redirects.
+struct RedirectChain<'f> {
+    /// The URLs so far, the current one last.
+    visited: Vec<&'f [u8]>,
+    /// The redirects so far. The previous snapshot keeps the ends of chains only, so this may
+    /// exceed the number of URLs.
+    hops: u8,
+    /// Ignore events newer than this time.
+    until: Option<i64>,
+}
+
+impl<'f> RedirectChain<'f> {
+    fn new(url: &'f [u8]) -> Self {
+        Self { visited: vec![url], hops: 0, until: None }
+    }
+
+    /// Whether the URL is on the chain, so that another redirect to it is a loop.
+    fn has_visited(&self, url: &[u8]) -> bool {
+        self.visited.contains(&url)
+    }
+
+    /// Goes on to a URL, `hops` redirects away.
+    fn push(&mut self, url: &'f [u8], hops: u8) {
+        self.visited.push(url);
+        self.hops += hops;
+    }
+
+    /// The current URL, if redirects led to it.
+    fn source(&self) -> Option<&'f [u8]> {
+        self.visited.last().copied().filter(|_| self.hops > 0)
     }
 }
 
