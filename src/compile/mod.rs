@@ -35,8 +35,7 @@ use ingest::file_store::{FileStore, InternedFile};
 use ingest::readers::ArchiveIngest;
 use ingest::tally::IngestTally;
 use number::contents::NumberedContents;
-use number::origins::MergedOrigins;
-use number::previous_files::PreviousFiles;
+use number::origins::{MergedOrigins, PreviousFiles};
 use rayon::prelude::*;
 use resolve::resolved_origin::ResolvedOrigin;
 use resolve::resolver;
@@ -48,8 +47,8 @@ use std::sync::Arc;
 ///
 /// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the
 /// order nor on the number of threads. Parsing runs on the current rayon thread pool, which a
-/// program should cap at [`max_threads`](crate::threads::max_threads); half as many additional threads read
-/// archives. Memory: the size of the snapshot, and about 150 bytes per capture.
+/// program should cap at [`max_threads`](crate::threads::max_threads); half as many additional
+/// threads read archives. Memory: the size of the snapshot, and about 150 bytes per capture.
 ///
 /// ```
 /// use robosieve::{Compiler, Profile};
@@ -169,9 +168,7 @@ impl Compiler {
     /// As [`add_path`](Self::add_path); of several failures, that of the first input.
     pub fn add_paths(&mut self, paths: &[PathBuf], progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
         let paths = reader::expand(paths)?;
-        let names: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-        let inputs = names.iter().map(|path| ArchiveInput::Path(path)).collect();
-        self.add_inputs(&names, inputs, progress)
+        self.add_inputs(paths.iter().map(|path| ArchiveInput::Path(path)).collect(), progress)
     }
 
     /// Adds one archive from a reader: WARC or JSONL, plain, gzip or zstd. `name` is for errors.
@@ -187,17 +184,11 @@ impl Compiler {
     /// # Errors
     /// As [`add_path`](Self::add_path).
     pub fn add_reader(&mut self, name: impl AsRef<Path>, reader: impl Read + Send) -> Result<()> {
-        let name = name.as_ref();
-        self.add_inputs(&[name], vec![ArchiveInput::Reader(name, Box::new(reader))], &|_| {})
+        self.add_inputs(vec![ArchiveInput::Reader(name.as_ref(), Box::new(reader))], &|_| {})
     }
 
-    fn add_inputs(
-        &mut self,
-        names: &[&Path],
-        inputs: Vec<ArchiveInput<'_>>,
-        progress: &(dyn Fn(CompileProgress) + Sync),
-    ) -> Result<()> {
-        let batch = ArchiveIngest::new(self.options, &self.store, names, inputs, progress).run()?;
+    fn add_inputs(&mut self, inputs: Vec<ArchiveInput<'_>>, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
+        let batch = ArchiveIngest::new(self.options, &self.store, inputs, progress).run()?;
         self.tally.merge(batch.tally);
         append(&mut self.fetches, batch.fetches);
         Ok(())
@@ -215,8 +206,8 @@ impl Compiler {
     /// Adds the response to one request; `url` is the URL that was requested, such as
     /// `https://e.example/robots.txt`. A redirect is followed if its target is added too.
     ///
-    /// The call runs on one thread. An archive in memory ([`add_reader`](Self::add_reader)) is parsed on
-    /// all cores.
+    /// The call runs on one thread. An archive in memory ([`add_reader`](Self::add_reader)) is
+    /// parsed on all cores.
     ///
     /// ```
     /// use robosieve::compile::HttpResponse;

@@ -1,6 +1,7 @@
 //! The answer to a request for a robots.txt, as a crawler hands it to the compiler.
 
-/// An HTTP response to a request for a robots.txt, for [`Compiler::add_response`](crate::Compiler::add_response).
+/// An HTTP response to a request for a robots.txt, for
+/// [`Compiler::add_response`](crate::Compiler::add_response).
 ///
 /// ```
 /// use robosieve::compile::HttpResponse;

@@ -42,11 +42,6 @@ impl<'p> PreviousAnswer<'p> {
         Self { entry, hops }
     }
 
-    /// The answer of the URL to which the entry's robots.txt redirected.
-    pub(crate) fn of_source(entry: OriginEntry<'p>) -> Self {
-        Self { entry, hops: 0 }
-    }
-
     /// Whether the URL itself failed, so that its last good copy counts.
     pub(crate) fn is_failure(&self) -> bool {
         self.hops == 0 && matches!(self.class(), OutcomeClass::ServerError | OutcomeClass::Unreachable)

@@ -77,6 +77,7 @@ impl<'f> PreviousUrls<'f> {
             return Ok(Some(PreviousAnswer::of_origin(entry)));
         }
         let row = self.by_source.get(url);
-        row.map(|&row| self.previous.origin(row).map(PreviousAnswer::of_source)).transpose()
+        // It is the URL that answered, so no redirect is left.
+        row.map(|&row| Ok(PreviousAnswer { entry: self.previous.origin(row)?, hops: 0 })).transpose()
     }
 }

@@ -1,4 +1,4 @@
-//! The captures that one thread has ingested.
+//! A batch: the captures and counts of one thread.
 
 use super::fetch::{BodyFlags, Fetch, FetchAnswer};
 use super::file_store::FileStore;
@@ -28,7 +28,7 @@ impl IngestOptions {
     }
 }
 
-/// Captures, with the counts of what was read; files go to the shared store.
+/// Captures and counts; files go to the shared store.
 pub(crate) struct CaptureBatch<'c> {
     options: IngestOptions,
     store: &'c FileStore,
@@ -91,7 +91,6 @@ impl<'c> CaptureBatch<'c> {
         Ok(FetchAnswer::Rules(file, flags))
     }
 
-    /// Joins two batches.
     pub(super) fn merge(mut self, other: Self) -> Self {
         append(&mut self.fetches, other.fetches);
         self.tally.merge(other.tally);

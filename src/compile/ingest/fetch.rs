@@ -1,4 +1,4 @@
-//! Captures reduced to what outcomes depend on: keyed by canonical URL, sorted, newest first.
+//! Captures reduced to the data that decides outcomes: sorted by canonical URL, newest first.
 
 use super::file_store::InternedFile;
 use super::url_key::UrlKey;
@@ -89,7 +89,7 @@ pub(crate) enum AnswerRank {
 }
 
 impl Fetch {
-    /// The first sort key of captures of the same second: rank, status, `max-age`.
+    /// The first sort key of captures of the same second.
     pub(crate) fn rank(&self) -> (AnswerRank, u16, Option<u32>) {
         let rank = match &self.answer {
             FetchAnswer::Rules(..) => AnswerRank::Rules,
@@ -137,7 +137,6 @@ impl Fetches {
         Self(fetches)
     }
 
-    /// The number of captures.
     pub(crate) fn len(&self) -> u64 {
         self.0.len() as u64
     }

@@ -35,8 +35,7 @@ pub struct CompileProgress {
 pub(crate) struct ArchiveIngest<'c> {
     options: IngestOptions,
     store: &'c FileStore,
-    /// The names of the inputs, for errors.
-    names: &'c [&'c Path],
+    input_count: usize,
     progress: &'c (dyn Fn(CompileProgress) + Sync),
     /// The inputs that no reader has opened yet.
     inputs: Mutex<Enumerate<std::vec::IntoIter<ArchiveInput<'c>>>>,
@@ -48,29 +47,28 @@ pub(crate) struct ArchiveIngest<'c> {
 }
 
 /// Entries of one input, which the parser pool opens.
-struct Parcel {
-    /// The number of the input.
-    input: usize,
+struct EntryChunk<'c> {
+    /// The name of the input, for errors.
+    name: &'c Path,
     entries: Vec<ArchiveEntry>,
 }
 
-/// A parcel of entries is sent when it reaches one of these.
-const PARCEL_ENTRIES: usize = 256;
-const PARCEL_BYTES: usize = 1 << 20;
+/// A chunk is sent when it reaches one of these.
+const CHUNK_ENTRIES: usize = 256;
+const CHUNK_BYTES: usize = 1 << 20;
 
 impl<'c> ArchiveIngest<'c> {
     pub(crate) fn new(
         options: IngestOptions,
         store: &'c FileStore,
-        names: &'c [&'c Path],
         inputs: Vec<ArchiveInput<'c>>,
         progress: &'c (dyn Fn(CompileProgress) + Sync),
     ) -> Self {
         Self {
             options,
             store,
-            names,
             progress,
+            input_count: inputs.len(),
             inputs: Mutex::new(inputs.into_iter().enumerate()),
             inputs_done: AtomicUsize::new(0),
             entries: AtomicU64::new(0),
@@ -85,7 +83,7 @@ impl<'c> ArchiveIngest<'c> {
     /// The failure of the first input that fails, in the order of the inputs.
     pub(crate) fn run(self) -> Result<CaptureBatch<'c>> {
         let threads = threads::workers();
-        let wanted = (threads / 2).clamp(1, self.names.len().max(1));
+        let wanted = (threads / 2).clamp(1, self.input_count.max(1));
         let (sender, receiver) = crossbeam_channel::bounded(threads * 4 + 2);
         let batch = std::thread::scope(|scope| {
             let readers = self.start_readers(scope, wanted, sender)?;
@@ -99,7 +97,7 @@ impl<'c> ArchiveIngest<'c> {
             return Err(err);
         }
         let mut batch = batch?;
-        batch.tally.report.inputs = self.names.len() as u64;
+        batch.tally.report.inputs = self.input_count as u64;
         batch.tally.report.bytes_in = self.context.bytes.into_inner();
         batch.tally.report.damaged += self.context.damaged.into_inner();
         Ok(batch)
@@ -111,7 +109,7 @@ impl<'c> ArchiveIngest<'c> {
         &'s self,
         scope: &'s Scope<'s, '_>,
         readers: usize,
-        sender: Sender<Parcel>,
+        sender: Sender<EntryChunk<'c>>,
     ) -> Result<Vec<ScopedJoinHandle<'s, ()>>> {
         let mut started = Vec::new();
         for _ in 0..readers {
@@ -126,10 +124,10 @@ impl<'c> ArchiveIngest<'c> {
     }
 
     /// Reads inputs until none is left. A failure drops the inputs that no reader has opened.
-    fn read_inputs(&self, sender: &Sender<Parcel>) {
+    fn read_inputs(&self, sender: &Sender<EntryChunk<'c>>) {
         loop {
             let Some((number, input)) = lock(&self.inputs).next() else { return };
-            if let Err(err) = self.read_input(number, input, sender) {
+            if let Err(err) = self.read_input(input, sender) {
                 lock(&self.failures).insert(number, err);
                 lock(&self.inputs).by_ref().for_each(drop);
             }
@@ -137,35 +135,36 @@ impl<'c> ArchiveIngest<'c> {
         }
     }
 
-    /// Sends the entries of one input to the pool, in parcels.
-    fn read_input(&self, number: usize, input: ArchiveInput<'_>, sender: &Sender<Parcel>) -> Result<()> {
+    /// Sends the entries of one input to the pool, in chunks.
+    fn read_input(&self, input: ArchiveInput<'c>, sender: &Sender<EntryChunk<'c>>) -> Result<()> {
+        let (ArchiveInput::Path(name) | ArchiveInput::Reader(name, _)) = input;
         let mut reader = ArchiveReader::open(input, &self.context)?;
-        let (mut parcel, mut weight) = (Vec::new(), 0);
+        let (mut chunk, mut weight) = (Vec::new(), 0);
         while let Some(entry) = reader.next_entry()? {
             weight += entry.weight();
-            parcel.push(entry);
-            if parcel.len() < PARCEL_ENTRIES && weight < PARCEL_BYTES {
+            chunk.push(entry);
+            if chunk.len() < CHUNK_ENTRIES && weight < CHUNK_BYTES {
                 continue;
             }
             weight = 0;
             // Sending fails after an error of the pool, which the pool reports.
-            if sender.send(Parcel { input: number, entries: std::mem::take(&mut parcel) }).is_err() {
+            if sender.send(EntryChunk { name, entries: std::mem::take(&mut chunk) }).is_err() {
                 return Ok(());
             }
         }
-        let _ = sender.send(Parcel { input: number, entries: parcel });
+        let _ = sender.send(EntryChunk { name, entries: chunk });
         Ok(())
     }
 
-    /// Parses the parcels of the readers on all threads of the pool, with one batch per thread.
-    fn parse_all(&self, receiver: Receiver<Parcel>) -> Result<CaptureBatch<'c>> {
+    /// Parses the chunks of the readers on all threads of the pool, with one batch per thread.
+    fn parse_all(&self, receiver: Receiver<EntryChunk<'c>>) -> Result<CaptureBatch<'c>> {
         let new = || CaptureBatch::new(self.options, self.store);
         let batch = receiver
             .into_iter()
             .par_bridge()
             .try_fold(
                 || None,
-                |batch: Option<CaptureBatch<'c>>, parcel| self.parse(batch.map_or_else(new, Ok)?, parcel).map(Some),
+                |batch: Option<CaptureBatch<'c>>, chunk| self.parse(batch.map_or_else(new, Ok)?, chunk).map(Some),
             )
             .try_reduce(
                 || None,
@@ -178,10 +177,10 @@ impl<'c> ArchiveIngest<'c> {
     }
 
     /// Adds the entries of an input to a batch.
-    fn parse(&self, mut batch: CaptureBatch<'c>, parcel: Parcel) -> Result<CaptureBatch<'c>> {
-        let count = parcel.entries.len() as u64;
-        for entry in parcel.entries {
-            batch.add_entry(entry).map_err(|err| err.at(self.names[parcel.input]))?;
+    fn parse(&self, mut batch: CaptureBatch<'c>, chunk: EntryChunk<'c>) -> Result<CaptureBatch<'c>> {
+        let count = chunk.entries.len() as u64;
+        for entry in chunk.entries {
+            batch.add_entry(entry).map_err(|err| err.at(chunk.name))?;
         }
         (self.progress)(CompileProgress {
             entries: self.entries.fetch_add(count, Ordering::Relaxed) + count,

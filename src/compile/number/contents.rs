@@ -1,11 +1,10 @@
 //! The numbered contents of a compiled snapshot, as its writer reads them.
 
-use super::numbering::{AssignedNumbers, NameRef, NumberAssigner, RulesRef};
-use super::origins::MergedOrigins;
-use super::previous_files::{FileView, PreviousFiles};
+use super::numbering::{AssignedNumbers, NumberAssigner};
+use super::origins::{MergedOrigins, PreviousFiles};
 use crate::compile::incremental::previous::PreviousRules;
 use crate::compile::ingest::file_store::{NamedRules, RulesContent};
-use crate::compile::resolve::resolved_origin::FileRef;
+use crate::compile::resolve::resolved_origin::{ContentRef, FileRef, FileView};
 use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::contents::{FileContents, NamedContents, OriginContents, RuleSetContents, SnapshotContents};
@@ -62,7 +61,7 @@ impl SnapshotContents for NumberedContents {
     }
 
     fn tokens(&self) -> Vec<&[u8]> {
-        self.numbers.names.iter().map(NameRef::text).collect()
+        self.numbers.names.iter().map(|name| &*name.text).collect()
     }
 
     fn rule_set_count(&self) -> usize {
@@ -71,11 +70,11 @@ impl SnapshotContents for NumberedContents {
 
     fn rule_set(&self, number: usize) -> Result<RuleSetContents<'_>> {
         let parts: Result<Vec<u32>> = match &self.numbers.sets[number] {
-            RulesRef::New(rules) => match &rules.content {
+            ContentRef::New(rules) => match &rules.content {
                 RulesContent::Set(encoded) => return encoded.set().map(RuleSetContents::Set),
                 RulesContent::Union(parts) => parts.iter().map(|part| self.numbers.of_rules(part)).collect(),
             },
-            RulesRef::Previous(place) => match self.previous.snapshot()?.rules(*place)? {
+            ContentRef::Previous(place) => match self.previous.snapshot()?.rules(*place)? {
                 PreviousRules::Set(set) => return Ok(RuleSetContents::Set(set)),
                 PreviousRules::Union(parts) => parts.iter().map(|&part| self.numbers.previous.set(part)).collect(),
             },

@@ -7,4 +7,3 @@
 pub(super) mod contents;
 mod numbering;
 pub(super) mod origins;
-pub(super) mod previous_files;

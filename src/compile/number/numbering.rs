@@ -1,40 +1,13 @@
 //! Assigns numbers by first use to files and rule sets, and by sort order to names.
 
-use super::previous_files::{FileView, PreviousFiles};
+use super::origins::PreviousFiles;
 use crate::compile::incremental::previous::{PreviousRules, PreviousSnapshot, damaged};
-use crate::compile::ingest::file_store::{InternedFile, InternedName, InternedRules, RulesContent};
-use crate::compile::resolve::resolved_origin::FileRef;
+use crate::compile::ingest::file_store::{InternedFile, InternedName, InternedRules, LateNumber, RulesContent};
+use crate::compile::resolve::resolved_origin::{ContentRef, FileRef, FileView};
 use crate::error::{Error, Result};
 use crate::snapshot::format::{FileRow, NAMED_LEN, NONE, Section};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Rules of the new snapshot.
-#[derive(Debug)]
-pub(super) enum RulesRef {
-    /// Rules of the captures.
-    New(Arc<InternedRules>),
-    /// A place of the previous snapshot.
-    Previous(u32),
-}
-
-/// An agent name of the new snapshot.
-#[derive(Clone, Debug)]
-pub(super) enum NameRef {
-    /// A name in files of the captures.
-    New(Arc<InternedName>),
-    /// A name in inherited files only.
-    Previous(Box<[u8]>),
-}
-
-impl NameRef {
-    pub(super) fn text(&self) -> &[u8] {
-        match self {
-            Self::New(name) => &name.text,
-            Self::Previous(text) => text,
-        }
-    }
-}
 
 /// The new numbers of the parts of the previous snapshot.
 #[derive(Debug, Default)]
@@ -62,9 +35,9 @@ impl PreviousNumbers {
 #[derive(Debug, Default)]
 pub(super) struct AssignedNumbers {
     pub files: Vec<FileRef>,
-    pub sets: Vec<RulesRef>,
+    pub sets: Vec<ContentRef<Arc<InternedRules>>>,
     /// Sorted.
-    pub names: Vec<NameRef>,
+    pub names: Vec<Arc<InternedName>>,
     pub previous: PreviousNumbers,
     /// The rule sets of all files, equal ones included.
     pub rule_sets_before: u64,
@@ -134,7 +107,7 @@ impl<'a> NumberAssigner<'a> {
             if name.number.assigned().is_none() {
                 // Marks the name as used; `finish` assigns its number.
                 name.number.set(0);
-                self.numbers.names.push(NameRef::New(name.clone()));
+                self.numbers.names.push(name.clone());
             }
         }
         Ok(())
@@ -153,7 +126,7 @@ impl<'a> NumberAssigner<'a> {
             RulesContent::Union(parts) => parts.iter().try_for_each(|part| self.add_new_rules(part))?,
         }
         rules.number.set(self.numbers.sets.len() as u32);
-        self.numbers.sets.push(RulesRef::New(rules.clone()));
+        self.numbers.sets.push(ContentRef::New(rules.clone()));
         Ok(())
     }
 
@@ -198,32 +171,28 @@ impl<'a> NumberAssigner<'a> {
         }
         self.inherited.check(previous)?;
         self.numbers.previous.sets.insert(place, self.numbers.sets.len() as u32);
-        self.numbers.sets.push(RulesRef::Previous(place));
+        self.numbers.sets.push(ContentRef::Previous(place));
         Ok(())
     }
 
     /// All numbers; names are sorted and numbered here.
     pub(super) fn finish(mut self) -> Result<AssignedNumbers> {
         let names = &mut self.numbers.names;
-        names.sort_unstable_by(|a, b| a.text().cmp(b.text()));
+        names.sort_unstable_by(|a, b| a.text.cmp(&b.text));
         let (new, mut inherited) = (names.len(), Vec::new());
         for token in (0..).zip(&self.is_named).filter(|(_, is_named)| **is_named).map(|(token, _)| token) {
             let name = self.previous.snapshot()?.token(token)?;
-            if names[..new].binary_search_by(|other| other.text().cmp(name)).is_err() {
-                names.push(NameRef::Previous(name.into()));
+            if names[..new].binary_search_by(|other| (*other.text).cmp(name)).is_err() {
+                names.push(Arc::new(InternedName { text: name.into(), number: LateNumber::default() }));
             }
             inherited.push((token, name));
         }
-        names.sort_unstable_by(|a, b| a.text().cmp(b.text()));
-        names.dedup_by(|a, b| a.text() == b.text());
-        for (name, number) in names.iter().zip(0..) {
-            if let NameRef::New(name) = name {
-                name.number.set(number);
-            }
-        }
+        names.sort_unstable_by(|a, b| a.text.cmp(&b.text));
+        names.dedup_by(|a, b| a.text == b.text);
+        names.iter().zip(0..).for_each(|(name, number)| name.number.set(number));
         self.numbers.previous.tokens = vec![NONE; self.is_named.len()];
         for (token, name) in inherited {
-            let number = names.binary_search_by(|other| other.text().cmp(name));
+            let number = names.binary_search_by(|other| (*other.text).cmp(name));
             self.numbers.previous.tokens[token as usize] = number.map_or(NONE, |number| number as u32);
         }
         Ok(self.numbers)

@@ -1,10 +1,36 @@
 //! The origins of the new snapshot: a merge of resolved origins with rows of the previous snapshot.
 
-use super::previous_files::{FileView, PreviousFiles};
 use crate::compile::incremental::previous::{PreviousSnapshot, damaged};
-use crate::compile::resolve::resolved_origin::ResolvedOrigin;
+use crate::compile::ingest::file_store::InternedFile;
+use crate::compile::resolve::resolved_origin::{FileRef, FileView, ResolvedOrigin};
 use crate::error::{Error, Result};
 use crate::snapshot::Outcome;
+use std::sync::Arc;
+
+/// The previous snapshot, if there is one.
+#[derive(Debug, Default)]
+pub(crate) struct PreviousFiles {
+    pub snapshot: Option<PreviousSnapshot>,
+    /// By row, its files compiled again, if its rule sets cannot be copied; else empty.
+    pub recompiled: Vec<Arc<InternedFile>>,
+}
+
+impl PreviousFiles {
+    /// The file to store: the row of the previous snapshot if that can be copied, else the new
+    /// file.
+    pub(super) fn stored<'a>(&'a self, file: FileView<'a>) -> FileView<'a> {
+        match file {
+            FileView::New(new) => new.previous_row.assigned().map_or(file, FileView::Previous),
+            FileView::Previous(row) => self.recompiled.get(row as usize).map_or(file, FileView::New),
+        }
+    }
+
+    /// # Errors
+    /// If there is none.
+    pub(super) fn snapshot(&self) -> Result<&PreviousSnapshot> {
+        self.snapshot.as_ref().ok_or_else(|| damaged(Error::corrupt("there is none")))
+    }
+}
 
 /// All origins, sorted by key. Inherited ones are kept as row numbers.
 #[derive(Debug)]
@@ -52,7 +78,17 @@ impl MergedOrigins {
 
     pub(super) fn get<'a>(&'a self, i: usize, previous: &'a PreviousFiles) -> Result<OriginView<'a>> {
         match self.order.as_ref().map_or(OriginSlot::Resolved(i as u32), |order| order[i]) {
-            OriginSlot::Resolved(i) => Ok(resolved_origin(&self.resolved[i as usize])),
+            OriginSlot::Resolved(i) => {
+                let origin = &self.resolved[i as usize];
+                Ok(OriginView {
+                    key: &origin.key,
+                    outcome: origin.outcome.clone(),
+                    file: origin.file.as_ref().map(FileRef::view),
+                    last_good: origin.last_good.as_ref().map(FileRef::view),
+                    source: origin.source.as_deref(),
+                    detail: origin.detail.as_deref(),
+                })
+            }
             OriginSlot::Inherited(row) => {
                 let entry = previous.snapshot()?.origin(row)?;
                 let (source, detail) = entry.strings();
@@ -66,17 +102,6 @@ impl MergedOrigins {
                 })
             }
         }
-    }
-}
-
-fn resolved_origin(origin: &ResolvedOrigin) -> OriginView<'_> {
-    OriginView {
-        key: &origin.key,
-        outcome: origin.outcome.clone(),
-        file: origin.file.as_ref().map(FileView::from),
-        last_good: origin.last_good.as_ref().map(FileView::from),
-        source: origin.source.as_deref(),
-        detail: origin.detail.as_deref(),
     }
 }
 
@@ -95,10 +120,8 @@ fn merge(resolved: &[ResolvedOrigin], previous: &PreviousSnapshot) -> Result<Vec
         while let Some((_, i)) = new.next_if(|(other, _)| *other < key) {
             order.push(OriginSlot::Resolved(i));
         }
-        match new.next_if(|(other, _)| *other == key) {
-            Some((_, i)) => order.push(OriginSlot::Resolved(i)),
-            None => order.push(OriginSlot::Inherited(row)),
-        }
+        let same = new.next_if(|(other, _)| *other == key);
+        order.push(same.map_or(OriginSlot::Inherited(row), |(_, i)| OriginSlot::Resolved(i)));
     }
     order.extend(new.map(|(_, i)| OriginSlot::Resolved(i)));
     Ok(order)

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::snapshot::OutcomeClass;
 use std::cmp::Ordering;
 
-/// The events of a URL.
 pub(super) struct UrlHistory<'f> {
     events: Vec<UrlEvent<'f>>,
     /// The ends of the runs of failures around each event; empty if no event is a failure.
@@ -29,7 +28,6 @@ struct RunEnds {
     unreachable: u32,
 }
 
-/// One event of a URL.
 #[derive(Clone)]
 pub(super) struct UrlEvent<'f> {
     /// In seconds since 1970; `None`, older than any time, if the archive has none.
@@ -73,7 +71,7 @@ impl<'f> UrlEvent<'f> {
     /// "unavailable" (§2.3.1.3).
     fn is_unreachable(&self) -> bool {
         match &self.kind {
-            EventKind::Capture(fetch) => fetch.is_failure() && fetch.status != TOO_MANY_REQUESTS,
+            EventKind::Capture(fetch) => fetch.is_failure() && fetch.status != 429,
             EventKind::Previous(answer) => answer.is_unreachable(),
             EventKind::FirstUnreachable => true,
             EventKind::FirstFailure { unreachable } => *unreachable,
@@ -96,8 +94,6 @@ impl<'f> UrlEvent<'f> {
     }
 }
 
-const TOO_MANY_REQUESTS: u16 = 429;
-
 impl<'f> UrlHistory<'f> {
     /// The history of a URL with these captures, newest first.
     pub(super) fn new(url: &[u8], captures: &'f [Fetch], previous_urls: Option<&PreviousUrls<'f>>) -> Result<Self> {
@@ -117,12 +113,11 @@ impl<'f> UrlHistory<'f> {
         Ok(Self { events, run_ends })
     }
 
-    /// All events.
     pub(super) fn all(&self) -> EventsSince<'_, 'f> {
         EventsSince { history: self, start: 0 }
     }
 
-    /// The events up to the time `until`, if it is given.
+    /// The events up to the time `until`; all without it.
     pub(super) fn until(&self, until: Option<i64>) -> EventsSince<'_, 'f> {
         let start = until.map_or(0, |until| self.events.partition_point(|event| event.time > Some(until)));
         EventsSince { history: self, start }
@@ -137,7 +132,6 @@ pub(super) struct EventsSince<'h, 'f> {
 }
 
 impl<'h, 'f> EventsSince<'h, 'f> {
-    /// The newest.
     pub(super) fn first(&self) -> Option<&'h UrlEvent<'f>> {
         self.history.events.get(self.start)
     }

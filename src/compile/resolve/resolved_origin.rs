@@ -18,13 +18,25 @@ pub(crate) struct ResolvedOrigin {
     pub by_capture: bool,
 }
 
-/// A robots.txt.
-#[derive(Clone, Debug)]
-pub(crate) enum FileRef {
-    /// A file of the captures.
-    New(Arc<InternedFile>),
-    /// A row of the previous snapshot.
+/// A robots.txt, or the rules of an agent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ContentRef<T> {
+    /// Content of the captures.
+    New(T),
+    /// A row or a place of the previous snapshot.
     Previous(u32),
+}
+
+pub(crate) type FileRef = ContentRef<Arc<InternedFile>>;
+pub(crate) type FileView<'a> = ContentRef<&'a Arc<InternedFile>>;
+
+impl FileRef {
+    pub(crate) fn view(&self) -> FileView<'_> {
+        match self {
+            Self::New(file) => ContentRef::New(file),
+            Self::Previous(row) => ContentRef::Previous(*row),
+        }
+    }
 }
 
 impl ResolvedOrigin {

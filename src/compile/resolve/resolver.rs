@@ -1,8 +1,8 @@
 //! The redirect resolver: decides each origin's outcome from the histories of the URLs on its
 //! chain.
 //!
-//! The newest event decides. A redirect goes on to the history of its target. A failure looks back
-//! for the last good copy, at the target of an older redirect too.
+//! The newest event decides. A redirect continues with the history of its target. After a failure,
+//! older events are searched for the last good copy, at the target of an older redirect too.
 
 use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
 use super::resolved_origin::{FileRef, ResolvedOrigin};
@@ -32,7 +32,7 @@ pub(crate) struct ResolvedOrigins {
 /// Resolves all origins that captures may change.
 pub(crate) fn resolve_all(fetches: &Fetches, previous_urls: Option<&PreviousUrls<'_>>) -> Result<ResolvedOrigins> {
     let resolver = Resolver { fetches, previous_urls, histories: RwLock::default() };
-    // Collecting results would hold all origins twice for a moment, so an error is kept aside.
+    // Collecting results would hold all origins twice for a moment, so an error is stored separately.
     let failure = OnceLock::new();
     let resolve = |key, url, captures| {
         resolver.resolve(key, url, captures).unwrap_or_else(|err| {
@@ -81,10 +81,18 @@ impl<'f> RedirectChain<'f> {
         self.visited.contains(&url)
     }
 
-    /// Goes on to a URL, `hops` redirects away.
+    /// Moves to a URL, `hops` redirects away.
     fn push(&mut self, url: &'f [u8], hops: u8) {
         self.visited.push(url);
         self.hops += hops;
+    }
+
+    /// An outcome of the current URL, without files.
+    fn outcome(&self, class: OutcomeClass, status: u16, fetched: Option<i64>, max_age: Option<u32>) -> ResolvedOrigin {
+        let mut resolved = ResolvedOrigin::new(class, status);
+        resolved.outcome = Outcome { hops: self.hops, fetched, max_age, ..resolved.outcome };
+        resolved.source = self.source().map(Box::from);
+        resolved
     }
 
     /// The current URL, if redirects led to it.
@@ -140,7 +148,7 @@ impl<'f> Resolver<'f> {
             EventKind::Previous(answer) => self.previous_outcome(answer, events, chain),
             EventKind::LastGood(row) if event.confirmed => {
                 let file = Some(FileRef::Previous(*row));
-                Ok(ResolvedOrigin { file, ..answered(event, OutcomeClass::Rules, OK, chain) })
+                Ok(ResolvedOrigin { file, ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.max_age) })
             }
             // These are never the newest event.
             EventKind::FirstFailure { .. } | EventKind::FirstUnreachable | EventKind::LastGood(_) => {
@@ -157,7 +165,7 @@ impl<'f> Resolver<'f> {
         events: EventsSince<'_, 'f>,
         chain: &mut RedirectChain<'f>,
     ) -> Result<ResolvedOrigin> {
-        let answered = |class| answered(event, class, fetch.status, chain);
+        let answered = |class| chain.outcome(class, fetch.status, event.time, event.max_age);
         let unreachable = |cause: &str| ResolvedOrigin {
             detail: Some(cause.as_bytes().into()),
             ..answered(OutcomeClass::Unreachable)
@@ -188,7 +196,7 @@ impl<'f> Resolver<'f> {
     ) -> Result<ResolvedOrigin> {
         let unresolved = |why: &str, chain: &RedirectChain<'_>| ResolvedOrigin {
             detail: Some(why.as_bytes().into()),
-            ..answered(event, OutcomeClass::Unresolved, status, chain)
+            ..chain.outcome(OutcomeClass::Unresolved, status, event.time, event.max_age)
         };
         let Some(target) = target.map(UrlKey::text) else { return Ok(unresolved(NO_LOCATION, chain)) };
         if chain.has_visited(target) {
@@ -227,7 +235,9 @@ impl<'f> Resolver<'f> {
     ) -> Result<ResolvedOrigin> {
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
-            return Ok(too_many_redirects(answer, chain));
+            let Outcome { status, fetched, max_age, .. } = *answer.entry.outcome();
+            let resolved = chain.outcome(OutcomeClass::Unresolved, status, fetched, max_age);
+            return Ok(ResolvedOrigin { detail: Some(TOO_MANY.as_bytes().into()), ..resolved });
         }
         if let Some((url, further)) = self.recaptured_target(answer)
             && chain.hops.saturating_add(further) <= MAX_HOPS
@@ -289,28 +299,6 @@ impl<'f> Resolver<'f> {
         };
         Ok(resolved)
     }
-}
-
-/// The outcome of an event at the end of the chain.
-fn answered(event: &UrlEvent<'_>, class: OutcomeClass, status: u16, chain: &RedirectChain<'_>) -> ResolvedOrigin {
-    let mut resolved = ResolvedOrigin::new(class, status);
-    resolved.outcome.hops = chain.hops;
-    resolved.outcome.fetched = event.time;
-    resolved.outcome.max_age = event.max_age;
-    resolved.source = chain.source().map(Box::from);
-    resolved
-}
-
-/// The outcome of a chain that is too long with the redirects of the previous snapshot.
-fn too_many_redirects(answer: &PreviousAnswer<'_>, chain: &RedirectChain<'_>) -> ResolvedOrigin {
-    let outcome = answer.entry.outcome();
-    let mut resolved = ResolvedOrigin::new(OutcomeClass::Unresolved, outcome.status);
-    resolved.outcome.hops = chain.hops;
-    resolved.outcome.fetched = outcome.fetched;
-    resolved.outcome.max_age = outcome.max_age;
-    resolved.source = chain.source().map(Box::from);
-    resolved.detail = Some(TOO_MANY.as_bytes().into());
-    resolved
 }
 
 /// The outcome of the previous snapshot, unchanged.
