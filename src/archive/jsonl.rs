@@ -108,8 +108,6 @@ fn body_like_key(line: &[u8]) -> Option<String> {
 }
 
 impl JsonlObject {
-    /// The answer.
-    ///
     /// # Errors
     /// A field that is not of the documented form. A failed fetch is an `Ok` with its cause.
     fn answer(&mut self) -> Result<CaptureAnswer, String> {
@@ -221,7 +219,6 @@ fn message_with_column(err: &serde_json::Error) -> String {
     }
 }
 
-/// Parses a line.
 fn parse(line: &[u8]) -> Result<Capture, String> {
     let mut object: JsonlObject = serde_json::from_slice(line).map_err(|err| message_with_column(&err))?;
     let time = object.fetched_at.as_ref().map(time_of).transpose()?;
@@ -235,7 +232,6 @@ impl JsonlLine {
         Error::damaged(self.offset, format!("line {}: {what}", self.number), skippable)
     }
 
-    /// The capture in the line.
     pub(super) fn capture(&self) -> Result<Capture> {
         parse(without_mark(&self.text)).map_err(|what| self.damaged(what, true))
     }

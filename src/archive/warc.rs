@@ -165,22 +165,19 @@ impl<'r> WarcReader<'r> {
             }
             if start == 0 {
                 // Blank lines end the previous record; any other line must begin one.
-                if is_blank || (self.resyncing && !line.starts_with(b"WARC/")) {
+                let begins_record = line.starts_with(b"WARC/");
+                if is_blank || (self.resyncing && !begins_record) {
                     self.head.clear();
                     continue;
                 }
-                let misplaced = !line.starts_with(b"WARC/");
                 self.start = self.input.offset() - if self.input.is_gzip() { 0 } else { n as u64 };
-                if misplaced {
+                if !begins_record {
                     return Err(self.damaged(MISPLACED));
                 }
-                continue;
-            }
-            if is_blank {
+            } else if is_blank {
                 self.resyncing = false;
                 return Ok(true);
-            }
-            if self.head.len() as u64 > MAX_HEADER {
+            } else if self.head.len() as u64 > MAX_HEADER {
                 return Err(self.damaged("a WARC header without end"));
             }
         }

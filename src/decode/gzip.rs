@@ -15,7 +15,7 @@ const READ_SIZE: u64 = 1 << 17;
 /// Reads the members one after the other and checks the length and the CRC of each (RFC 1952). A
 /// short member is inflated in one call; a long or damaged one is inflated as a stream.
 ///
-/// The multi-member reader of `flate2` gives neither the offset of a damaged member nor a way to
+/// The multi-member reader of `flate2` reports neither the offset of a damaged member nor a way to
 /// continue after it.
 pub(crate) struct GzipReader<R> {
     input: R,
@@ -104,29 +104,23 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
-    /// Reads a member's header.
-    fn header(&mut self) -> io::Result<()> {
+    /// Moves to the next member and skips its header.
+    fn next_member(&mut self) -> io::Result<()> {
+        if !self.skip_padding()? {
+            self.state = MemberState::Done;
+            return Ok(());
+        }
         loop {
             if let Some(len) = header_len(&self.buf[self.at..]).map_err(|what| self.damaged(what))? {
                 self.at += len;
+                self.state = MemberState::Start;
                 return Ok(());
             }
             self.fill_member()?;
         }
     }
 
-    /// Moves to the next member and skips its header.
-    fn next_member(&mut self) -> io::Result<()> {
-        self.state = if self.skip_padding()? {
-            self.header()?;
-            MemberState::Start
-        } else {
-            MemberState::Done
-        };
-        Ok(())
-    }
-
-    /// Inflates a whole member in one call and gives its length, if its end is near and `out` has
+    /// Inflates a whole member in one call and returns its length, if its end is near and `out` has
     /// room for all of it.
     fn inflate_whole(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
         let Some(end) = self.near_end()? else { return Ok(None) };
@@ -156,28 +150,24 @@ impl<R: Read> GzipReader<R> {
         }
     }
 
-    /// Inflates a piece of a member as a stream.
+    /// Inflates a piece of a member as a stream. The piece may be empty.
     fn inflate_piece(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if self.at == self.buf.len() {
-                self.fill_member()?;
-            }
-            let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
-            let status = self
-                .inflate
-                .decompress(&self.buf[self.at..], out, FlushDecompress::None)
-                .map_err(|err| self.damaged(&err.to_string()))?;
-            self.at += (self.inflate.total_in() - before_in) as usize;
-            let n = (self.inflate.total_out() - before_out) as usize;
-            self.crc.update(&out[..n]);
-            if status == Status::StreamEnd {
-                self.check_trailer()?;
-                self.state = MemberState::Header;
-            }
-            if n > 0 || status == Status::StreamEnd {
-                return Ok(n);
-            }
+        if self.at == self.buf.len() {
+            self.fill_member()?;
         }
+        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+        let status = self
+            .inflate
+            .decompress(&self.buf[self.at..], out, FlushDecompress::None)
+            .map_err(|err| self.damaged(&err.to_string()))?;
+        self.at += (self.inflate.total_in() - before_in) as usize;
+        let n = (self.inflate.total_out() - before_out) as usize;
+        self.crc.update(&out[..n]);
+        if status == Status::StreamEnd {
+            self.check_trailer()?;
+            self.state = MemberState::Header;
+        }
+        Ok(n)
     }
 
     /// Checks the trailer of a member that was inflated as a stream.
@@ -223,28 +213,28 @@ impl<R: Read> Read for GzipReader<R> {
             return Ok(0);
         }
         loop {
-            match self.state {
-                MemberState::Header => self.next_member()?,
+            let n = match self.state {
+                MemberState::Header => {
+                    self.next_member()?;
+                    0
+                }
                 MemberState::Start => match self.inflate_whole(out)? {
                     Some(n) => {
                         self.state = MemberState::Header;
-                        if n > 0 {
-                            return Ok(n);
-                        }
+                        n
                     }
                     None => {
                         self.inflate.reset(false);
                         self.crc.reset();
                         self.state = MemberState::Body;
+                        0
                     }
                 },
-                MemberState::Body => {
-                    let n = self.inflate_piece(out)?;
-                    if n > 0 {
-                        return Ok(n);
-                    }
-                }
+                MemberState::Body => self.inflate_piece(out)?,
                 MemberState::Done => return Ok(0),
+            };
+            if n > 0 {
+                return Ok(n);
             }
         }
     }

@@ -45,11 +45,6 @@ fn optional_fields_end(bytes: &[u8], flags: u8) -> Option<usize> {
     Some(if flags & 2 != 0 { at + 2 } else { at })
 }
 
-/// The length of the text, from the trailer of the member.
-fn claimed_len(member: &[u8]) -> Option<usize> {
-    member.last_chunk().map(|len| u32::from_le_bytes(*len) as usize)
-}
-
 /// Inflates whole members.
 pub(super) struct WholeMembers {
     inflate: Decompressor,
@@ -66,7 +61,7 @@ impl WholeMembers {
         self.magic.find(bytes)
     }
 
-    /// Inflates `member`, the bytes from the end of a header to the end of the trailer, and gives
+    /// Inflates `member`, the bytes from the end of a header to the end of the trailer, and returns
     /// the length of the text. `None` if `out` is too short or `member` is something else. Then the
     /// caller inflates it as a stream; `out` has arbitrary content.
     ///
@@ -76,8 +71,8 @@ impl WholeMembers {
     /// is right all the same.)
     pub(super) fn inflate(&mut self, member: &[u8], out: &mut [u8]) -> Option<usize> {
         let (stream, trailer) = member.split_last_chunk::<TRAILER_LEN>()?;
-        let [a, b, c, d, ..] = *trailer;
-        let out = out.get_mut(..claimed_len(member)?)?;
+        let [a, b, c, d, len @ ..] = *trailer;
+        let out = out.get_mut(..u32::from_le_bytes(len) as usize)?;
         let inflated = self.inflate.deflate_decompress(stream, out).ok()?;
         let is_whole = inflated == out.len() && crc32(out) == u32::from_le_bytes([a, b, c, d]);
         (is_whole && memmem::find(member, trailer) == Some(stream.len())).then_some(inflated)

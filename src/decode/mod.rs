@@ -199,11 +199,8 @@ impl<R: Read> Read for DecodedStream<R> {
             Self::Gzip(reader) => reader.read(buf),
             Self::Zstd { inner, offset } => {
                 let n = inner.read(buf).map_err(|err| {
-                    io::Error::other(Error::damaged(
-                        *offset,
-                        format!("zstd stream (byte counted after decoding): {err}"),
-                        false,
-                    ))
+                    let what = format!("zstd stream (byte counted after decoding): {err}");
+                    io::Error::other(Error::damaged(*offset, what, false))
                 })?;
                 *offset += n as u64;
                 Ok(n)

@@ -19,14 +19,10 @@ pub(crate) fn without_end(line: &[u8]) -> &[u8] {
 pub(super) enum UrlField {
     /// The whole line.
     Line,
-    Column {
-        number: usize,
-        delimiter: u8,
-    },
-    Csv {
-        number: usize,
-        delimiter: u8,
-    },
+    /// A column of unquoted text.
+    Column { number: usize, delimiter: u8 },
+    /// A column of CSV.
+    Csv { number: usize, delimiter: u8 },
     /// A key of the object that is the line.
     Json,
     /// A key of the object at the end of the line.

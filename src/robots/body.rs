@@ -1,7 +1,7 @@
 //! Properties of a robots.txt body that make a crawler misread it: too many bytes, or another file
 //! format.
 
-use crate::file_format::FileFormat;
+use crate::file_format::{FileFormat, without_mark};
 use crate::robots::line::MAX_BODY;
 
 /// Properties of a body: its size, the part that is ignored, and whether it is another format than
@@ -73,7 +73,7 @@ fn first_ignored(body: &[u8]) -> u32 {
 
 /// Whether the first character is a `<` that opens a tag, a comment or a declaration.
 fn is_html(body: &[u8]) -> bool {
-    let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start();
+    let text = without_mark(body).trim_ascii_start();
     matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'))
 }
 

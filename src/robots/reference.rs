@@ -185,10 +185,9 @@ fn units(text: &[u8]) -> Vec<Unit> {
     let mut units = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let hex = text.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok()).filter(|_| text[at] == b'%');
-        let escape = hex
-            .filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))
-            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        let hex = text[at..].strip_prefix(b"%").and_then(|rest| std::str::from_utf8(rest.get(..2)?).ok());
+        let hex = hex.filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()));
+        let escape = hex.and_then(|two| u8::from_str_radix(two, 16).ok());
         units.push(escape.map_or(Unit::Raw(text[at]), Unit::Escape));
         at += if escape.is_some() { 3 } else { 1 };
     }
