@@ -129,7 +129,8 @@ impl Compiler {
     /// let failed = br#"{"url": "https://a.example/robots.txt", "status": 503, "fetched_at": "2026-02-01T06:00:00Z"}"#;
     /// compiler.add_reader("failed", failed.as_slice())?;
     /// let new = Snapshot::new(compiler.finish()?.to_vec()?)?;
-    /// let entry = new.origin(&Origin::of(b"https://a.example/").expect("a URL"))?.expect("an origin");
+    /// let origin = Origin::of(b"https://a.example/").expect("a URL");
+    /// let entry = new.origin(&origin)?.expect("an origin");
     /// assert_eq!((entry.outcome().status, entry.has_last_good()), (503, true));
     /// # Ok::<(), robosieve::Error>(())
     /// ```
@@ -213,7 +214,8 @@ impl Compiler {
     /// use robosieve::compile::HttpResponse;
     /// use robosieve::Compiler;
     /// let mut compiler = Compiler::default();
-    /// compiler.add_response("https://a.example/robots.txt", HttpResponse::new(200).body(b"user-agent: *\ndisallow: /x"))?;
+    /// let found = HttpResponse::new(200).body(b"user-agent: *\ndisallow: /x");
+    /// compiler.add_response("https://a.example/robots.txt", found)?;
     /// compiler.add_response("https://b.example/robots.txt", HttpResponse::new(404))?;
     /// compiler.add_failure("https://c.example/robots.txt", "connection refused", None)?;
     /// assert_eq!(compiler.finish()?.report().counts.origins, 3);

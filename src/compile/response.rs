@@ -5,7 +5,8 @@
 ///
 /// ```
 /// use robosieve::compile::HttpResponse;
-/// let moved = HttpResponse::new(301).location(b"https://www.e.example/robots.txt").fetched_at(1_767_225_600);
+/// let target = b"https://www.e.example/robots.txt";
+/// let moved = HttpResponse::new(301).location(target).fetched_at(1_767_225_600);
 /// assert_eq!(moved.status, 301);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

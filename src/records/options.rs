@@ -52,7 +52,8 @@ impl From<&str> for Field {
 /// # let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
 /// let mut kept = Vec::new();
 /// let list = b"id,page\n1,e.example/a\n2,e.example/x\n".as_slice();
-/// let options = RecordOptions::default().field(Field::from("page")).default_scheme("https".to_owned());
+/// let options = RecordOptions::default().field(Field::from("page"));
+/// let options = options.default_scheme("https".to_owned());
 /// let outputs = Outputs { kept: Some(&mut kept), ..Outputs::default() };
 /// Filter::new(&judge).records(options).run(vec![Input::from_reader("list.csv", list)], outputs)?;
 /// assert_eq!(kept, b"id,page\n1,e.example/a\n");

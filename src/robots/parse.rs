@@ -13,7 +13,8 @@ use crate::robots::pattern::Pattern;
 ///
 /// ```
 /// use robosieve::{Profile, Robots};
-/// let robots = Robots::parse(b"User-agent: *\nDisallow: /private\nSitemap: https://e.example/s.xml", Profile::Google);
+/// let text = b"User-agent: *\nDisallow: /private\nSitemap: https://e.example/s.xml";
+/// let robots = Robots::parse(text, Profile::Google);
 /// assert_eq!(robots.groups()[0].rules()[0].line(), 2);
 /// assert_eq!(robots.other_fields()[0].name(), "sitemap");
 /// ```

@@ -25,8 +25,9 @@ pub struct Answer {
 /// ```
 /// use robosieve::robots::reference;
 /// use robosieve::{AgentMatch, Profile};
-/// let answer = reference::judge(
-///     b"user-agent: *\ndisallow: /x", &"FooBot".parse()?, AgentMatch::Extended, Profile::Google, b"http://e.example/x/y");
+/// let (robots, url) = (b"user-agent: *\ndisallow: /x", b"http://e.example/x/y");
+/// let agent = "FooBot".parse()?;
+/// let answer = reference::judge(robots, &agent, AgentMatch::Extended, Profile::Google, url);
 /// assert_eq!((answer.allowed, answer.line), (false, 2));
 /// # Ok::<(), robosieve::Error>(())
 /// ```

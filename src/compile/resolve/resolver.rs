@@ -32,7 +32,7 @@ pub(crate) struct ResolvedOrigins {
 /// Resolves all origins that captures may change.
 pub(crate) fn resolve_all(fetches: &Fetches, previous_urls: Option<&PreviousUrls<'_>>) -> Result<ResolvedOrigins> {
     let resolver = Resolver { fetches, previous_urls, histories: RwLock::default() };
-    // Collecting results would hold all origins twice for a moment, so an error is stored separately.
+    // Collecting results would hold all origins twice for a moment, so an error is stored apart.
     let failure = OnceLock::new();
     let resolve = |key, url, captures| {
         resolver.resolve(key, url, captures).unwrap_or_else(|err| {
