@@ -1,6 +1,6 @@
-//! Archived answers that are no empty robots.txt, although they look like one: a body under another
-//! JSON key, a `revisit` record, a redirect to a URL with many captures. An empty robots.txt would
-//! allow everything.
+//! Archived responses that look like an empty robots.txt but are not: a body under another JSON key,
+//! a `revisit` record, a redirect to a URL with many captures. An empty robots.txt would allow
+//! everything.
 
 use crate::command::robosieve;
 use base64::Engine;
@@ -150,7 +150,7 @@ fn record(kind: &str, day: u8, more: &str, block: &str) -> String {
     )
 }
 
-/// WARC/1.1 §6.7: a `revisit` record means that the answer equals an earlier one. It has no body.
+/// WARC/1.1 §6.7: a `revisit` record has no body: the response equals an earlier one.
 #[test]
 fn revisit_records_confirm_the_previous_copy() {
     let copy = record("response", 1, "", "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /x\n");

@@ -1,10 +1,10 @@
-//! `check`: explanations of any size, what is odd about a file, and answers as JSON.
+//! `check`: explanations of any size, warnings about a robots.txt, and answers as JSON.
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The answers to `args`, one of which is a robots.txt on standard input.
+/// Runs `check` with a robots.txt on standard input.
 fn check(robots: &[u8], args: &[&str]) -> Ran {
     robosieve_with(Path::new("."), &[&["check", "--robots", "-"], args].concat(), robots)
 }
@@ -13,7 +13,7 @@ fn text(ran: &Ran) -> &str {
     std::str::from_utf8(&ran.stdout).unwrap()
 }
 
-/// The rows of an explanation that have this name.
+/// The rows of an explanation with this name.
 fn rows<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let row = |line: &'t str| line.strip_prefix("  ")?.strip_prefix(name)?.strip_prefix(' ').map(str::trim_start);
     text.lines().filter_map(row).collect()
@@ -24,7 +24,7 @@ fn object(ran: &Ran) -> Value {
 }
 
 #[test]
-fn rules_that_do_not_match_are_counted_or_listed() {
+fn unmatched_rules_are_counted_or_listed() {
     let many: String = (0..3000).map(|i| format!("Disallow: /{i}/\n")).collect();
     let robots = format!("User-agent: *\nDisallow: /x\nDisallow: /x/y\nAllow: /x/\nDisallow:\n{many}");
     let explained = check(robots.as_bytes(), &["-a", "MyBot", "--explain", "/x/y"]);
@@ -45,10 +45,10 @@ fn rules_that_do_not_match_are_counted_or_listed() {
 }
 
 #[test]
-fn a_file_that_is_not_read_as_it_was_meant_is_told() {
+fn suspicious_files_are_reported() {
     let utf16: Vec<u8> = "User-agent: *\nDisallow: /".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let long = format!("User-agent: *\n{}Disallow: /x\n", "# 89 1234\n".repeat(51_199));
-    for (robots, told, facts) in [
+    for (robots, warning, facts) in [
         (b"<!DOCTYPE html>\n<p>Not found".as_slice(), "looks like HTML", json!(["html", 0, null])),
         (&utf16, "looks like UTF-16", json!(["utf-16", 0, null])),
         (
@@ -60,14 +60,14 @@ fn a_file_that_is_not_read_as_it_was_meant_is_told() {
     ] {
         let ran = check(robots, &["-a", "MyBot", "--explain", "/x"]);
         let found = rows(text(&ran), "file");
-        assert_eq!(found.len(), usize::from(!told.is_empty()), "{}", text(&ran));
-        assert!(found.iter().all(|row| row.starts_with(told)), "{found:?}");
+        assert_eq!(found.len(), usize::from(!warning.is_empty()), "{}", text(&ran));
+        assert!(found.iter().all(|row| row.starts_with(warning)), "{found:?}");
         let answer = &object(&check(robots, &["-a", "MyBot", "--json", "/x"]))["robots"];
         assert_eq!(json!([answer["looks_like"], answer["ignored_bytes"], answer["ignored_from_line"]]), facts);
     }
 }
 
-/// Compiles captures, as JSON lines, to a snapshot `s`.
+/// Compiles captures into a snapshot `s`.
 fn compiled(captures: &[Value]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let lines: String = captures.iter().map(|capture| format!("{capture}\n")).collect();
@@ -92,7 +92,7 @@ fn captures() -> Vec<Value> {
 }
 
 #[test]
-fn a_snapshot_knows_what_its_files_looked_like() {
+fn snapshots_store_warnings_about_files() {
     let dir = compiled(&captures());
     let html = "looks like HTML";
     let past = "longer than 500 KiB";
@@ -111,9 +111,9 @@ fn a_snapshot_knows_what_its_files_looked_like() {
     }
 }
 
-/// Read as text, none of these has a rule, so all would be allowed.
+/// Read as text, these files have no rules, so they would allow everything.
 #[test]
-fn a_file_of_another_format_is_no_robots_txt() {
+fn other_formats_are_refused_as_robots_txt() {
     let dir = compiled(&captures());
     let ran = robosieve(dir.path(), &["check", "--robots", "s", "-a", "MyBot", "/x"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("s: a robosieve snapshot, not a robots.txt"), "{}", ran.stderr);
@@ -124,7 +124,7 @@ fn a_file_of_another_format_is_no_robots_txt() {
 }
 
 #[test]
-fn an_answer_in_json_has_its_reasons() {
+fn json_answers_include_reasons() {
     let dir = compiled(&captures());
     let run = |args: &[&str]| robosieve(dir.path(), &[&["check", "-s", "s", "-a", "GPTBot"], args].concat());
     let answer = object(&run(&["--json", "https://rules.example/a/b"]));
@@ -156,7 +156,7 @@ fn an_answer_in_json_has_its_reasons() {
 }
 
 #[test]
-fn an_answer_in_json_has_the_verdict_and_exit_status_of_the_line() {
+fn json_and_text_answers_agree() {
     let dir = compiled(&captures());
     for (url, verdict, basis, status) in [
         ("https://rules.example/a", "disallowed", "rules", 1),
@@ -183,8 +183,9 @@ fn an_answer_in_json_has_the_verdict_and_exit_status_of_the_line() {
         &["check", "-s", "s", "-a", "GPTBot,MyBot", "--json", "https://rules.example/a", "https://none.example/"],
     );
     let answers: Vec<Value> = text(&ran).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<String> = answers.iter().map(|answer| format!("{} {}", answer["agent"], answer["verdict"])).collect();
+    let found: Vec<String> =
+        answers.iter().map(|answer| format!("{} {}", answer["agent"], answer["verdict"])).collect();
     let expected =
         ["\"GPTBot\" \"disallowed\"", "\"MyBot\" \"allowed\"", "\"GPTBot\" \"allowed\"", "\"MyBot\" \"allowed\""];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
 }

@@ -27,7 +27,7 @@ struct State {
     files: BTreeMap<String, Vec<u8>>,
     mishaps: BTreeMap<String, Mishap>,
     /// Requested paths, each with the offset of its first byte.
-    asked: Vec<(String, usize)>,
+    requests: Vec<(String, usize)>,
 }
 
 /// A local server. It runs until the process ends.
@@ -113,7 +113,7 @@ impl Server {
         }
         let (bytes, mishap) = {
             let mut state = self.state.lock().unwrap();
-            state.asked.push((path.clone(), start));
+            state.requests.push((path.clone(), start));
             (state.files.get(&path).cloned(), state.mishaps.remove(&path))
         };
         let Some(mut bytes) = bytes else {
@@ -145,9 +145,9 @@ impl Server {
     }
 
     /// The requests since the last call, for files whose path contains this text.
-    fn asked(&self, path: &str) -> Vec<usize> {
-        let asked = std::mem::take(&mut self.state.lock().unwrap().asked);
-        asked.into_iter().filter(|(asked, _)| asked.contains(path)).map(|(_, start)| start).collect()
+    fn requests(&self, path: &str) -> Vec<usize> {
+        let requests = std::mem::take(&mut self.state.lock().unwrap().requests);
+        requests.into_iter().filter(|(requested, _)| requested.contains(path)).map(|(_, start)| start).collect()
     }
 
     fn fetch(&self, dir: &Path, args: &[&str]) -> Output {
@@ -168,7 +168,7 @@ fn names(dir: &Path) -> Vec<String> {
 fn is_there(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
-        eprintln!("passed over: there is no {program}");
+        eprintln!("skipped: {program} is not installed");
     }
     there
 }
@@ -200,15 +200,15 @@ fn downloads_survive_failures() {
         }
         assert!(state.mishaps.is_empty());
     }
-    assert_eq!(server.asked("00000.warc"), [0, 100], "it goes on where it broke off");
+    assert_eq!(server.requests("00000.warc"), [0, 100], "a broken transfer is resumed");
     // Everything is present: nothing is requested again, and the checksums match.
     let ran = server.fetch(dir.path(), &args);
-    assert!(ran.status.success() && server.asked("").is_empty());
+    assert!(ran.status.success() && server.requests("").is_empty());
     assert!(server.fetch(dir.path(), &["--verify", "cc"]).status.success());
     // Download more of the same crawl.
     let ran = server.fetch(dir.path(), &[CRAWL, "cc", "--robots", "all", "--index", "0"]);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!((names(&cc.join("robotstxt")).len(), server.asked("warc.gz").len()), (4, 2));
+    assert_eq!((names(&cc.join("robotstxt")).len(), server.requests("warc.gz").len()), (4, 2));
     std::fs::write(cc.join("index/cdx-00000.gz"), "other").unwrap();
     let ran = server.fetch(dir.path(), &["--verify", "cc"]);
     assert_eq!(ran.status.code(), Some(2));

@@ -37,7 +37,7 @@ User-agent: Kangaroo Bot/2\nUser-agent: BarBot\nDisallow: /a/path/that/no/prefix
 User-agent: *\nDisallow: /cart*\nAllow: /cart/open$\nDisallow: *?session=\nDisallow: /****************stars\n
 Sitemap: https://rules.example/sitemap.xml\n";
 
-/// Every outcome that a snapshot distinguishes, and every reason for a note.
+/// Captures with every outcome that a snapshot distinguishes, and every reason for a note.
 const ARCHIVE: &str = r#"
 {"url": "https://rules.example/robots.txt", "fetched_at": "2026-03-01T00:00:00Z", "body": RULES, "headers": {"Cache-Control": "max-age=60"}}
 {"url": "http://moved.example/robots.txt", "status": 301, "headers": {"Location": "https://rules.example/robots.txt"}}
@@ -189,8 +189,7 @@ fn is_corrupt(err: &Error) -> bool {
     matches!(err.kind(), ErrorKind::Corrupt { .. })
 }
 
-/// Calls everything else in the public interface. The call has to return; its result does not
-/// matter.
+/// Calls the rest of the public interface. Each call must return, with any result.
 fn ask(snapshot: &Snapshot) {
     let _ = (snapshot.metadata(), snapshot.profile(), snapshot.outcome_counts(), snapshot.byte_len());
     assert_eq!(snapshot.sections().count(), SECTIONS);
@@ -235,7 +234,7 @@ fn sweep<C: Copy + Debug + Send + 'static>(cases: Vec<C>, run: impl Fn(C) + Send
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    assert!(worker.join().is_ok(), "{last:?} panics or fails; its message stands above");
+    assert!(worker.join().is_ok(), "{last:?} panics or fails; see its message above");
 }
 
 /// Uses a forged snapshot. It may give an error or any verdict, but no panic and no hang.

@@ -111,7 +111,7 @@ fn gzipped_warcs_give_the_same_verdicts() {
 fn warcs_of_gzip_members_give_the_same_verdicts() {
     let warc = content("robots.warc");
     let members: Vec<_> = records(&warc).into_iter().map(gzipped).collect();
-    assert!(members.len() > 40, "the records were not told apart");
+    assert!(members.len() > 40, "the records were not separated");
     check_packed(&members.concat());
 }
 

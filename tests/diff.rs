@@ -82,9 +82,9 @@ fn answers(snapshot: &Snap) -> BTreeMap<String, (OutcomeClass, Option<Vec<u8>>)>
 
 /// The coverage of a robots.txt, computed once per text.
 #[derive(Default)]
-struct Asked(HashMap<Vec<u8>, BTreeMap<String, Coverage>>);
+struct CoverageCache(HashMap<Vec<u8>, BTreeMap<String, Coverage>>);
 
-impl Asked {
+impl CoverageCache {
     /// The coverage for a name, and whether the robots.txt names it.
     fn of(&mut self, text: &[u8], name: &str) -> (Coverage, bool) {
         let by_name = self.0.entry(text.to_vec()).or_insert_with(|| {
@@ -100,20 +100,20 @@ impl Asked {
     }
 }
 
-/// Newly refused, those of them that are named, newly allowed, those of them that are named.
+/// Counts: newly refused, newly refused and named, newly allowed, newly allowed and named.
 type Counts = [u64; 4];
 
 fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
     let (before, after) = (answers(old), answers(new));
-    let mut asked = Asked::default();
+    let mut cache = CoverageCache::default();
     let mut counts = vec![[0; 4]; chains.len()];
     for (origin, (_, text)) in &before {
         let (Some(text), Some((_, Some(later)))) = (text, after.get(origin)) else { continue };
         for (chain, counts) in chains.iter().zip(&mut counts) {
             // The first name of a chain that is named decides.
             let mut of = |text: &[u8]| {
-                let named = chain.iter().map(|name| asked.of(text, name)).find(|(_, named)| *named);
-                named.unwrap_or_else(|| asked.of(text, "*"))
+                let named = chain.iter().map(|name| cache.of(text, name)).find(|(_, named)| *named);
+                named.unwrap_or_else(|| cache.of(text, "*"))
             };
             let (first, second) = (of(text), of(later));
             let named = u64::from(first.1 || second.1);
@@ -249,7 +249,7 @@ fn profiles_are_not_compared() {
 }
 
 /// A directory with snapshots `old` and `new`. In `new` two sites start to refuse GPTBot, one
-/// refuses all but Googlebot, and one refuses nobody.
+/// refuses all but Googlebot, and one refuses no agent.
 fn place() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let site = |origin: &str, body: &str| line(&(origin, 200, body.to_owned()));
@@ -339,7 +339,7 @@ fn diff_draws_svg() {
     let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.ends_with("</svg>\n"));
     assert!(svg.contains(">GPTBot</text>") && svg.contains("&lt;b&gt;\\u{1b}[2j&amp;</text>"), "{svg}");
-    // Text of sites opens no element, and the picture loads nothing.
+    // Site text is escaped, and the picture loads no resource.
     let tags = svg.matches('<').count();
     let known =
         ["<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ", "<text ", "</text>"];

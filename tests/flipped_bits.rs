@@ -6,7 +6,7 @@ use crate::corruption::{AGENTS, URLS, extents, intact};
 use robosieve::{Judge, JudgeOptions, Snapshot, Verdict};
 use std::path::Path;
 
-/// The flipped bits of one part of four, spread over the whole file and over all bits of a byte.
+/// One quarter of the flipped bits, spread over the whole file and over all bits of a byte.
 fn bits(part: usize) -> impl Iterator<Item = usize> {
     let step = (intact().len() * 8 / 480) | 1;
     (0..intact().len() * 8).step_by(step).skip(part).step_by(4)
@@ -22,8 +22,8 @@ fn run(dir: &Path, args: &str, more: &[&str]) -> Ran {
     robosieve(dir, &args.split(' ').chain(more.iter().copied()).collect::<Vec<_>>())
 }
 
-/// Runs work on four threads. Each has its own directory with the list of URLs and the intact
-/// snapshot.
+/// Runs `work` on four threads. Each thread has its own directory with the list of URLs and the
+/// intact snapshot.
 fn on_four_threads(work: impl Fn(&Path, usize) + Sync) {
     std::thread::scope(|scope| {
         for part in 0..4 {

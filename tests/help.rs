@@ -53,7 +53,7 @@ fn inputs_come_first_and_options_are_grouped() {
 }
 
 #[test]
-fn every_verb_that_reads_a_snapshot_takes_it_by_the_same_option() {
+fn every_verb_names_the_snapshot_with_the_same_option() {
     for verb in ["filter", "annotate", "report", "check", "inspect", "agents", "diff", "bench"] {
         assert!(help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "), "{verb}");
     }

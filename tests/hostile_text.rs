@@ -1,4 +1,4 @@
-//! Control characters in text of sites, archives, lists and file names: no verb prints them raw.
+//! Control characters in site text, archives, lists and file names: no verb prints them raw.
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use serde_json::{Value, json};

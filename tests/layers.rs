@@ -71,7 +71,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// The exceptions to rule 2: a module, and the items of its `mod.rs` that its children import
-/// although `mod.rs` calls these children. To mend one, move the items to a file of their own, and
+/// although `mod.rs` calls these children. To remove one, move the items to their own file, and
 /// re-export them from `mod.rs`. The test fails if an exception is no longer needed.
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     // Options and results: `mod.rs` is the entry point, the children are its steps.

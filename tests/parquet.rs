@@ -1,4 +1,5 @@
-//! Parquet files annotated and filtered: every row has the verdict of its URL, and all else stays as it is.
+//! `annotate`, `filter` and `report` on Parquet files: each row gets the verdict of its URL, and all
+//! other data is copied byte for byte.
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use ::parquet::basic::{Compression, Encoding};
@@ -21,7 +22,8 @@ const SCHEMA: &str = "message m {
     optional group tags (LIST) { repeated group list { optional int32 element; } }
     optional group page { optional binary link (STRING); } }";
 
-/// The URL of a row: two in three are judged by rules, the others are null, unknown, too long for a line, or no URL.
+/// The URL of a row. Rules judge two in three. The others are null, invalid, overlong, or of an
+/// unknown origin.
 fn url(row: usize) -> Option<Vec<u8>> {
     match row % 12 {
         1 => None,
@@ -34,10 +36,10 @@ fn url(row: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// A file with row groups of so many rows.
+/// A file whose row groups have these numbers of rows.
 fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Vec<u8> {
-    let known = KeyValue::new("kept".to_owned(), "value".to_owned());
-    let properties = properties.set_key_value_metadata(Some(vec![known])).set_created_by("someone".to_owned()).build();
+    let entry = KeyValue::new("kept".to_owned(), "value".to_owned());
+    let properties = properties.set_key_value_metadata(Some(vec![entry])).set_created_by("someone".to_owned()).build();
     let mut file =
         SerializedFileWriter::new(Vec::new(), Arc::new(parse_message_type(SCHEMA).unwrap()), Arc::new(properties))
             .unwrap();
@@ -55,7 +57,7 @@ fn table(properties: WriterPropertiesBuilder, groups: &[usize]) -> Vec<u8> {
         let numbers: Vec<i64> = rows.clone().map(|row| row as i64).collect();
         column.typed::<Int64Type>().write_batch(&numbers, None, None).unwrap();
         column.close().unwrap();
-        // Row by row: no list, an empty one, one element, two of which one is null.
+        // In turn: a null list, an empty list, one element, and two elements, one of them null.
         let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows.clone() {
             let levels: &[(i16, i16)] = [&[(0, 0)][..], &[(1, 0)], &[(3, 0)], &[(2, 0), (3, 1)]][row % 4];
@@ -124,7 +126,7 @@ fn snapshot() -> Vec<u8> {
     compiler.finish().unwrap().to_vec().unwrap()
 }
 
-/// The verdicts on so many rows for the agents `one` and `two`, each asked for by itself.
+/// The verdicts on this number of rows for the agents `one` and `two`. Each row is judged alone.
 fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
     let snapshot = Snapshot::new(snapshot()).unwrap();
     let agents = ["one".parse().unwrap(), "two".parse().unwrap()];
@@ -137,7 +139,7 @@ fn verdicts(rows: usize) -> Vec<[Verdict; 2]> {
     (0..rows).map(|row| url(row).filter(line).map_or([Verdict::Invalid; 2], |url| of(&url))).collect()
 }
 
-/// The ways to write a file that a reader has to tell apart, and the rows of its groups.
+/// Encodings, page versions and codecs, each with the row counts of the row groups.
 fn kinds() -> Vec<(&'static str, WriterPropertiesBuilder, Vec<usize>)> {
     let plain = || WriterProperties::builder().set_dictionary_enabled(false);
     let second = || WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
@@ -154,7 +156,8 @@ fn kinds() -> Vec<(&'static str, WriterPropertiesBuilder, Vec<usize>)> {
     ]
 }
 
-/// All columns but the added ones are the same bytes, with the same page indexes and Bloom filters.
+/// Asserts that each old column has the same bytes in the new file, and that its page indexes and
+/// Bloom filters are preserved.
 fn assert_copied(kind: &str, (old, new): (&Bytes, &Bytes)) {
     let open = |bytes: &Bytes| SerializedFileReader::new(bytes.clone()).unwrap();
     let (before, after) = (open(old), open(new));
@@ -178,7 +181,7 @@ fn assert_copied(kind: &str, (old, new): (&Bytes, &Bytes)) {
 }
 
 #[test]
-fn annotating_adds_the_verdicts_and_copies_all_else() {
+fn annotate_adds_verdicts_and_copies_the_rest() {
     let place = Place::new();
     for (kind, properties, groups) in kinds() {
         let old = Bytes::from(table(properties, &groups));
@@ -190,8 +193,8 @@ fn annotating_adds_the_verdicts_and_copies_all_else() {
             place.done(&format!("annotate -s s -a one,two in.parquet -o out.parquet --column {column}{two}"));
             let new = Bytes::from(fs::read(place.path().join("out.parquet")).unwrap());
             assert_copied(kind, (&old, &new));
-            let known = place.open("out.parquet").metadata().file_metadata().key_value_metadata().unwrap().clone();
-            assert_eq!(known.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["kept", "robosieve.agents"]);
+            let entries = place.open("out.parquet").metadata().file_metadata().key_value_metadata().unwrap().clone();
+            assert_eq!(entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["kept", "robosieve.agents"]);
             let rows = place.rows("out.parquet");
             assert_eq!(rows.len(), verdicts.len(), "{kind}");
             for (number, (row, verdicts)) in rows.iter().zip(&verdicts).enumerate() {
@@ -214,7 +217,7 @@ fn annotating_adds_the_verdicts_and_copies_all_else() {
 }
 
 #[test]
-fn filtering_sends_every_row_to_one_place_in_order() {
+fn filter_writes_each_row_to_one_output_in_order() {
     let place = Place::new();
     for (kind, properties, groups) in kinds() {
         place.write("in.parquet", &table(properties, &groups));
@@ -231,7 +234,7 @@ fn filtering_sends_every_row_to_one_place_in_order() {
                 |name| place.open(name).metadata().row_groups().first().map(|group| group.column(0).compression());
             assert!(chunks(name).is_none() || chunks(name) == chunks("in.parquet"), "{kind}");
         }
-        // Where one output gets all rows of a group, it gets the group.
+        // If one output gets all rows of a row group, the group is copied.
         place.done("filter -s s -a one --unknown allow --keep allowed A -o again");
         assert_copied(
             kind,
@@ -241,7 +244,7 @@ fn filtering_sends_every_row_to_one_place_in_order() {
 }
 
 #[test]
-fn a_report_counts_every_row() {
+fn report_counts_every_row() {
     let place = Place::new();
     for (kind, properties, groups) in kinds() {
         place.write("in.parquet", &table(properties, &groups));
@@ -268,7 +271,7 @@ fn a_report_counts_every_row() {
 }
 
 #[test]
-fn several_files_of_one_schema_become_one() {
+fn files_of_one_schema_are_concatenated() {
     let place = Place::new();
     place.write("a.parquet", &table(WriterProperties::builder(), &[5, 6]));
     place.write("b", &table(WriterProperties::builder().set_dictionary_enabled(false), &[7]));
@@ -277,9 +280,9 @@ fn several_files_of_one_schema_become_one() {
     assert_eq!(place.open("out").metadata().num_row_groups(), 3);
 }
 
-/// Side by side with lists; each has an output of its own, and a rerun finds them complete.
+/// Parquet files and lists mix. Each gets its own output, and a rerun skips complete ones.
 #[test]
-fn files_and_lists_into_a_directory() {
+fn files_and_lists_share_an_output_directory() {
     let place = Place::new();
     place.write("a.parquet", &table(WriterProperties::builder(), &[50, 60]));
     place.write("b.parquet", &table(WriterProperties::builder(), &[70]));
@@ -295,14 +298,14 @@ fn files_and_lists_into_a_directory() {
     let again = place.done(&format!("{run} --resume"));
     assert!(again.stderr.contains("2 of 3 files are complete"), "{}", again.stderr);
     assert_eq!(place.rows("out/b.parquet").len(), 71);
-    // What fails says so, and what it would have replaced stays.
+    // A failing file is reported, and its old output is kept.
     place.write("b.parquet", b"PAR1 damaged");
     let ran = place.run(&format!("{run} --resume"));
     assert!(ran.code == Some(2) && ran.stderr.contains("b.parquet: Parquet: damaged"), "{}", ran.stderr);
     assert_eq!(place.rows("out/b.parquet").len(), 71);
 }
 
-/// A file of one column of these values.
+/// A file with one column of these values.
 fn column_of(values: &[Option<&str>]) -> Vec<u8> {
     let schema = Arc::new(parse_message_type("message m { optional binary url; }").unwrap());
     let mut file = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
@@ -317,7 +320,7 @@ fn column_of(values: &[Option<&str>]) -> Vec<u8> {
 }
 
 #[test]
-fn a_column_without_any_url_fails_and_replaces_nothing() {
+fn columns_without_urls_are_refused() {
     let place = Place::new();
     let long = "x".repeat(20_000);
     place.write("out.parquet", b"from before");
@@ -348,9 +351,9 @@ fn a_column_without_any_url_fails_and_replaces_nothing() {
     }
 }
 
-/// As with lists: what is put before a URL is not in the output.
+/// As with lists, the completed URL is judged, and the output keeps the original.
 #[test]
-fn urls_without_scheme_or_host_are_made_whole() {
+fn incomplete_urls_are_completed() {
     let place = Place::new();
     let long = format!("a.example/{}", "y/".repeat(10_000));
     let urls = ["/x", "/ok", "a.example/x", "//a.example/ok", "https://a.example/x", "?", "b.example/", &long];
@@ -383,7 +386,7 @@ fn urls_without_scheme_or_host_are_made_whole() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_and_leaves_nothing() {
+fn impossible_runs_are_explained_and_write_nothing() {
     let place = Place::new();
     let good = table(WriterProperties::builder(), &[3000]);
     place.write("in.parquet", &good);
@@ -395,7 +398,7 @@ fn what_cannot_be_done_is_told_and_leaves_nothing() {
     let many: Vec<String> = (0..64).map(|n| format!("agent{}", "x".repeat(n))).collect();
     let many = format!("annotate -s s -a {} in.parquet -o new", many.join(","));
     let names = place.names();
-    for (args, said) in [
+    for (args, expected) in [
         ("annotate -s s -a one in.parquet", "-o out.parquet"),
         ("filter -s s -a one in.parquet -o -", "needs a file"),
         ("annotate -s s -a one in.parquet -o new.parquet.gz", "not compressed"),
@@ -418,16 +421,17 @@ fn what_cannot_be_done_is_told_and_leaves_nothing() {
         ("annotate -s s -a one --as-name x list -o new", "a list has none"),
     ] {
         let ran = place.run(args);
-        assert!(ran.code == Some(2) && ran.stderr.contains(said), "{args}: {}", ran.stderr);
+        assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{args}: {}", ran.stderr);
         assert!(ran.stdout.is_empty() && place.names() == names, "{args}");
     }
     let piped = robosieve_with(place.path(), &["annotate", "-s", "s", "-a", "one", "-o", "new"], &good);
     assert!(piped.code == Some(2) && piped.stderr.contains("name the file instead of piping it"), "{}", piped.stderr);
 }
 
-/// Damage gives an error, or a file with as many rows as the footer promises: never a panic, a hang or a lost row.
+/// A damaged file gives an error, or as many rows as its footer declares. It causes no panic, no hang
+/// and no lost row.
 #[test]
-fn damaged_files_end_in_an_error_or_in_all_rows() {
+fn damaged_files_fail_or_keep_all_rows() {
     let snapshot = Snapshot::new(snapshot()).unwrap();
     let judge = Judge::new(snapshot.clone(), &["one".parse().unwrap()], JudgeOptions::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Parquet files as other writers make them: row groups without rows, names of columns in another
-//! case.
+//! Parquet files of other writers: empty row groups, and column names in another case.
 
 use crate::command::{Ran, robosieve};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
@@ -18,7 +17,7 @@ use tempfile::TempDir;
 const EMPTY_DICTIONARY: &[u8] = b"\x15\x04\x15\x00\x15\x00\x4c\x15\x00\x15\x00\x12\x00\x00";
 
 /// A file whose row groups have these numbers of rows. As in files of pyarrow, a column chunk of an
-/// empty row group has a dictionary page and no data page, whose offset is 0.
+/// empty row group has a dictionary page but no data page, and its data page offset is 0.
 fn as_by_pyarrow(schema: &str, groups: &[usize]) -> Vec<u8> {
     let schema = parse_message_type(schema).unwrap();
     let mut file = SerializedFileWriter::new(Vec::new(), schema.into(), Default::default()).unwrap();
@@ -78,7 +77,7 @@ impl Place {
         robosieve(self.path(), &args.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// The names of the columns and the rows of a file, each read to its end.
+    /// Reads a whole file: its column names and its rows.
     fn read(&self, name: &str) -> (Vec<String>, Vec<String>) {
         let file = SerializedFileReader::new(Bytes::from(fs::read(self.path().join(name)).unwrap())).unwrap();
         let schema = file.metadata().file_metadata().schema_descr();
@@ -88,7 +87,7 @@ impl Place {
 }
 
 #[test]
-fn row_groups_without_rows_are_no_damage() {
+fn empty_row_groups_are_valid() {
     let place = Place::new();
     for groups in [&[0][..], &[0, 0], &[2, 0, 4], &[0, 2], &[3, 0]] {
         let table = as_by_pyarrow("message m { required binary url (STRING); required int64 n; }", groups);
@@ -99,7 +98,7 @@ fn row_groups_without_rows_are_no_damage() {
             "annotate -s s -a one,two --as int8 in.parquet -o A",
             "filter -s s -a one in.parquet -o A --disallowed-to D",
             "filter -s s -a one in.parquet --out-dir out",
-            // What was written is read, and copied once more.
+            // Annotate the annotated file again.
             "annotate -s s -a one A --as-name again -o B",
             "report -q -s s -a one in.parquet --json report.json",
         ] {
@@ -115,9 +114,9 @@ fn row_groups_without_rows_are_no_damage() {
 }
 
 #[test]
-fn the_only_column_that_differs_in_case_is_taken() {
+fn column_names_ignore_case_if_unambiguous() {
     let place = Place::new();
-    for ((first, second), args, said) in [
+    for ((first, second), args, expected) in [
         (("URL", "n"), "", None),
         (("Url", "n"), "--field uRL", None),
         (("url", "Url"), "", None),
@@ -132,8 +131,8 @@ fn the_only_column_that_differs_in_case_is_taken() {
         let schema = format!("message m {{ required binary {first} (STRING); required int64 {second}; }}");
         fs::write(place.path().join("in.parquet"), as_by_pyarrow(&schema, &[2])).unwrap();
         let ran = place.run(&format!("annotate -s s -a one {args} in.parquet -o out"));
-        match said {
-            Some(said) => assert!(ran.code == Some(2) && ran.stderr.contains(said), "{first}: {}", ran.stderr),
+        match expected {
+            Some(error) => assert!(ran.code == Some(2) && ran.stderr.contains(error), "{first}: {}", ran.stderr),
             None => {
                 assert_eq!(ran.code, Some(0), "{first}: {}", ran.stderr);
                 let (_, rows) = place.read("out");

@@ -1,4 +1,4 @@
-//! A worker that fails or panics ends the run of every pipeline; no thread waits for it for ever.
+//! A worker that fails or panics ends the run of its pipeline: no other thread waits forever.
 
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::file::properties::WriterProperties;
@@ -39,7 +39,7 @@ fn judge(snapshot: &Snapshot) -> Judge {
     Judge::new(snapshot, &["one".parse().unwrap()], JudgeOptions::default()).unwrap()
 }
 
-/// Gives some bytes, then panics.
+/// A reader that returns some bytes, then panics.
 struct PanicsAfter(Cursor<Vec<u8>>);
 
 impl Read for PanicsAfter {
@@ -65,7 +65,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_panic_of_a_reader_ends_a_filter() {
+fn reader_panics_end_a_filter() {
     for threads in THREADS {
         for (name, text) in [("list", lines(100_000)), ("list.gz", gzip(&lines(100_000)))] {
             let ran = outcome(threads, move || {
@@ -80,7 +80,7 @@ fn a_panic_of_a_reader_ends_a_filter() {
     }
 }
 
-/// Takes some bytes, then fails or panics.
+/// A writer that accepts some bytes, then fails or panics.
 struct EndsAfter {
     left: usize,
     by_panic: bool,
@@ -99,7 +99,7 @@ impl Write for EndsAfter {
 }
 
 #[test]
-fn a_writer_that_ends_early_ends_a_filter() {
+fn failing_writers_end_a_filter() {
     for threads in THREADS {
         for by_panic in [false, true] {
             let ran = outcome(threads, move || {
@@ -115,7 +115,7 @@ fn a_writer_that_ends_early_ends_a_filter() {
 }
 
 #[test]
-fn a_panic_of_a_reader_ends_a_compilation() {
+fn reader_panics_end_a_compilation() {
     let line = |n: usize| format!("{{\"url\":\"https://a{n}.example/robots.txt\",\"body\":\"user-agent: *\"}}\n");
     for threads in THREADS {
         for origins in [1, 20_000] {
@@ -159,7 +159,7 @@ fn annotate(table: &Path, out: &Path, progress: &(dyn Fn(FilterProgress) + Sync)
 }
 
 #[test]
-fn a_column_that_cannot_be_copied_ends_annotating() {
+fn uncopyable_columns_end_annotating() {
     for threads in THREADS {
         for groups in [1, 4, 5, 40] {
             let dir = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ fn a_column_that_cannot_be_copied_ends_annotating() {
 }
 
 #[test]
-fn a_panic_of_the_caller_ends_annotating() {
+fn caller_panics_end_annotating() {
     for threads in THREADS {
         let dir = tempfile::tempdir().unwrap();
         let (table, out) = (dir.path().join("in.parquet"), dir.path().join("out.parquet"));

@@ -116,7 +116,7 @@ fn by_snapshot(case: &Case, snapshot: &Snapshot, url: &str) -> (String, String) 
     let judge = Judge::new(snapshot, &[case.agent.parse().unwrap()], options).unwrap();
     let preferences = PreferenceJudge::new(&judge);
     let found = preferences.of(url.as_bytes()).unwrap().to_vec();
-    assert_eq!(preferences.of(url.as_bytes()).unwrap(), found, "{}: once more", case.name);
+    assert_eq!(preferences.of(url.as_bytes()).unwrap(), found, "{}: second lookup", case.name);
     let explained = judge.explain(url.as_bytes(), 0).unwrap().preferences;
     assert_eq!([explained.preferences], *found, "{}: explained", case.name);
     shown(&found[0])

@@ -1,5 +1,5 @@
-//! A second crawl over a first (`compile --previous`): the cases of `tests/cases/recrawl`, and one compilation of all captures to
-//! compare with.
+//! Crawls compiled over earlier snapshots (`compile --previous`): the cases of `tests/cases/recrawl`,
+//! compared with one compilation of all captures.
 
 use crate::command::robosieve;
 use crate::corruption::{METADATA, assemble, overlapping, sections};
@@ -25,7 +25,7 @@ struct Case {
     facts: Vec<Facts>,
 }
 
-/// What is stored of an origin.
+/// The stored metadata of an origin.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Facts {
@@ -74,7 +74,7 @@ pub(crate) fn compile(profile: Profile, previous: Option<Vec<u8>>, archive: &str
     bytes
 }
 
-/// Compiles archives one over the other.
+/// Compiles each archive over the snapshot of the preceding ones.
 pub(crate) fn compile_all(profile: Profile, archives: impl IntoIterator<Item = String>) -> Vec<u8> {
     archives.into_iter().fold(None, |previous, archive| Some(compile(profile, previous, &archive))).unwrap()
 }
@@ -84,10 +84,10 @@ fn reversed(captures: &[toml::Value]) -> Vec<&toml::Value> {
 }
 
 #[test]
-fn crawls_one_over_the_other_under_every_policy() {
+fn recrawl_cases_pass_under_every_policy() {
     let cases: Vec<Case> = load(&cases_dir().join("recrawl"));
     let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-    assert_eq!(names.len(), cases.len(), "every case has a name of its own");
+    assert_eq!(names.len(), cases.len(), "case names are unique");
     let mut failures = Failures::default();
     for case in cases {
         let what = |part: &str| format!("{} [{}] {part}", case.name, case.clause);
@@ -100,7 +100,7 @@ fn crawls_one_over_the_other_under_every_policy() {
             check(&case, &Snapshot::new(bytes.clone()).unwrap(), &mut failures);
         }
     }
-    failures.finish("crawls one over the other");
+    failures.finish("recrawls");
 }
 
 fn check(case: &Case, snapshot: &Snapshot, failures: &mut Failures) {
@@ -123,7 +123,8 @@ fn check(case: &Case, snapshot: &Snapshot, failures: &mut Failures) {
     }
 }
 
-/// An archive with everything a snapshot has: many captures of few origins, unions, and patterns that come to the same.
+/// An archive that fills every section: many captures of few origins, unions, and equivalent
+/// patterns.
 fn rich_archive() -> String {
     let body = |host: &str, body: &str| {
         json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string() + "\n"
@@ -133,7 +134,7 @@ fn rich_archive() -> String {
 }
 
 #[test]
-fn nothing_new_gives_the_same_bytes() {
+fn empty_crawls_give_the_same_bytes() {
     for profile in [Profile::Google, Profile::Rfc9309] {
         let old = compile(profile, None, &rich_archive());
         assert!(compile(profile, Some(old.clone()), "") == old, "{profile:?}");
@@ -141,7 +142,7 @@ fn nothing_new_gives_the_same_bytes() {
 }
 
 #[test]
-fn another_profile_is_compiled_from_the_texts() {
+fn changed_profiles_recompile_stored_texts() {
     let [google, rfc9309] = [Profile::Google, Profile::Rfc9309].map(|profile| compile(profile, None, &rich_archive()));
     assert!(google != rfc9309);
     assert!(compile(Profile::Rfc9309, Some(google.clone()), "") == rfc9309);
@@ -149,7 +150,7 @@ fn another_profile_is_compiled_from_the_texts() {
 }
 
 #[test]
-fn what_another_version_wrote_is_compiled_from_the_texts() {
+fn other_versions_are_recompiled_from_stored_texts() {
     let old = compile(Profile::Google, None, &rich_archive());
     let mut sections = sections(&old);
     let metadata = String::from_utf8(sections[METADATA].clone()).unwrap();
@@ -162,18 +163,19 @@ fn what_another_version_wrote_is_compiled_from_the_texts() {
 }
 
 #[test]
-fn what_the_snapshot_has_is_stored_once() {
+fn stored_data_is_not_duplicated() {
     let body = |host: &str, end: &str| {
         let body = overlapping() + "user-agent: *\nallow: /a*b\ndisallow: /a*\n" + end;
         json!({"url": format!("https://{host}.example/robots.txt"), "body": body}).to_string() + "\n"
     };
-    // The same text, the same rules in another text, and others beside unions that are the same.
+    // Equal texts, equal rules in different texts, and different rules with equal unions.
     let crawls = [body("a", ""), body("a2", "") + &body("b", "\n\nsitemap: /s") + &body("c", "disallow: /c")];
     assert!(compile_all(Profile::Google, crawls.clone()) == compile(Profile::Google, None, &crawls.concat()));
 }
 
-/// Two crawls of the same hosts, the second behind the first. `http` may redirect to the `https` of the same host or to a file there;
-/// `https` never redirects, so that the snapshot holds all that matters.
+/// Two crawls of the same hosts, the second later than the first. An `http` origin may redirect to
+/// `https` on the same host. `https` never redirects, so the snapshot has all the data that a recrawl
+/// needs.
 fn crawls(seed: u64) -> [Vec<serde_json::Value>; 2] {
     let mut random = Random(seed);
     [1, 3].map(|month| (0..400).map(|_| crawled(&mut random, month)).collect())
@@ -190,8 +192,8 @@ fn crawled(random: &mut Random, month: u64) -> serde_json::Value {
     }
     match random.below(9) {
         8 if secure => {
-            // The snapshot holds neither the max-age of a last good copy nor the redirect that led
-            // to one: the 304 has a max-age of its own, and is of a URL that never redirects.
+            // A snapshot stores neither the max-age of a last good copy nor the redirect to it. So
+            // the 304 has its own max-age, and its URL never redirects.
             object["status"] = json!(304);
             object["headers"] = json!({"Cache-Control": format!("max-age={}", random.below(3) * 60)});
         }
@@ -211,21 +213,18 @@ fn crawled(random: &mut Random, month: u64) -> serde_json::Value {
 }
 
 #[test]
-fn crawls_in_their_order_are_as_one_compilation() {
+fn successive_crawls_equal_one_compilation() {
     for seed in 0..60 {
         let [first, second] = crawls(seed).map(|crawl| archive(&crawl));
         let all = compile(Profile::Google, None, &[first.as_str(), &second].concat());
         let over = compile_all(Profile::Google, [first, second.clone()]);
         assert!(over == all, "seed {seed}");
-        assert!(
-            compile(Profile::Google, Some(over.clone()), &second) == over,
-            "seed {seed}: the second crawl once more"
-        );
+        assert!(compile(Profile::Google, Some(over.clone()), &second) == over, "seed {seed}: the second crawl again");
     }
 }
 
 #[test]
-fn neither_order_nor_threads_matter_over_a_snapshot() {
+fn recrawls_ignore_order_and_thread_count() {
     let dir = tempfile::tempdir().unwrap();
     let mut lines = determinism::archive();
     let old: Vec<String> = lines.iter().step_by(3).cloned().collect();

@@ -13,13 +13,13 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(ran.stdout).unwrap()
 }
 
-/// The output and errors of a program that reads a text; `None` with a notice if it is not
-/// installed.
+/// Pipes a text to a program, and returns its standard output and standard error. Prints a notice
+/// and returns `None` if the program is not installed.
 fn read_by(program: &str, args: &[&str], text: &str) -> Option<(String, String)> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, text).unwrap();
     let Ok(out) = Command::new(program).args(args).arg(file.path()).output() else {
-        eprintln!("skipped: there is no {program}");
+        eprintln!("skipped: {program} is not installed");
         return None;
     };
     let [stdout, stderr] = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -48,7 +48,7 @@ fn replaced_part(line: &str) -> &str {
 fn bash_completes(script: &str, line: &str) -> Vec<String> {
     let words = bash_words(line);
     let [previous, _] = words.last_chunk().unwrap();
-    let asked = format!(
+    let input = format!(
         "{script}\nCOMP_LINE='{line}' COMP_POINT={} COMP_WORDS=({}) COMP_CWORD={}\n\
          registered=$(complete -p robosieve); registered=${{registered#*-F }}\n\
          ${{registered%% *}} robosieve '{}' '{previous}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
@@ -57,7 +57,7 @@ fn bash_completes(script: &str, line: &str) -> Vec<String> {
         words.len() - 1,
         replaced_part(line),
     );
-    let (found, _) = read_by("bash", &[], &asked).unwrap();
+    let (found, _) = read_by("bash", &[], &input).unwrap();
     found.lines().map(str::to_owned).collect()
 }
 
@@ -84,7 +84,7 @@ fn bash_completes_agents_and_sets_in_comma_lists() {
         ("robosieve filter -a GPT", "GPTBot"),
         ("robosieve filter -a GPTBot,CCB", "GPTBot,CCBot"),
         ("robosieve check -s web -a @ai-t", "@ai-train"),
-        // readline keeps the text in front of the `@`.
+        // readline keeps the text up to the `@`.
         ("robosieve agents --agent GPTBot,@sea", "@search"),
         ("robosieve annotate --agent=PerplexityB", "PerplexityBot"),
         ("robosieve filter -a MyOwnBot,CCB", "MyOwnBot,CCBot"),

@@ -1,4 +1,4 @@
-//! Runs that a signal ends: their status, their last message, and the files that they leave.
+//! Runs ended by a signal: exit status, last message, and remaining files.
 
 use crate::command::with_usual_signals;
 use crate::streams::place;

@@ -80,7 +80,7 @@ fn sessions_judge_sites_of_other_judges() {
     let origin = Origin::of(ORIGIN.as_bytes()).unwrap();
     let (own_site, other_site) = (own.site(&origin).unwrap(), other.site(&origin).unwrap());
     let mut session = own.session();
-    // So many that the rules are promoted.
+    // Enough lookups to promote the rules.
     for _ in 0..5000 {
         assert_eq!(session.path_verdict(&own_site, b"/x", 0).unwrap(), Verdict::Disallowed);
     }

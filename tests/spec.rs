@@ -1,5 +1,5 @@
-//! The specification cases of `tests/cases`, through every judge. `tests/cases/README.md` describes
-//! them.
+//! Runs the specification cases of `tests/cases` through every judge. `tests/cases/README.md`
+//! describes them.
 
 use base64::Engine;
 use robosieve::compile::Compiled;
@@ -64,7 +64,7 @@ impl RulesCase {
     pub(crate) fn all() -> Vec<Self> {
         let cases: Vec<Self> = load(&cases_dir());
         let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-        assert_eq!(names.len(), cases.len(), "every case has a name of its own");
+        assert_eq!(names.len(), cases.len(), "case names are unique");
         assert!(cases.iter().all(|case| !case.clause.is_empty() && case.urls().count() > 0));
         cases
     }
@@ -312,7 +312,7 @@ fn fetch_cases_pass_under_every_policy() {
             }
         }
     }
-    failures.finish("outcomes of fetching");
+    failures.finish("fetch outcomes");
 }
 
 /// Whether `path` is the path of `url`: a robots.txt that refuses only this path refuses the URL.

@@ -1,5 +1,4 @@
-//! Standard output and standard error that are closed or full: the results and exit statuses of
-//! runs.
+//! Closed or full standard output and standard error: results and exit statuses.
 
 use crate::command::{Ran, robosieve};
 use std::fs::{self, File};

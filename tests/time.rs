@@ -101,7 +101,7 @@ fn thirty_days_end_at_the_requested_time() {
 fn requested_time_changes_no_other_verdict() {
     let late = JudgeOptions::default().at(i64::MAX);
     let undated = compile(Profile::Google, None, "{\"url\": \"https://a.example/robots.txt\", \"status\": 503}");
-    assert_eq!(letters(&undated, late), "DDD", "nobody knows since when it fails");
+    assert_eq!(letters(&undated, late), "DDD", "the first failure has no time");
     assert_eq!(letters(&compile(Profile::Google, None, &good(0)), late), "DAA");
     let strict = late.status_policy(StatusPolicy::Strict);
     assert_eq!(letters(&compile(Profile::Google, None, &failure(0)), strict), "DDD");

@@ -1,4 +1,4 @@
-//! The census of agent names, against a slow count that parses every origin's text and asks the
+//! The census of agent names, against a slow count: parse every origin's text, and judge with the
 //! reference.
 
 use crate::agents::{done, text};
@@ -40,7 +40,7 @@ pub(crate) fn names_in(robots: &[u8]) -> BTreeSet<String> {
     names
 }
 
-/// The coverage of a robots.txt for a name, from paths of its rules and from others.
+/// The coverage of a robots.txt for a name, probed with the paths of its rules and with others.
 pub(crate) fn reach_by_asking(robots: &[u8], name: &str) -> Coverage {
     let agent: Agent = name.parse().unwrap();
     let ask =
@@ -179,17 +179,17 @@ fn agents_ranks_a_snapshot() {
     assert_eq!(printed[2], ["*", "2", "0", "2", "0", "-", "-"]);
     assert_eq!(printed[3][..2], ["foo", "7"]);
     assert!(printed.iter().any(|row| row[..] == ["MJ12bot", "3", "3", "0", "0", "other", "Majestic"]));
-    // Text of sites does not control the terminal.
+    // Control characters in site text are escaped.
     assert!(!all.stdout.contains(&0x1b) && text(&all).contains("a\\u{1b}[2jb"));
     let few = done(dir.path(), &["agents", "web", "--top", "1", "--tsv"]);
     assert_eq!(text(&few).lines().count(), 3);
-    let asked = done(dir.path(), &["agents", "web", "-a", "mj12bot,FooBot,*,foo:bar", "--json"]);
-    let asked: serde_json::Value = serde_json::from_slice(&asked.stdout).unwrap();
-    let rows = asked["agents"].as_array().unwrap();
+    let output = done(dir.path(), &["agents", "web", "-a", "mj12bot,FooBot,*,foo:bar", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["agents"].as_array().unwrap();
     let rows: Vec<(&str, u64)> =
         rows.iter().map(|row| (row["name"].as_str().unwrap(), row["origins"].as_u64().unwrap())).collect();
     assert_eq!(rows, [("foo", 7), ("bar", 5), ("MJ12bot", 3), ("*", 2), ("foobot", 0)]);
-    assert_eq!((asked["origins"].as_u64(), asked["names"].as_u64()), (Some(13), Some(13)));
+    assert_eq!((report["origins"].as_u64(), report["names"].as_u64()), (Some(13), Some(13)));
     let ran = robosieve(dir.path(), &["agents", "--top", "3"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("SNAP"), "{}", ran.stderr);
 }

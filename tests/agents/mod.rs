@@ -123,7 +123,7 @@ fn every_verb_warns_of_unmatchable_names() {
     }
 }
 
-/// More names than one or two 64-bit words hold. GPTBot is the 71st, and `zz` the last.
+/// More names than fit in two 64-bit words. GPTBot is the 71st, and `zz` the last.
 fn many() -> Vec<String> {
     let mut names: Vec<String> = (0..140).map(|i| format!("b{}", "x".repeat(i))).collect();
     names[70] = "GPTBot".to_owned();

@@ -1,4 +1,4 @@
-//! Agents that no robots.txt names: every verb warns of misspelled names, and no verb of new ones.
+//! Agents that no robots.txt names: every verb warns of misspelled names, but not of new ones.
 
 use super::{done, place, text};
 use crate::command::robosieve_with;

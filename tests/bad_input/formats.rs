@@ -1,10 +1,10 @@
-//! Files of other formats in the place of lists, archives, robots.txt files or snapshots: they are
-//! read, or refused with the name of the format.
+//! Files of other formats instead of lists, archives, robots.txt files or snapshots: they are read, or
+//! refused with the name of the format.
 
 use super::*;
 use std::fs::File;
 
-/// A frame that zstd skips, as `pzstd` and seekable files have them.
+/// A skippable zstd frame, as in files of `pzstd` and in seekable files.
 fn skippable(kind: u8) -> Vec<u8> {
     let payload = b"user data";
     [&[0x50 + kind, 0x2a, 0x4d, 0x18], &(payload.len() as u32).to_le_bytes()[..], payload].concat()

@@ -1,4 +1,4 @@
-//! Odd lines: each is kept, unchanged, as a line of its own.
+//! Odd lines: each stays a separate line, unchanged.
 
 use super::*;
 

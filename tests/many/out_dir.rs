@@ -31,7 +31,7 @@ pub(super) fn gz(text: &str) -> Vec<u8> {
 fn files_are_judged_independently() {
     let place = Place::new();
     for i in 0..200 {
-        // The first line of each list is no URL. A list without any URL would fail.
+        // The first line of each list is not a URL. A list with no URL at all would fail.
         place.write(&format!("in/{i:03}.txt"), list(if i == 1 { 2 } else { i }));
     }
     place.write("in/big.txt.gz", gz(&list(300_000)));
@@ -136,5 +136,5 @@ fn nameless_and_overwriting_outputs_are_refused() {
         place.refused(&args(more), words);
     }
     place.refused(&args(&["--out-dir", "out", "in", "none"]), &["none: No such file"]);
-    assert!(!place.path("out").exists(), "what is refused leaves nothing");
+    assert!(!place.path("out").exists(), "a refused run creates no directory");
 }

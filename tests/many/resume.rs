@@ -98,8 +98,8 @@ fn reruns_process_only_incomplete_files() {
         (case.change)(&place);
         let ran = place.done(&[case.args, &["--out-dir", "out", "--resume", "in"]].concat());
         let (skips, todo) = (case.skips, 3 - case.skips);
-        let told = format!("resume: {skips} of 3 files are complete and skipped, {todo} to do\n");
-        assert!(ran.stderr.contains(&told) && ran.stderr.contains(case.why), "case {number}: {}", ran.stderr);
+        let summary = format!("resume: {skips} of 3 files are complete and skipped, {todo} to do\n");
+        assert!(ran.stderr.contains(&summary) && ran.stderr.contains(case.why), "case {number}: {}", ran.stderr);
         let done = format!("files 3  done {todo}  skipped {skips}  failed 0");
         assert!(ran.stderr.contains(&done), "case {number}: {}", ran.stderr);
         // As after a run without --resume, and the next rerun skips everything.

@@ -139,6 +139,6 @@ fn too_many_open_files_are_explained() {
     }
     // If an output exceeds the limit, the message names it.
     let of_output = |stderr: &&String| ["x:", "y:", "z:", "w:"].iter().any(|name| stderr.contains(name));
-    let told = failures.iter().find(of_output).expect("an output was the one too many");
-    assert!(told.contains("ulimit -n"), "{told}");
+    let message = failures.iter().find(of_output).expect("an output exceeds the limit");
+    assert!(message.contains("ulimit -n"), "{message}");
 }

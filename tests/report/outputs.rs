@@ -1,5 +1,4 @@
-//! The formats of a report: they agree, escape the text of sites, and are written completely or not
-//! at all.
+//! The formats of a report: they agree, escape site text, and are written completely or not at all.
 
 use super::{compile, done};
 use crate::command::robosieve;
@@ -94,7 +93,7 @@ fn site_text_is_escaped() {
     let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "a,b", "urls.txt"]));
     assert!(table.contains("/<script>alert(1)</script>"), "{table}");
     assert!(!table.contains(['\u{1b}', '\u{202e}']), "{table:?}");
-    // The page loads nothing and runs nothing.
+    // The page loads no resource and runs no script.
     for word in ["http-equiv=\"Content-Security-Policy\"", "default-src 'none'"] {
         assert!(page.contains(word), "{word}");
     }
