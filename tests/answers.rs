@@ -41,7 +41,7 @@ fn every_documented_body_key_is_read() {
     assert_eq!(
         [letter(&coded, "https://a.example/x"), letter(&coded, "https://a.example/y")],
         ['D', 'A'],
-        "base64 goes first"
+        "base64 takes precedence"
     );
     let without_status = json!({"url": "https://a.example/robots.txt", "content": robots}).to_string();
     assert_eq!(letter(&compile(without_status.as_bytes()), "https://a.example/x"), 'D');
@@ -172,7 +172,7 @@ fn revisit_records_confirm_the_previous_copy() {
         assert_eq!(entry.outcome().fetched, Some(1_767_312_000), "the time is that of the revisit record");
     }
     let alone = compile(record("revisit", 2, own, "HTTP/1.1 200 OK\r\n\r\n").as_bytes());
-    assert_eq!(letter(&alone, "https://a.example/x"), 'D', "a revisit without a copy is no answer");
+    assert_eq!(letter(&alone, "https://a.example/x"), 'D', "a revisit record without an earlier copy is unreachable");
 }
 
 /// Many captures of one URL, and origins that redirect to it. Each origin gets the copy that was

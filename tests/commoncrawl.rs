@@ -224,7 +224,7 @@ fn failed_downloads_are_reported() {
     let missing = format!("crawl-data/{CRAWL}/segments/17.1/robotstxt/{CRAWL}-00001.warc.gz");
     server.state.lock().unwrap().files.remove(&missing);
     let dir = tempfile::tempdir().unwrap();
-    for (args, said) in [
+    for (args, expected) in [
         (&["CC-MAIN-2026-39", "cc"][..], "CC-MAIN-2026-39/robotstxt.paths.gz: curl: (22)"),
         (&[CRAWL, "cc", "--robots", "all"], "17.1/robotstxt/CC-MAIN-2026-38-00001.warc.gz: curl: (22)"),
         (&["2026-38", "cc"], "not a crawl's name"),
@@ -237,7 +237,7 @@ fn failed_downloads_are_reported() {
     ] {
         let ran = server.fetch(dir.path(), args);
         let stderr = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.code() == Some(2) && stderr.contains(said), "{args:?}: {stderr}");
+        assert!(ran.status.code() == Some(2) && stderr.contains(expected), "{args:?}: {stderr}");
     }
-    assert_eq!(names(&dir.path().join("cc/robotstxt")).len(), 3, "the others stay");
+    assert_eq!(names(&dir.path().join("cc/robotstxt")).len(), 3, "complete files are kept");
 }

@@ -287,7 +287,7 @@ fn test_snapshot_is_rich() {
     assert!(origins.iter().any(|entry| entry.detail().is_some()));
     let sections = sections(intact());
     assert!(sections.iter().all(|section| !section.is_empty()));
-    assert!(unions(&sections[RULE_SETS]) > 0, "no rule sets are judged together");
+    assert!(unions(&sections[RULE_SETS]) > 0, "no unions of rule sets");
     let verdicts = verdicts(&snapshot);
     assert!("ADUI".chars().all(|letter| verdicts.contains(letter)) && !verdicts.contains('!'));
 }
@@ -353,7 +353,7 @@ fn only_padding_lacks_a_checksum() {
     extents(intact()).into_iter().for_each(|extent| covered[extent].fill(true));
     let padding: Vec<usize> = (0..covered.len()).filter(|&at| !covered[at]).collect();
     for gap in padding.chunk_by(|a, b| a + 1 == *b) {
-        assert!(gap.len() < ALIGN && (gap[gap.len() - 1] + 1).is_multiple_of(ALIGN), "{gap:?} is no padding");
+        assert!(gap.len() < ALIGN && (gap[gap.len() - 1] + 1).is_multiple_of(ALIGN), "{gap:?} is not padding");
     }
     for at in padding {
         assert_eq!(intact()[at], 0);

@@ -87,7 +87,7 @@ impl Compared {
         run(self.dir.path(), &args);
         let snapshot = fs::read(self.dir.path().join("out.rsieve")).unwrap();
         let first = self.first.get_or_insert_with(|| snapshot.clone());
-        assert!(*first == snapshot, "{args:?} gave other bytes than the first compilation");
+        assert!(*first == snapshot, "{args:?}: the bytes differ from the first compilation");
     }
 }
 
@@ -150,7 +150,7 @@ fn snapshots_depend_on_the_profile() {
         run(dir.path(), &["compile", "-q", "--profile", profile, "all.jsonl", "-o", profile]);
         fs::read(dir.path().join(profile)).unwrap()
     };
-    assert!(compile("google") != compile("rfc9309"), "the comparisons of this file would not see a difference");
+    assert!(compile("google") != compile("rfc9309"), "the comparison detects no difference");
 }
 
 /// Some megabytes of URLs on known and unknown origins, in runs and mixed, and invalid lines.
@@ -188,7 +188,7 @@ fn verdicts_ignore_thread_count() {
         outputs
     };
     let one = with_threads("1");
-    assert!(one.iter().all(|output| output.len() > 10_000), "each output has its share");
+    assert!(one.iter().all(|output| output.len() > 10_000), "every output has lines");
     assert!(one == with_threads("2") && one == with_threads("7"));
 }
 

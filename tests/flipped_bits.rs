@@ -107,8 +107,8 @@ fn unverified_damage_changes_verdicts() {
             .unwrap();
         for verb in ["filter -q", "annotate -q", "report -q --json -"] {
             let ran = run(dir.path(), verb, &["-s", "s", "-a", &agents, "urls"]);
-            let said = format!("s: damaged snapshot: the section \"{name}\" has another checksum");
-            assert!(ran.code == Some(2) && ran.stderr.contains(&said) && ran.stdout.is_empty(), "{verb}: {ran:?}");
+            let expected = format!("s: damaged snapshot: the section \"{name}\" has another checksum");
+            assert!(ran.code == Some(2) && ran.stderr.contains(&expected) && ran.stdout.is_empty(), "{verb}: {ran:?}");
         }
         let ran = run(dir.path(), "annotate -q --no-verify", &["-s", "s", "-a", &agents, "urls"]);
         // The spelling check of agents reads names too, and may fail on them.

@@ -225,7 +225,7 @@ fn csv_text_is_no_formula() {
         let ran = run(&["report", "-s", "s", &name, "--csv", "-"], b"");
         let csv = String::from_utf8(ran.stdout).unwrap();
         if agent.starts_with('@') {
-            assert_eq!(ran.code, Some(2), "a set that there is not");
+            assert_eq!(ran.code, Some(2), "an unknown set");
             continue;
         }
         assert!(csv.contains(&format!("agents,,'{agent},origins_wholly,1\n")), "{csv}{}", ran.stderr);

@@ -264,7 +264,7 @@ fn judges_do_not_share_caches() {
     for _ in 0..2 {
         for (of, expected) in preferences.iter().zip(["", "search=yes,ai-train=no"]) {
             let found = of.of(b"https://a.example/").unwrap();
-            assert_eq!(found.iter().map(|said| said.signals.to_string()).collect::<Vec<_>>(), [expected]);
+            assert_eq!(found.iter().map(|preferences| preferences.signals.to_string()).collect::<Vec<_>>(), [expected]);
         }
     }
 }
@@ -514,7 +514,7 @@ fn hostile_files_take_linear_time() {
             bulk.of(long_path.as_bytes()).unwrap();
         }
         let ten = start.elapsed() - first;
-        println!("{what}: first {first:?}, then {:?} a URL", ten / 10);
+        println!("{what}: first {first:?}, then {:?} per URL", ten / 10);
         assert!(first < Duration::from_secs(5) && ten < Duration::from_secs(20), "{what}: {first:?}, {ten:?}");
     }
 }

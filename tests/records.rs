@@ -197,7 +197,7 @@ fn all_formats_give_the_same_verdicts() {
         let stats = Filter::new(&judge).form(AnnotateForm::Mask).annotate(input(), &mut mask).unwrap();
         assert_eq!(mask.len(), 2 * 12_000, "{name}");
         let expected = expected.get_or_insert_with(|| (mask.clone(), stats.allowed));
-        assert!((mask, stats.allowed) == *expected, "{name}: other verdicts");
+        assert!((mask, stats.allowed) == *expected, "{name}: the verdicts differ");
 
         let (mut kept, mut other, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let outputs = Outputs {

@@ -21,7 +21,7 @@ fn begun(mut command: Command, dir: &Path, outputs: usize) -> Child {
     let command = command.current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     while temporary_files(dir) < outputs {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it wrote anything");
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before its first write");
         std::thread::sleep(Duration::from_millis(1));
     }
     child
@@ -38,9 +38,9 @@ fn ended(mut child: Child) -> (ExitStatus, String) {
     let input = child.stdin.take();
     let status = child.wait().unwrap();
     drop(input);
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    (status, said)
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    (status, stderr)
 }
 
 #[test]
@@ -58,9 +58,9 @@ fn signals_end_runs_without_temporary_files() {
             command.args(args.split(' '));
             let child = begun(command, dir, outputs);
             send(name, &child);
-            let (status, said) = ended(child);
-            assert_eq!(status.signal(), Some(number), "{name}, {args}: {status}, {said}");
-            assert_eq!(said, format!("robosieve: interrupted by SIG{name}: no output file was written or changed\n"));
+            let (status, stderr) = ended(child);
+            assert_eq!(status.signal(), Some(number), "{name}, {args}: {status}, {stderr}");
+            assert_eq!(stderr, format!("robosieve: interrupted by SIG{name}: no output file was written or changed\n"));
             assert_eq!(temporary_files(dir), 0, "{name}, {args}");
             assert!(!dir.join("new").exists() && fs::read(dir.join("old")).unwrap() == b"as it was", "{name}, {args}");
         }
@@ -98,8 +98,8 @@ fn ignored_signals_stay_ignored() {
         send(name, &child);
         // More than a pipe holds: the signal has arrived before all is written.
         child.stdin.take().unwrap().write_all(&fs::read(dir.join("list.txt")).unwrap()).unwrap();
-        let (status, said) = ended(child);
-        assert!(status.success(), "{name}: {status}, {said}");
+        let (status, stderr) = ended(child);
+        assert!(status.success(), "{name}: {status}, {stderr}");
         assert_eq!(fs::read_to_string(dir.join("new")).unwrap().lines().count(), 40_000, "{name}");
         fs::remove_file(dir.join("new")).unwrap();
     }
@@ -113,8 +113,8 @@ fn file_size_limits_are_write_errors() {
         let mut command = Command::new("bash");
         let run = command.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve")]).current_dir(place.path());
         let ran = run.output().unwrap();
-        let said = String::from_utf8(ran.stderr).unwrap();
-        assert!(ran.status.code() == Some(2) && said.contains("robosieve: new: "), "{}: {said}", ran.status);
+        let stderr = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.code() == Some(2) && stderr.contains("robosieve: new: "), "{}: {stderr}", ran.status);
         assert!(temporary_files(place.path()) == 0 && !place.path().join("new").exists(), "{args}");
     }
 }

@@ -79,7 +79,7 @@ fn failing_stderr_changes_no_result() {
         };
         let expected = ran(&mut command(dir, args));
         assert_eq!(expected.code, Some(code), "{args}: {}", expected.stderr);
-        assert!(!expected.stderr.is_empty(), "{args} says nothing, so it shows nothing");
+        assert!(!expected.stderr.is_empty(), "{args} writes nothing to stderr");
         let files = made(dir);
         for (stderr, how) in [(Some(closed()), "closed"), (full(), "full")] {
             fresh();
@@ -114,10 +114,10 @@ fn closed_stdout_ends_runs_quietly() {
     ] {
         let found = ran(command(dir, args).stdout(closed()));
         assert_eq!(found.code, Some(code), "{args}: {}", found.stderr);
-        let said: Vec<&str> = found.stderr.lines().filter(|line| line.starts_with("robosieve: ")).collect();
+        let messages: Vec<&str> = found.stderr.lines().filter(|line| line.starts_with("robosieve: ")).collect();
         match code {
-            0 => assert!(said.is_empty(), "{args}: {said:?}"),
-            _ => assert!(said.len() == 1 && said[0].contains("its reader closed it"), "{args}: {said:?}"),
+            0 => assert!(messages.is_empty(), "{args}: {messages:?}"),
+            _ => assert!(messages.len() == 1 && messages[0].contains("its reader closed it"), "{args}: {messages:?}"),
         }
     }
 }

@@ -20,7 +20,7 @@ fn shown(dir: &Path, script: &str) -> Option<String> {
         .stdout(Stdio::null())
         .status();
     if run.is_err() {
-        eprintln!("skipped: there is no script(1)");
+        eprintln!("skipped: script(1) is not installed");
         return None;
     }
     Some(String::from_utf8_lossy(&fs::read(dir.join("shown")).unwrap()).into_owned())

@@ -267,8 +267,9 @@ fn too_new_previous_snapshots_are_refused() {
     assert_eq!(run(&["--previous", "old", "--as-of", "2026-01-11"]).code, Some(0));
     let ran = run(&["--previous", "old", "--as-of", "2026-01-10"]);
     assert_eq!(ran.code, Some(2));
-    for said in ["old: ", "newest capture is of 2026-01-11T00:00:00Z", "take an earlier snapshot, or the archives"] {
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    for expected in ["old: ", "newest capture is of 2026-01-11T00:00:00Z", "take an earlier snapshot, or the archives"]
+    {
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     // The library accepts both calls in either order.
     let old = std::fs::read(dir.path().join("old")).unwrap();
@@ -291,13 +292,13 @@ fn bad_times_are_explained() {
     for args in
         [&["compile", "a", "-o", "b", "--as-of"][..], &["inspect", "a", "--stale-at"], &["check", "-s", "a", "--at"]]
     {
-        for (time, said) in [
+        for (time, expected) in [
             ("2024-13-01", "no such date; give a time like 2026-01-31T12:00:00Z or a date like 2026-01-31"),
             ("2024-01-01T12:00:00", "in UTC that is 2024-01-01T12:00:00Z"),
             ("yesterday", "not a time; give a time like"),
         ] {
             let ran = robosieve(dir.path(), &[args, &[time]].concat());
-            assert!(ran.code == Some(2) && ran.stderr.contains(said), "{args:?} {time}: {}", ran.stderr);
+            assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{args:?} {time}: {}", ran.stderr);
         }
     }
 }

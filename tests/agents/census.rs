@@ -71,10 +71,10 @@ fn slow(snapshot: &Snapshot) -> BTreeMap<String, [u64; 3]> {
             continue;
         }
         let robots = snapshot.robots_text(&entry).unwrap().unwrap();
-        let said = known.entry(robots).or_insert_with_key(|robots| {
+        let coverages = known.entry(robots).or_insert_with_key(|robots| {
             names_in(robots).into_iter().map(|name| (name.clone(), reach_by_asking(robots, &name))).collect()
         });
-        for (name, reach) in said {
+        for (name, reach) in coverages {
             counts.entry(name.clone()).or_default()[*reach as usize] += 1;
         }
     }

@@ -61,7 +61,7 @@ fn sets_mix_with_agents_without_duplicates() {
     let mixed = listed(dir.path(), &["-a", "FooBot,claude-user,@ai-user", "-a", "@ai-user,BarBot"]);
     let others = set.iter().filter(|name| *name != "Claude-User").map(String::as_str);
     let expected: Vec<&str> = ["FooBot", "claude-user"].into_iter().chain(others).chain(["BarBot"]).collect();
-    assert_eq!(mixed, expected, "in the order in which they are named first");
+    assert_eq!(mixed, expected, "in the order of first appearance");
     std::fs::write(dir.path().join("who.txt"), "FooBot\n\n@AI-user # all of them\nClaude-User\n").unwrap();
     assert_eq!(listed(dir.path(), &["--agents-from", "who.txt"]).len(), set.len() + 1);
 }
@@ -107,7 +107,7 @@ const NOTES: &[(&str, &str, &[&str])] = &[
 #[test]
 fn every_verb_warns_of_unmatchable_names() {
     let dir = place();
-    for (number, (agents, how, said)) in NOTES.iter().enumerate() {
+    for (number, (agents, how, expected)) in NOTES.iter().enumerate() {
         // A benchmark takes at least a second.
         for verb in VERBS.iter().filter(|verb| verb[0] != "bench" || number == 5) {
             std::fs::write(dir.path().join("who.txt"), agents.replace(',', "\n")).unwrap();
@@ -115,8 +115,8 @@ fn every_verb_warns_of_unmatchable_names() {
                 let args = [*verb, &who, &["--agent-match", how]].concat();
                 let ran = done(dir.path(), &args);
                 let notes: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("note: ")).collect();
-                assert_eq!(notes.len(), usize::from(!said.is_empty()), "{args:?}: {}", ran.stderr);
-                assert!(said.iter().all(|said| notes[0].contains(said)), "{args:?}: {notes:?}");
+                assert_eq!(notes.len(), usize::from(!expected.is_empty()), "{args:?}: {}", ran.stderr);
+                assert!(expected.iter().all(|words| notes[0].contains(words)), "{args:?}: {notes:?}");
                 assert!(!done(dir.path(), &[&args[..], &["-q"]].concat()).stderr.contains("note: "), "{args:?}");
             }
         }

@@ -34,13 +34,13 @@ fn every_verb_warns_of_misspelled_agents() {
     for verb in VERBS {
         for who in [&["-a", "GTPBot"][..], &["--agents-from", "who.txt"], &["-q", "-a", "CCBot,GTPBot,MyBot"]] {
             let args = [*verb, who].concat();
-            let (code, said) = run(dir.path(), &args);
-            let doubt = said.lines().find(|line| line.starts_with("robosieve: warning: "));
-            assert!(doubt.is_some_and(|line| line.ends_with(" GTPBot; did you mean GPTBot?")), "{args:?}: {said}");
-            assert_eq!((code, said.matches("did you mean").count()), (Some(0), 1), "{args:?}: {said}");
-            let (code, said) = run(dir.path(), &[&args[..], &["--strict-agents"]].concat());
-            assert_eq!(code, Some(2), "{args:?}: {said}");
-            assert!(said.contains("GTPBot; did you mean GPTBot? (--strict-agents)"), "{args:?}: {said}");
+            let (code, stderr) = run(dir.path(), &args);
+            let doubt = stderr.lines().find(|line| line.starts_with("robosieve: warning: "));
+            assert!(doubt.is_some_and(|line| line.ends_with(" GTPBot; did you mean GPTBot?")), "{args:?}: {stderr}");
+            assert_eq!((code, stderr.matches("did you mean").count()), (Some(0), 1), "{args:?}: {stderr}");
+            let (code, stderr) = run(dir.path(), &[&args[..], &["--strict-agents"]].concat());
+            assert_eq!(code, Some(2), "{args:?}: {stderr}");
+            assert!(stderr.contains("GTPBot; did you mean GPTBot? (--strict-agents)"), "{args:?}: {stderr}");
         }
     }
 }
@@ -51,8 +51,8 @@ fn known_and_new_names_cause_no_warning() {
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     let agents = "*,GPTBot,mj12bot,MyBot,FooBot,Kangaroo Bot,Googlebot-Image:Googelbot,My Own Crawler,@ai";
     for verb in VERBS.iter().filter(|verb| verb[0] != "bench") {
-        let (code, said) = run(dir.path(), &[*verb, &["--strict-agents", "-a", agents]].concat());
-        assert!(code == Some(0) && !said.contains("warning"), "{verb:?}: {said}");
+        let (code, stderr) = run(dir.path(), &[*verb, &["--strict-agents", "-a", agents]].concat());
+        assert!(code == Some(0) && !stderr.contains("warning"), "{verb:?}: {stderr}");
     }
 }
 
@@ -67,12 +67,12 @@ fn suggestions_prefer_frequent_names() {
     let lines: String = names.iter().enumerate().map(line).collect();
     std::fs::write(dir.path().join("a.jsonl"), lines).unwrap();
     done(dir.path(), &["compile", "-q", "a.jsonl", "-o", "web"]);
-    for (agent, said) in [
+    for (agent, expected) in [
         ("AcmeBotz", "robosieve: warning: no robots.txt here names AcmeBotz; did you mean acmebotx?\n"),
         ("AcmeBot", ""),
         ("acmeboth", ""),
     ] {
-        assert_eq!(run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]), (Some(0), said.to_owned()));
+        assert_eq!(run(dir.path(), &["annotate", "-q", "-s", "web", "-a", agent]), (Some(0), expected.to_owned()));
     }
 }
 
@@ -82,7 +82,7 @@ fn misplaced_agents_and_files_are_explained() {
     std::fs::write(dir.path().join("robots.txt"), "user-agent: *\nallow: /").unwrap();
     std::fs::write(dir.path().join("commas.txt"), "MyBot\nGPTBot, CCBot\n").unwrap();
     let commas = "separate agents by commas: -a GPTBot,CCBot";
-    for (args, said) in [
+    for (args, expected) in [
         (&["filter", "-s", "web", "-a", "GPTBot CCBot"][..], commas),
         (&["filter", "-s", "web", "-a", "GPTBot/1.0 CCBot/2.0"], commas),
         (&["agents", "-a", "GPTBot CCBot"], commas),
@@ -98,7 +98,7 @@ fn misplaced_agents_and_files_are_explained() {
         (&["filter", "-s", "web", "-a", "GPTBot", "nothing", "urls"], "nothing: No such file"),
     ] {
         let (code, stderr) = run(dir.path(), args);
-        assert!(code == Some(2) && stderr.contains(said), "{args:?}: {stderr}");
+        assert!(code == Some(2) && stderr.contains(expected), "{args:?}: {stderr}");
     }
     // If a file of this name exists, it is a list.
     std::fs::write(dir.path().join("CCBot"), "https://a.example/x\n").unwrap();

@@ -44,17 +44,17 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
 #[test]
 fn other_formats_are_refused_as_lists() {
     let place = Place::new();
-    for (name, bytes, said) in other_formats() {
+    for (name, bytes, expected) in other_formats() {
         place.write(name, &bytes);
-        let said = [&[name], said].concat();
+        let expected = [&[name], expected].concat();
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &said);
+            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &expected);
         }
-        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--json", "new"], &said);
+        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--json", "new"], &expected);
         // Also without a file name.
         let args = ["filter", "-q", "-s", "good.rsieve", "-a", "FooBot"];
         let piped = || robosieve_with(place.0.path(), &args, &bytes);
-        place.fails_as(&piped, &args, &said[1..2]);
+        place.fails_as(&piped, &args, &expected[1..2]);
     }
 }
 
@@ -66,8 +66,8 @@ fn foreign_files_fail_alone() {
     let args = ["filter", "-s", "good.rsieve", "-a", "FooBot", "--out-dir", "out", "x.warc.gz", "list.txt", "none.txt"];
     let ran = place.run(&args);
     assert_eq!(ran.code, Some(2));
-    for said in ["x.warc.gz: a WARC archive", "none.txt: none of the 2 lines has a URL", "2 of 3 files failed"] {
-        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    for expected in ["x.warc.gz: a WARC archive", "none.txt: none of the 2 lines has a URL", "2 of 3 files failed"] {
+        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
     assert_eq!(fs::read(place.path("out/list.txt")).unwrap(), b"https://a.example/\n");
     assert!(!place.path("out/x.warc.gz").exists() && !place.path("out/none.txt").exists());
@@ -80,12 +80,12 @@ fn runs_without_urls_replace_nothing() {
     place.write("none.csv", "url,n\nx,1\n");
     place.write("none.jsonl", "{\"link\":\"https://a.example/\"}\n");
     for (name, lines) in [("none.txt", "3 lines"), ("none.csv", "1 lines"), ("none.jsonl", "1 lines")] {
-        let said = ["none of the", lines, "--input-format"];
+        let expected = ["none of the", lines, "--input-format"];
         for verb in ["filter", "annotate"] {
-            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &said);
+            place.fails_to_write(&[verb, "-q", "-s", "good.rsieve", "-a", "FooBot", name], &expected);
         }
-        place.fails(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--invalid-to", "old"], &said);
-        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name], &said);
+        place.fails(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--invalid-to", "old"], &expected);
+        place.fails(&["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name], &expected);
         // One URL suffices, with any verdict.
         place.write("unknown.txt", "https://unknown.example/\n");
         place.done(&[
@@ -152,7 +152,7 @@ fn compressed_extensions_require_compression() {
     let place = Place::new();
     let mut damaged = gz(LIST);
     damaged[0] ^= 1;
-    for (name, bytes, said) in [
+    for (name, bytes, expected) in [
         ("x.gz", Vec::new(), "it is empty"),
         ("x.zst", Vec::new(), "it is empty"),
         ("x.GZ", Vec::new(), "it is empty"),
@@ -162,7 +162,10 @@ fn compressed_extensions_require_compression() {
         ("x.bz2", Vec::new(), "it is empty"),
     ] {
         place.write(name, bytes);
-        place.fails_to_write(&["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", name], &[name, said]);
+        place.fails_to_write(
+            &["filter", "-q", "-s", "good.rsieve", "-a", "FooBot", "list.txt", name],
+            &[name, expected],
+        );
     }
     // The content decides, not the extension.
     place.write("swapped.gz", zst(LIST));
@@ -240,7 +243,7 @@ fn archives_are_detected_by_content() {
 fn formats_of_non_snapshots_are_named() {
     let place = Place::new();
     let bytes = snapshot(ROBOTS);
-    for (name, bytes, said) in [
+    for (name, bytes, expected) in [
         ("x.gz", gz(&bytes), &["but a gzip file; decompress it first (gunzip)"][..]),
         ("x.zst", zst(&bytes), &["but a zstd file; decompress it first (zstd -d)"]),
         ("x.warc", record("a"), &["but a WARC archive; compile it first", "robosieve compile -o"]),
@@ -249,11 +252,11 @@ fn formats_of_non_snapshots_are_named() {
         ("empty", Vec::new(), &["not a robosieve snapshot: it is empty"]),
     ] {
         place.write(name, bytes);
-        let said = [&[name, "not a robosieve snapshot"], said].concat();
-        let message = place.fails(&["filter", "-s", name, "-a", "FooBot", "list.txt"], &said);
+        let expected = [&[name, "not a robosieve snapshot"], expected].concat();
+        let message = place.fails(&["filter", "-s", name, "-a", "FooBot", "list.txt"], &expected);
         assert!(!message.contains("magic"), "{message}");
-        place.fails(&["inspect", name], &said);
-        place.fails(&["compile", "good.jsonl", "--previous", name, "-o", "new"], &said);
+        place.fails(&["inspect", name], &expected);
+        place.fails(&["compile", "good.jsonl", "--previous", name, "-o", "new"], &expected);
     }
 }
 
@@ -273,13 +276,13 @@ fn check_reads_a_compressed_robots_txt() {
 #[test]
 fn archives_of_other_formats_are_named() {
     let place = Place::new();
-    for (name, bytes, said) in [
+    for (name, bytes, expected) in [
         ("x.xz", b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(), &["an xz file", "xz -d"][..]),
         ("x.gz", gz(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), &["a PNG image"]),
         ("x.arc", b"filedesc://x.arc 0.0.0.0 2001\n".to_vec(), &["an ARC archive", "warcio"]),
     ] {
         place.write(name, bytes);
-        place.fails_to_write(&["compile", "good.jsonl", name], &[&[name], said].concat());
+        place.fails_to_write(&["compile", "good.jsonl", name], &[&[name], expected].concat());
     }
 }
 
@@ -302,8 +305,8 @@ fn urls_are_refused_as_files() {
         (&[filter.as_slice(), &["list.txt", "-o", "abfs://x/y"]].concat(), "download"),
     ];
     place.write("names", "list.txt\ns3://bucket/urls.gz\n");
-    for (args, said) in cases {
-        place.fails(args, &["local files only", said]);
+    for (args, expected) in cases {
+        place.fails(args, &["local files only", expected]);
     }
     // This verb takes URLs as arguments.
     assert_eq!(place.run(&["check", "-s", "good.rsieve", "-a", "FooBot", "https://a.example/"]).code, Some(0));

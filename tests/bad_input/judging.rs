@@ -28,7 +28,7 @@ fn every_verb_refuses_non_snapshots() {
         place.fails(&["inspect", name], &[name, cause]);
     }
     let message = place.fails(&["inspect", "folder"], &["folder"]);
-    assert!(!message.contains("JSONL"), "a hint about archives, not snapshots: {message}");
+    assert!(!message.contains("JSONL"), "the hint is for archives: {message}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn damaged_lists_write_nothing() {
         for verb in ["filter", "annotate"] {
             let args = [verb, "-s", "good.rsieve", "-a", "FooBot", "list.txt", name];
             let message = place.fails_to_write(&args, &[name, "damaged at byte"]);
-            assert!(!message.contains("--skip-damaged"), "{verb} has no such option: {message}");
+            assert!(!message.contains("--skip-damaged"), "{verb} has no --skip-damaged: {message}");
         }
     }
 }

@@ -67,17 +67,17 @@ impl Place {
             .collect()
     }
 
-    /// Asserts that a command fails: exit code 2, a message with all of `said`, and no file changed
-    /// or created.
-    fn fails(&self, args: &[&str], said: &[&str]) -> String {
-        self.fails_as(&|| self.run(args), args, said)
+    /// Asserts that a command fails: exit code 2, a message with all of `expected`, and no changed or
+    /// new file.
+    fn fails(&self, args: &[&str], expected: &[&str]) -> String {
+        self.fails_as(&|| self.run(args), args, expected)
     }
 
-    fn fails_as(&self, run: &dyn Fn() -> Ran, args: &[&str], said: &[&str]) -> String {
+    fn fails_as(&self, run: &dyn Fn() -> Ran, args: &[&str], expected: &[&str]) -> String {
         let before = self.files();
         let ran = run();
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
-        for part in said {
+        for part in expected {
             assert!(ran.stderr.contains(part), "{args:?} should say {part:?}: {}", ran.stderr);
         }
         assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
@@ -88,9 +88,9 @@ impl Place {
     }
 
     /// [`fails`](Self::fails) with a new output, and with an existing one.
-    fn fails_to_write(&self, args: &[&str], said: &[&str]) -> String {
-        self.fails(&[args, &["-o", "new"]].concat(), said);
-        self.fails(&[args, &["-o", "old"]].concat(), said)
+    fn fails_to_write(&self, args: &[&str], expected: &[&str]) -> String {
+        self.fails(&[args, &["-o", "new"]].concat(), expected);
+        self.fails(&[args, &["-o", "old"]].concat(), expected)
     }
 
     /// The letters of the hosts `a`, `b` and `c` by the snapshot `name`.

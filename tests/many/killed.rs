@@ -51,7 +51,7 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
         child.kill().unwrap();
         child.wait().unwrap();
         let states = names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count();
-        assert!((complete..FILES).contains(&states), "killed in the midst: {states}");
+        assert!((complete..FILES).contains(&states), "killed in the middle of the run: {states}");
     }
     let to = ["--out-dir", "out", "--disallowed-to", "no", "--resume"];
     let resumed = place.run(&[&["filter", "-s", "web.rsieve", "-a", "FooBot", "in"][..], &to].concat());
@@ -77,13 +77,13 @@ fn interrupted_runs_leave_no_temporary_files() {
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().signal(), Some(2));
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
         let states = names(&place.path("out/.robosieve")).iter().filter(|name| name.ends_with(".json")).count();
-        let kept = said.strip_prefix("robosieve: interrupted by SIGINT: ").and_then(|kept| kept.split_once(' '));
+        let kept = stderr.strip_prefix("robosieve: interrupted by SIGINT: ").and_then(|kept| kept.split_once(' '));
         // Each of the two threads may have completed a file that was not yet counted.
-        let (kept, rest) = kept.unwrap_or_else(|| panic!("{said}"));
-        assert!((complete.saturating_sub(2)..=states).contains(&kept.parse().unwrap()), "{said}, {states} complete");
+        let (kept, rest) = kept.unwrap_or_else(|| panic!("{stderr}"));
+        assert!((complete.saturating_sub(2)..=states).contains(&kept.parse().unwrap()), "{stderr}, {states} complete");
         assert_eq!(rest, "of 40 files are complete; the same command with --resume does the others\n");
         let all = ["out", "no", "out/.robosieve"].map(|dir| names(&place.path(dir))).concat();
         assert!(all.iter().all(|name| !name.ends_with(".tmp")), "{all:?}");

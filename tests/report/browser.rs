@@ -115,9 +115,9 @@ fn page_fits_desktop_and_phone() {
             let found = measured(&browser, dir.path(), &page, width);
             assert_eq!(found["inner"], width, "{found}");
             assert!(found["scroll"].as_u64().unwrap() <= u64::from(width), "{width}: {found}");
-            assert_eq!(found["wide"], serde_json::json!([]), "{width}: sticks out");
-            assert_eq!(found["fetched"], serde_json::json!([]), "nothing is fetched");
-            assert_eq!(found["ran"], false, "what a site wrote was run");
+            assert_eq!(found["wide"], serde_json::json!([]), "{width}: elements overflow");
+            assert_eq!(found["fetched"], serde_json::json!([]), "the page fetches a resource");
+            assert_eq!(found["ran"], false, "a script of a site ran");
             let bars = if list.is_empty() { 10 + 1 } else { 20 + 2 };
             assert_eq!(found["bars"], bars, "{width}: {found}");
         }

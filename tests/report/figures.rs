@@ -112,7 +112,7 @@ fn figures_ignore_threads_and_list_format() {
         report
     };
     let one = undated(&["-j", "1", "many.txt"]);
-    assert!(one["deciding"]["every"].as_u64().unwrap() > 1, "the sample is one");
+    assert!(one["deciding"]["every"].as_u64().unwrap() > 1, "every line is sampled");
     assert_eq!(one, undated(&["-j", "4", "many.txt"]));
     assert_eq!(one, undated(&["-j", "3", "many.csv"]));
     assert_eq!(undated(&["-j", "1"]), undated(&["-j", "4"]));

@@ -85,11 +85,11 @@ fn site_text_is_escaped() {
     some_web(dir.path());
     let (page, json, _) = forms(dir.path(), &["-a", "a,b,<script>x", "urls.txt"]);
     let lower = page.to_lowercase();
-    assert!(lower.contains("&lt;script&gt;alert(1)"), "it is shown");
+    assert!(lower.contains("&lt;script&gt;alert(1)"), "the page shows the text");
     assert_eq!(lower.matches("<script").count() + lower.matches("<img").count() + lower.matches("<b>=").count(), 0);
     assert_eq!(lower.matches("<style>").count(), 1);
     assert!(!page.contains(['\u{1b}', '\u{202e}']), "no control characters");
-    assert!(json.to_string().contains("<script>alert(1)"), "the JSON has it as it is");
+    assert!(json.to_string().contains("<script>alert(1)"), "the JSON has the text unescaped");
     let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "a,b", "urls.txt"]));
     assert!(table.contains("/<script>alert(1)</script>"), "{table}");
     assert!(!table.contains(['\u{1b}', '\u{202e}']), "{table:?}");
@@ -124,7 +124,7 @@ fn page_size_is_bounded() {
     for list in [&[][..], &["urls.txt"]] {
         let (page, json, _) = forms(dir.path(), &[&["--agents-from", "agents.txt", "--top", "10000"], list].concat());
         assert!(page.len() < 300_000, "{} bytes", page.len());
-        assert_eq!(json["agents"].as_array().unwrap().len(), 200, "the JSON has all");
+        assert_eq!(json["agents"].as_array().unwrap().len(), 200, "the JSON has all agents");
     }
 }
 
