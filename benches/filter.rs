@@ -1,4 +1,5 @@
-//! The whole pipeline: filters a list of URLs in memory without output, on one thread and on all.
+//! The whole pipeline: filters an in-memory list of URLs without output, on one thread and on all
+//! threads.
 
 mod common;
 

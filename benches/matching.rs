@@ -1,5 +1,5 @@
 //! Matching on one site: whole URLs, paths alone, growing numbers of rules, and the reference
-//! judge, which parses the file for each URL.
+//! judge, which parses the robots.txt for each URL.
 
 mod common;
 
@@ -13,7 +13,7 @@ use std::fmt::Display;
 use std::hint::black_box;
 use std::io::Cursor;
 
-/// A whole URL to a verdict.
+/// Judges whole URLs.
 fn judge(c: &mut Criterion) {
     let mut group = c.benchmark_group("judge");
     for (name, site) in common::sites() {
@@ -32,8 +32,9 @@ fn judge(c: &mut Criterion) {
     }
 }
 
-/// The same URLs, one by one through [`Judge::judge`] and as one list through the batch path: the
-/// difference is what a single call adds (taking scratch memory from the pool, copying the verdict).
+/// Judges the same URLs with one [`Judge::judge`] call per URL, and as one list in a batch. The
+/// difference is the overhead of a call: taking scratch memory from the pool and copying the
+/// verdict.
 fn single_or_batch(c: &mut Criterion) {
     let mut group = c.benchmark_group("one URL at a time or a list");
     let (_, site) = common::sites().swap_remove(0);
@@ -62,17 +63,17 @@ fn single_or_batch(c: &mut Criterion) {
     });
 }
 
-/// How many times a list repeats the URLs of a site, so that starting threads costs little per URL.
+/// The number of repetitions of a site's URLs in a list. It amortises the start of threads.
 const REPEATS: usize = 200;
 
-/// The origin found and the path cut: what is left is to match.
+/// Matches paths. The origin lookup and the split of the URL are not timed.
 fn match_step(c: &mut Criterion) {
     for (name, site) in common::sites() {
         time_match(c, "match", name, &site);
     }
 }
 
-/// The same, for growing numbers of rules.
+/// Matches paths against growing numbers of rules.
 fn match_growth(c: &mut Criterion) {
     for rules in [10, 100, 1_000, 10_000] {
         time_match(c, "match by literal rules", rules, &growth::literal(rules));
@@ -82,10 +83,10 @@ fn match_growth(c: &mut Criterion) {
     }
 }
 
-/// The same for paths of a small site that need more work.
+/// Matches paths of a small site that need normalisation.
 fn match_kinds(c: &mut Criterion) {
     let (_, site) = common::sites().swap_remove(0);
-    // The text before and after each path.
+    // A name, and the text before and after each path.
     let kinds = [
         ("plain", "", ""),
         ("with a fragment", "", "#top"),

@@ -1,4 +1,4 @@
-//! Parsing: the bytes of a robots.txt to groups and rules.
+//! Parsing: reads the bytes of a robots.txt into groups and rules.
 
 mod common;
 

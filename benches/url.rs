@@ -1,4 +1,4 @@
-//! Canonicalisation: the bytes of a URL to its origin.
+//! Canonicalisation: parses the bytes of a URL into its origin.
 
 mod common;
 

@@ -1,5 +1,5 @@
-"""Writes many kinds of Parquet files with pyarrow, annotates and filters them, and compares the results with
-those for lists."""
+"""Writes many kinds of Parquet files with pyarrow, annotates and filters them, and compares the
+results with those for lists."""
 
 import datetime
 import itertools
@@ -29,7 +29,7 @@ KINDS = [
 
 
 def table():
-    """The small list twelve times over, with further columns of all types, nulls, nested columns and metadata."""
+    """The small list repeated twelve times, with columns of all types, nulls and metadata."""
     lines = (SMALL / "urls.txt").read_bytes().split(b"\n")[:-1]
     urls = [line.decode("utf-8", "replace").rstrip("\r") for line in lines] * 12
     urls = [None if i % 17 == 3 else url + "\nhttps://x/" if i % 101 == 7 else url for i, url in enumerate(urls)]
@@ -62,7 +62,7 @@ def run(folder, *arguments):
 
 
 def letters(folder, data):
-    """The letters that `annotate` writes for each URL in a list; I for null and for URLs that no line can hold."""
+    """The letters of `annotate` for each URL in a list: I for null and for URLs with a line end."""
     urls = data["url"].to_pylist()
     lines = ["" if url is None or "\n" in url else url for url in urls]
     (folder / "lines.txt").write_bytes("".join(line + "\n" for line in lines).encode())
@@ -104,7 +104,7 @@ def check_annotated(folder, data, verdicts):
 
 
 def plain(data):
-    """Without dictionaries: pyarrow treats them as equal only if their values have the same order."""
+    """Decodes dictionaries: pyarrow treats them as equal only if their values have the same order."""
     at = data.column_names.index("lang")
     return data.set_column(at, "lang", data["lang"].cast(pa.string()))
 
@@ -121,7 +121,7 @@ def check_filtered(folder, data, verdicts):
 
 
 def write_groups(path, parts, kind):
-    """Writes each part as separate row groups; a part without rows becomes an empty row group."""
+    """Writes each part as separate row groups. A part without rows becomes an empty row group."""
     kind = dict(kind)
     size = kind.pop("row_group_size", None)
     with pq.ParquetWriter(path, parts[0].schema, **kind) as writer:
@@ -130,7 +130,7 @@ def write_groups(path, parts, kind):
 
 
 def check_without_rows(folder, data, verdicts, kind):
-    """Annotates, filters and reports on files without rows and with empty row groups, also with --out-dir."""
+    """Annotates, filters and reports on files without rows and files with empty row groups."""
     some = data.slice(0, 100)
     for parts in [[data.slice(0, 0)], [some.slice(0, 0), some.slice(0, 40), some.slice(0, 0), some.slice(40), some.slice(0, 0)]]:
         write_groups(folder / "in.parquet", parts, kind)
@@ -157,7 +157,7 @@ def main():
                 check_without_rows(folder, data, verdicts, kind)
             except AssertionError as err:
                 sys.exit(f"check-parquet: {kind}: {err}")
-    print(f"check-parquet: {len(KINDS)} files of {data.num_rows} rows: all as pyarrow and the lists have it, without rows too")
+    print(f"check-parquet: {len(KINDS)} files of {data.num_rows} rows, and files without rows: equal to pyarrow and the lists")
 
 
 main()

@@ -1,4 +1,5 @@
-"""Compares a report (JSON, page, CSV) with the annotated lines on standard input; used by scripts/check-report."""
+"""Compares a report (JSON, page, CSV) with annotated lines on standard input. scripts/check-report
+runs it."""
 
 import collections
 import csv
@@ -9,7 +10,8 @@ import sys
 
 
 def count_letters(lines, agents):
-    """Counts the lines by letter for each agent, all lines, those with a D, those with only A, and by origin."""
+    """Counts lines by letter for each agent, all lines, lines with a D, lines with only A, and lines
+    by origin."""
     letters = [collections.Counter() for _ in range(agents)]
     refused = allowed = total = 0
     patterns = collections.Counter()
@@ -61,7 +63,7 @@ def main(report_path, page_path, csv_path):
 
     def same(what, found, expected):
         if found != expected:
-            wrong.append(f"{what}: the report says {found}, counted were {expected}")
+            wrong.append(f"{what}: {found} in the report, {expected} counted")
 
     report = json.load(open(report_path, encoding="utf-8"))
     agents = [agent["agent"] for agent in report["agents"]]
@@ -73,8 +75,8 @@ def main(report_path, page_path, csv_path):
         for verdict, letter in zip(("allowed", "disallowed", "unknown", "invalid"), "ADUI"):
             same(f"{agent['agent']} {verdict}", agent["urls"][verdict], counts[letter])
         same(f"origins of {agent['agent']}", sum(agent["origins"].values()), report["snapshot"]["origins"])
-    same("URLs by what verdicts rest on", sum(basis["urls"] for basis in report["bases"]), total)
-    same("origins by what verdicts rest on", sum(basis["origins"] for basis in report["bases"]), report["snapshot"]["origins"])
+    same("URLs by basis", sum(basis["urls"] for basis in report["bases"]), total)
+    same("origins by basis", sum(basis["origins"] for basis in report["bases"]), report["snapshot"]["origins"])
     for i, agent in enumerate(agents):
         same(f"refused to {agent}, by basis", sum(basis["urls_refused"][i] for basis in report["bases"]), letters[i]["D"])
     for origin in report["top_origins"]:
@@ -95,7 +97,7 @@ def main(report_path, page_path, csv_path):
             same(f"CSV {agent['agent']} {measure}", lines["agents", "", agent["agent"], f"origins_{measure}"], str(count))
 
     print("\n".join(wrong) or f"{total} lines, {len(agents)} agents, {len(report['top_origins'])} origins: report and annotate agree; "
-          f"{len(page.found)} numbers of the page and {len(lines) - 1} lines of CSV are those of the JSON")
+          f"{len(page.found)} numbers of the page and {len(lines) - 1} lines of CSV equal the JSON")
     sys.exit(bool(wrong))
 
 

@@ -1,5 +1,5 @@
-//! Archived responses that look like an empty robots.txt but are not: a body under another JSON key,
-//! a `revisit` record, a redirect to a URL with many captures. An empty robots.txt would allow
+//! Archived responses that look like an empty robots.txt but are not: a body under another JSON
+//! key, a `revisit` record, a redirect to a URL with many captures. An empty robots.txt would allow
 //! everything.
 
 use crate::command::robosieve;

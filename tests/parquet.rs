@@ -1,5 +1,5 @@
-//! `annotate`, `filter` and `report` on Parquet files: each row gets the verdict of its URL, and all
-//! other data is copied byte for byte.
+//! `annotate`, `filter` and `report` on Parquet files: each row gets the verdict of its URL, and
+//! all other data is copied byte for byte.
 
 use crate::command::{Ran, robosieve, robosieve_with};
 use ::parquet::basic::{Compression, Encoding};
@@ -428,8 +428,8 @@ fn impossible_runs_are_explained_and_write_nothing() {
     assert!(piped.code == Some(2) && piped.stderr.contains("name the file instead of piping it"), "{}", piped.stderr);
 }
 
-/// A damaged file gives an error, or as many rows as its footer declares. It causes no panic, no hang
-/// and no lost row.
+/// A damaged file gives an error, or as many rows as its footer declares. It causes no panic, no
+/// hang and no lost row.
 #[test]
 fn damaged_files_fail_or_keep_all_rows() {
     let snapshot = Snapshot::new(snapshot()).unwrap();

@@ -216,8 +216,8 @@ fn star_rules_survive_promotion() {
 }
 
 /// Many spellings of few origins. Left out are the intended differences to WHATWG's parser: it
-/// removes tabs and line ends, turns backslashes into slashes, accepts an empty authority (`http:///a`),
-/// and does not start the path at `;`.
+/// removes tabs and line ends, turns backslashes into slashes, accepts an empty authority
+/// (`http:///a`), and does not start the path at `;`.
 fn origin_url() -> impl Strategy<Value = String> {
     let scheme = select(vec!["http", "https", "HTTP", "hTTps", "ftp"]);
     let user = select(vec!["", "", "", "u@", "u:p@", "@", "u@v@", "a%40b@", "h.example:80@"]);

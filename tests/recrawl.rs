@@ -1,5 +1,5 @@
-//! Crawls compiled over earlier snapshots (`compile --previous`): the cases of `tests/cases/recrawl`,
-//! compared with one compilation of all captures.
+//! Crawls compiled over earlier snapshots (`compile --previous`): the cases of
+//! `tests/cases/recrawl`, compared with one compilation of all captures.
 
 use crate::command::robosieve;
 use crate::corruption::{METADATA, assemble, overlapping, sections};
@@ -174,8 +174,8 @@ fn stored_data_is_not_duplicated() {
 }
 
 /// Two crawls of the same hosts, the second later than the first. An `http` origin may redirect to
-/// `https` on the same host. `https` never redirects, so the snapshot has all the data that a recrawl
-/// needs.
+/// `https` on the same host. `https` never redirects, so the snapshot has all the data that a
+/// recrawl needs.
 fn crawls(seed: u64) -> [Vec<serde_json::Value>; 2] {
     let mut random = Random(seed);
     [1, 3].map(|month| (0..400).map(|_| crawled(&mut random, month)).collect())

@@ -54,8 +54,8 @@ fn sizes_are_exact() {
     }
 }
 
-/// Nothing is precomputed: the largest web starts as fast as the smallest, and finds its last host as
-/// fast as its first.
+/// Nothing is precomputed: the largest web starts as fast as the smallest, and finds its last host
+/// as fast as its first.
 #[test]
 fn webs_of_any_size_start_at_once() {
     for order in [Order::Sorted, Order::Shuffled] {

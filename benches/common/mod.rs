@@ -1,5 +1,4 @@
-//! Generated robots.txt files and URLs, the same on every run, with the verdicts of the reference
-//! judge.
+//! Reproducible generated robots.txt files and URLs, with the verdicts of the reference judge.
 
 #![allow(dead_code, reason = "each benchmark uses a part")]
 
@@ -44,7 +43,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// A site with `rules` rules, of which one in `wild` has wildcards (0: none).
+    /// A site with `rules` rules. One in `wild` has wildcards; with 0, none has.
     pub fn new(rules: usize, wild: usize) -> Self {
         let mut random = Random::new(rules as u64);
         let patterns: Vec<String> = (0..rules)
@@ -74,7 +73,7 @@ impl Site {
         Self { robots, urls, expected: OnceCell::new() }
     }
 
-    /// Whether each URL may be fetched, by the reference judge. Slow on a large site.
+    /// Whether each URL may be fetched, according to the reference judge. Slow on a large site.
     pub fn expected(&self) -> &[bool] {
         self.expected.get_or_init(|| self.urls.iter().map(|url| reference_allows(&self.robots, url)).collect())
     }
@@ -95,8 +94,8 @@ impl Site {
     }
 }
 
-/// Sites of four sizes, from the usual one to rare extremes: 5 rules, 65, 1,000 of which half have
-/// wildcards, and 3,000 without any.
+/// Sites of four sizes, from common to rare: 5 rules, 65 rules, 1,000 rules of which half have
+/// wildcards, and 3,000 literal rules.
 pub fn sites() -> Vec<(&'static str, Site)> {
     vec![
         ("small", Site::new(5, 5)),
@@ -119,7 +118,7 @@ pub fn snapshot<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Snaps
     Snapshot::new(compile(sites)).expect("a snapshot")
 }
 
-/// The bytes of such a snapshot.
+/// The bytes of a snapshot of origins and their robots.txt files.
 pub fn compile<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Vec<u8> {
     let mut compiler = Compiler::default();
     for (origin, robots) in sites {
@@ -128,7 +127,7 @@ pub fn compile<'a>(sites: impl IntoIterator<Item = (String, &'a str)>) -> Vec<u8
     compiler.finish().and_then(|compiled| compiled.to_vec()).expect("a snapshot")
 }
 
-/// Many sites that share a few robots.txt files, and a list of URLs with `run` neighbouring lines
+/// Many sites that share a few robots.txt files, and a list of URLs with `run` consecutive lines
 /// per origin.
 pub fn web(origins: usize, lines: usize, run: usize) -> (Snapshot, String) {
     let files = sites();

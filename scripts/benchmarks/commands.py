@@ -1,4 +1,4 @@
-"""Times whole commands and simple ones that read the same bytes, alternately."""
+"""Times whole commands, alternating with simple commands that read the same bytes."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def measure(robosieve, inputs, place):
     times = [([], []) for _ in cases]
     for turn in range(RUNS + 1):
         for (_, command, _, base), (own, other) in zip(cases, times):
-            # The second command of a pair starts with warm caches, so they swap places each turn.
+            # The second command of a pair starts with warm caches, so the order alternates.
             both = [(own, command), (other, base)]
             for found, one in both if turn % 2 else reversed(both):
                 found.append(seconds(one))
@@ -84,7 +84,7 @@ def row(case, own, other):
 
 def size(stats):
     out, distinct = stats["bytes_out"], stats["distinct_body_bytes"]
-    return f"Snapshot: {out:,} bytes for {distinct:,} of distinct bodies, {out / distinct:.2f} of them.\n"
+    return f"Snapshot: {out:,} bytes for {distinct:,} bytes of distinct bodies, a ratio of {out / distinct:.2f}.\n"
 
 
 def sizes(inputs):

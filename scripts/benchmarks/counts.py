@@ -1,4 +1,4 @@
-"""Counts instructions with callgrind: reproducible, and independent of the load of the machine."""
+"""Counts instructions with callgrind. The counts are reproducible and independent of other load."""
 
 import os
 import pathlib
@@ -35,7 +35,7 @@ def instructions(*command, env=None):
 
 
 def commands(real):
-    """`filter` on each list: the difference between a list and its first half, which excludes start-up."""
+    """`filter` on each list, minus `filter` on its first half. The difference excludes start-up."""
     robosieve = record.robosieve()
     rows = []
     with tempfile.TemporaryDirectory() as place:
@@ -72,8 +72,8 @@ def contestants(step, sites):
 
 
 def a_pass(count):
-    """The count of one pass without start-up, from a function that counts any number of passes. The start-up
-    varies by some ten thousand instructions."""
+    """The count of one pass without start-up, from a function that counts any number of passes.
+    Start-up varies by tens of thousands of instructions."""
     one = count(1)
     more = max(1, ENOUGH // (count(2) - one))
     return (count(1 + more) - one) / more

@@ -1,4 +1,4 @@
-"""Runs the criterion benchmarks of benches/, and reports the time per element."""
+"""Runs the criterion benchmarks of benches/ and reports the time per element."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ class Found:
     least: float
 
     def number(self):
-        """The number that is the name of a benchmark in a curve; else 0."""
+        """The number in the name of a benchmark of a curve, or 0."""
         return int(self.name) if self.name.isdigit() else 0
 
 
@@ -61,8 +61,8 @@ def measured(place):
 
 
 def growth(rounds):
-    """For each group named by numbers the time at each number, as a multiple of the first. Once from the
-    minimum of all rounds, because other load can only add time; once from the median of the rounds' medians."""
+    """The time at each number of a group, as a multiple of the first. One line uses the minimum of all
+    rounds, because other load can only add time. The other uses the median ratio of the rounds."""
     for group in sorted({one.group for one in rounds[0] if one.number()}):
         curves = [[one for one in found if one.group == group] for found in rounds]
         points = list(zip(*curves))

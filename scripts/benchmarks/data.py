@@ -1,4 +1,4 @@
-"""An archive and three lists of URLs: real ones from a directory, or generated ones, the same on every run."""
+"""An archive and three lists of URLs: real data from a directory, or reproducible generated data."""
 
 import gzip
 import json
@@ -51,7 +51,7 @@ def longer(data, scratch):
 
 
 def make(scratch, lines):
-    """Generates data with this number of lines per list: grouped by host, unsorted, and a new host on every line."""
+    """Generates lists of this length: grouped by host, unsorted, and with a new host per line."""
     dice = random.Random(1)
     archive = scratch / "robots.jsonl.gz"
     with gzip.open(archive, "wt", compresslevel=6) as out:
@@ -80,7 +80,7 @@ def path(dice):
 
 
 def capture(dice):
-    """One site in seven has no robots.txt. Of the bodies of the others, a few are frequent and many are rare."""
+    """One site in seven has no robots.txt. Of the other bodies, a few are frequent and most rare."""
     if dice.random() < 0.15:
         return {"status": 404}
     return {"status": 200, "body": robots(random.Random(int(HOSTS / 4 * dice.random() ** 2)))}

@@ -54,7 +54,7 @@ def web(robosieve, place, origins):
 
 
 def measure(robosieve, webs):
-    """Measures all webs in rounds, so that other load on the machine affects all alike."""
+    """Measures all webs in rounds, so that other load on the machine affects all of them."""
     with tempfile.TemporaryDirectory() as place:
         ones = {}
         for origins, (_, urls) in webs.items():
@@ -78,7 +78,7 @@ def measure(robosieve, webs):
 
 
 def timed(robosieve, snapshot, urls):
-    """The seconds of a run, and its maximum anonymous memory in MB."""
+    """The duration of a run in seconds, and its maximum anonymous memory in MB."""
     command = [robosieve, "filter", "-q", "-j", "1", "-s", snapshot, "-a", "GPTBot", "-o", "/dev/null", urls]
     begin, most = time.perf_counter(), 0.0
     with subprocess.Popen(command) as process:

@@ -9,7 +9,7 @@ LEFT, TOP, BOTTOM = 36, 30, 34
 
 @dataclass
 class Curve:
-    """Numbers, and the cost at each as a multiple of the first; `limit` is the target."""
+    """Points: a number, and its cost as a multiple of the first cost. `limit` is the target."""
 
     name: str
     points: list

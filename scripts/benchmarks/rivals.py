@@ -10,7 +10,7 @@ CRATES = ["robotxt", "texting_robots", "robotstxt", "aho-corasick", "url", "crit
 
 
 def sites(real):
-    """The directory of the sites in a directory of real inputs; `None` if there is none."""
+    """The directory of the sites in a directory of real inputs, or `None`."""
     return real and next((place for place in [real / "rivals", real] if (place / "small.urls").exists()), None)
 
 
@@ -22,7 +22,7 @@ def environment(sites):
 
 def run(real):
     if real and not sites(real):
-        print("rivals: skipped, there are no sites in that directory")
+        print("rivals: skipped, that directory has no sites")
         return None
     bench = subprocess.Popen(
         ["cargo", "bench", "--locked"], cwd=HOME, env=environment(sites(real)), stdout=subprocess.PIPE, text=True

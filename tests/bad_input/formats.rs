@@ -1,5 +1,5 @@
-//! Files of other formats instead of lists, archives, robots.txt files or snapshots: they are read, or
-//! refused with the name of the format.
+//! Files of other formats instead of lists, archives, robots.txt files or snapshots: they are read,
+//! or refused with the name of the format.
 
 use super::*;
 use std::fs::File;

@@ -67,8 +67,8 @@ impl Place {
             .collect()
     }
 
-    /// Asserts that a command fails: exit code 2, a message with all of `expected`, and no changed or
-    /// new file.
+    /// Asserts that a command fails: exit code 2, a message with all of `expected`, and no changed
+    /// or new file.
     fn fails(&self, args: &[&str], expected: &[&str]) -> String {
         self.fails_as(&|| self.run(args), args, expected)
     }

@@ -1,4 +1,5 @@
-//! Coverage of an origin (refused wholly, partly or not), against the reference on every short path.
+//! Coverage of an origin (refused wholly, partly or not), against the reference on every short
+//! path.
 
 use crate::generate::{concat, config};
 use proptest::collection::vec;

@@ -1,8 +1,8 @@
-//! A judge of one site over the crate `aho-corasick`: the textbook automaton for many literals.
+//! A judge for one site with the crate `aho-corasick`, the textbook automaton for many literals.
 //!
 //! The automaton holds the literal prefix of each rule, the part before its first `*`. An anchored,
-//! overlapping search from the start of the path reports every prefix in one pass. A literal rule
-//! that is reported matches; of a rule with wildcards the rest is compared, segment by segment.
+//! overlapping search from the start of the path reports every prefix in one pass. A reported
+//! literal rule matches. For a rule with wildcards, the remaining segments are compared.
 
 use aho_corasick::automaton::{Automaton, OverlappingState};
 use aho_corasick::dfa::DFA;
@@ -14,21 +14,21 @@ use robosieve::{Agent, AgentMatch, Profile, Robots};
 /// The rules of one site, ready to match.
 pub(crate) struct PrefixJudge {
     automaton: DFA,
-    /// For each pattern of the automaton its rule.
+    /// The rule of each pattern of the automaton.
     rules: Vec<Rule>,
 }
 
 struct Rule {
     allows: bool,
     priority: usize,
-    /// What follows the literal prefix: segments that were separated by `*`; none for a literal rule.
+    /// The segments after the literal prefix, separated by `*`; empty for a literal rule.
     segments: Vec<Vec<u8>>,
     anchored: bool,
     prefix_len: usize,
 }
 
 impl PrefixJudge {
-    /// Builds the automaton from the rules for `agent`, which robosieve's parser reads.
+    /// Builds the automaton from the rules for `agent`, parsed by robosieve.
     pub(crate) fn new(robots: &str, agent: &Agent) -> Self {
         let robots = Robots::parse(robots.as_bytes(), Profile::Google);
         let why = explain(&robots, agent, AgentMatch::Google, b"/");
@@ -51,7 +51,7 @@ impl PrefixJudge {
         Self { automaton: builder.build(&prefixes).expect("an automaton"), rules }
     }
 
-    /// Whether the path may be fetched: the longest matching rule decides, allow before disallow.
+    /// Whether the path may be fetched: the longest matching rule decides, and allow wins a tie.
     pub(crate) fn allows(&self, path: &[u8]) -> bool {
         let input = Input::new(path).anchored(Anchored::Yes);
         let mut state = OverlappingState::start();

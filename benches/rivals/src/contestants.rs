@@ -11,9 +11,9 @@ use url::Url;
 /// The task of a contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The path and query of a URL to an answer.
+    /// Judges the path and query of a URL.
     Match,
-    /// A whole URL to an answer.
+    /// Judges a whole URL.
     Judge,
 }
 
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Contestant<'_> {
 
 const AGENT: &str = "FooBot";
 
-/// A contestant that answers one input at a time. The loop is compiled for each contestant, so that
+/// A contestant that answers one input at a time. The loop is monomorphised for each contestant, so
 /// no call is indirect.
 fn contestant<'s>(name: &'static str, rereads: bool, mut allows: impl FnMut(&str) -> bool + 's) -> Contestant<'s> {
     let run = move |inputs: &[&str], answers: &mut Vec<bool>| {
@@ -81,7 +81,7 @@ pub fn contestants(site: &Site, step: Step) -> Vec<Contestant<'_>> {
     own.into_iter().chain(rivals(site, step)).collect()
 }
 
-/// The library, over a snapshot with this site alone. The judge is leaked: there are few.
+/// The library, with a snapshot of only this site. The few judges are leaked.
 fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
     let snapshot = common::snapshot([(site.origin.to_string(), site.robots.as_str())]);
     let agents = [common::agent()];
@@ -103,7 +103,7 @@ fn robosieve(site: &Site, step: Step) -> Contestant<'_> {
     }
 }
 
-/// The reference judge, with which robosieve is tested.
+/// The reference judge of robosieve's tests.
 fn reference_judge(site: &Site) -> Contestant<'_> {
     let agent = common::agent();
     contestant("robosieve, reference.rs", true, move |url| {
@@ -111,7 +111,7 @@ fn reference_judge(site: &Site) -> Contestant<'_> {
     })
 }
 
-/// The crate `aho-corasick` as a judge; it normalises no path.
+/// The crate `aho-corasick` as a judge. It does not normalise paths.
 fn prefix_judge(site: &Site, step: Step) -> Contestant<'_> {
     let judge = PrefixJudge::new(&site.robots, &common::agent());
     let start = if step == Step::Judge { site.origin.as_str().len() } else { 0 };

@@ -1,4 +1,4 @@
-//! The four sites: generated ones, or real ones from a directory.
+//! The four sites, generated or read from a directory.
 
 use crate::common;
 use robosieve::Origin;
@@ -15,7 +15,7 @@ pub struct Site {
     pub name: &'static str,
     /// The body of its robots.txt.
     pub robots: String,
-    /// Its origin, with which all URLs begin.
+    /// The common origin of all URLs.
     pub origin: Origin,
     /// The URLs.
     pub urls: Vec<String>,
@@ -26,9 +26,9 @@ pub struct Site {
 
 /// The sites in the directory that the variable `ROBOSIEVE_RIVALS` names, else generated ones.
 ///
-/// For each site the directory has `NAME.robots.txt`, `NAME.urls` with one URL per line, all of one
-/// origin, and `NAME.expect` with a line per URL: `1` if it may be fetched, else `0`. Panics with
-/// the name of the file if that is not so.
+/// For each site, the directory has `NAME.robots.txt`, `NAME.urls` with one URL per line and a
+/// common origin, and `NAME.expect` with one line per URL: `1` if it may be fetched, else `0`.
+/// Panics with the file name if a file is missing or malformed.
 pub fn load() -> Vec<Site> {
     match directory() {
         Some(dir) => {
@@ -54,13 +54,13 @@ fn urls(dir: &Path, name: &str) -> Vec<String> {
 
 impl Site {
     fn new(name: &'static str, robots: String, urls: Vec<String>) -> Self {
-        let origin = urls.first().and_then(|url| Origin::of(url.as_bytes())).expect("a URL to begin with");
+        let origin = urls.first().and_then(|url| Origin::of(url.as_bytes())).expect("at least one URL");
         let paths = urls.iter().map(|url| path_of(url, &origin).to_owned()).collect();
         Self { name, robots, origin, urls, paths, expected: OnceCell::new() }
     }
 
-    /// Whether FooBot may fetch each URL: from the directory, or from the reference judge, which is
-    /// slow.
+    /// Whether FooBot may fetch each URL, read from the directory or computed by the slow reference
+    /// judge.
     pub fn expected(&self) -> &[bool] {
         self.expected.get_or_init(|| self.find_expected())
     }
@@ -75,9 +75,9 @@ impl Site {
     }
 }
 
-/// Path and query of a URL of this origin.
+/// The path and query of a URL of this origin.
 fn path_of<'u>(url: &'u str, origin: &Origin) -> &'u str {
-    let rest = url.strip_prefix(origin.as_str()).unwrap_or_else(|| panic!("{url} is not written as one of {origin}"));
+    let rest = url.strip_prefix(origin.as_str()).unwrap_or_else(|| panic!("{url} does not start with {origin}"));
     let path = &rest[..rest.find('#').unwrap_or(rest.len())];
     if path.is_empty() { "/" } else { path }
 }

@@ -29,7 +29,7 @@ impl Row {
         self.nanoseconds.iter().copied().reduce(f64::min)
     }
 
-    /// How far the median exceeds the minimum, as a part of the minimum.
+    /// The excess of the median over the minimum, as a fraction of the minimum.
     fn noise(&self) -> Option<f64> {
         Some(median(self.nanoseconds.clone())? / self.least()? - 1.0)
     }
@@ -45,14 +45,14 @@ pub fn report(rows: &[Row]) -> String {
     let mut out = String::new();
     for step in Step::ALL {
         let rows: Vec<&Row> = rows.iter().filter(|row| row.step == step).collect();
-        let input = if step == Step::Match { "the path already cut" } else { "a whole URL" };
+        let input = if step == Step::Match { "path and query" } else { "whole URL" };
         let _ = writeln!(out, "## {}: {input}\n", step.name());
         write_table(&mut out, "ns per answer", &rows, nanoseconds);
         write_table(&mut out, "times robosieve's", &rows, |row| ratio(row, &rows));
         write_table(&mut out, "right answers", &rows, |row| format!("{}/{}", row.right, row.of));
         if let Some(noise) = median(rows.iter().filter_map(|row| row.noise()).collect()) {
             let percent = 100.0 * noise;
-            let _ = writeln!(out, "Minimum times; half of the medians are {percent:.0} % or more above them.\n");
+            let _ = writeln!(out, "Minimum times. Half of the medians exceed them by {percent:.0} % or more.\n");
         }
     }
     out

@@ -12,10 +12,10 @@ fn main() {
     let site = sites.iter().find(|known| known.name == *site).expect("a site");
     let inputs: Vec<&str> = step.inputs(site).iter().map(String::as_str).collect();
     let mut contestants = contestants(site, step);
-    let who = contestants.iter_mut().find(|known| known.name == contestant).expect("a contestant");
+    let contestant = contestants.iter_mut().find(|known| known.name == contestant).expect("a contestant");
     let mut answers = Vec::with_capacity(inputs.len());
     for _ in 0..passes.parse::<usize>().expect("a number") {
-        who.run(&inputs, &mut answers);
+        contestant.run(&inputs, &mut answers);
     }
     println!("{}", answers.len());
 }
