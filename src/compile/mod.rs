@@ -22,6 +22,7 @@ use crate::atomic::AtomicFile;
 use crate::atomic::output_file::OutputFile;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
+use crate::robots::condense::CondensedText;
 use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
 use crate::url::Origin;
@@ -302,7 +303,10 @@ impl Compiler {
         let compile = |task: u32| -> Result<Vec<Arc<InternedFile>>> {
             let mut packer = Packer::new()?;
             let rows = task * FILES_PER_TASK..(task + 1).saturating_mul(FILES_PER_TASK).min(count);
-            rows.map(|row| self.store.intern_text(&previous.text(row)?, profile, &mut packer)).collect()
+            rows.map(|row| {
+                self.store.intern_text(&CondensedText::of(&previous.text(row)?, false), profile, &mut packer)
+            })
+            .collect()
         };
         let files: Vec<_> = (0..count.div_ceil(FILES_PER_TASK)).into_par_iter().map(compile).collect::<Result<_>>()?;
         Ok(files.into_iter().flatten().collect())

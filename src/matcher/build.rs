@@ -8,7 +8,7 @@
 use super::packed_rule::{PackedRule, checked_place};
 use super::prefix_automaton::{self, FirstByteFilter, LiteralPrefix, PrefixLink};
 use super::rule_set::{RuleSet, UNION};
-use super::wildcard_buckets::{self, UNANCHORED, WildcardBucket};
+use super::wildcard::{self, UNANCHORED, WildcardBucket};
 use crate::error::{Error, Result};
 use crate::robots::RuleKind;
 use std::borrow::Cow;
@@ -55,7 +55,7 @@ pub(crate) fn encode(
     out.extend([filter.firsts, filter.seconds].into_iter().flat_map(u64::to_le_bytes));
     prefix_automaton::encode(&states, &links, out)?;
     let rows = layout.bucket_rows(&buckets, &states, &links);
-    wildcard_buckets::encode(&rows, layout.wildcard.iter().map(|rule| rule.pattern), out);
+    wildcard::encode(&rows, layout.wildcard.iter().map(|rule| rule.pattern), out);
     out.extend(layout.wildcard.iter().flat_map(|rule| rule.packed.encode().to_le_bytes()));
     Ok(())
 }

@@ -21,7 +21,7 @@
 //! cannot be stored in a file: here, states are three arrays of words in the snapshot, ready to run.
 
 use super::packed_rule::{PREFIX_LEN, PackedRule};
-use super::wildcard_buckets::UNANCHORED;
+use super::wildcard::UNANCHORED;
 use crate::bytes::first_word;
 use crate::error::{Error, ErrorKind, Result};
 use crate::simd::Backend;

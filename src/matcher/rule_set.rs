@@ -7,7 +7,7 @@
 use super::candidate::{Candidate, PathSignature};
 use super::packed_rule::PackedRule;
 use super::prefix_automaton::{FirstByteFilter, PrefixAutomaton, inline_text};
-use super::wildcard_buckets::{BUCKET_LEN, SIGNATURE_LEN, WildcardBuckets};
+use super::wildcard::{BUCKET_LEN, SIGNATURE_LEN, WildcardBuckets};
 use crate::bytes::wire::{Fields, array, bytes, u32_at};
 use crate::error::Result;
 use crate::simd::Backend;

@@ -1,28 +1,85 @@
 //! The condensed text of a robots.txt: only lines with known fields, at their original line
-//! numbers.
+//! numbers. Finding these lines is the first half of the parser.
 
-use crate::robots::field;
+use crate::robots::field::{self, RobotsField};
 use crate::robots::line::{MAX_BODY, NumberedLines};
 
-/// Keeps the lines with known fields, without comments, and blanks all others. `cut_short`: the
-/// archive has only the beginning of the body.
+/// A line with a known field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldLine<'a> {
+    /// The number, from 1.
+    pub number: u32,
+    /// The text without comment and surrounding white space.
+    pub text: &'a [u8],
+    pub field: RobotsField,
+    /// The end of the text, after the field.
+    pub value: &'a [u8],
+}
+
+/// The lines of a body that have a known field. `cut_short`: the archive has only the beginning of
+/// the body.
+pub(crate) fn field_lines(body: &[u8], cut_short: bool) -> impl Iterator<Item = FieldLine<'_>> {
+    NumberedLines::new(body, cut_short).filter_map(|line| {
+        let (field, value) = field::split(line.text)?;
+        Some(FieldLine { number: line.number, text: line.text, field, value })
+    })
+}
+
+/// The lines with known fields, without comments; all others are blank.
 ///
-/// The result parses to the same groups, rules, fields and line numbers as `body`, but without
+/// The text parses to the same groups, rules, fields and line numbers as the body, but without
 /// comments, unknown lines and HTML error pages it is much smaller. A snapshot stores it to explain
 /// verdicts, and two robots.txt files count as equal if their condensed texts are.
-pub(crate) fn condense(body: &[u8], cut_short: bool) -> Vec<u8> {
-    let mut out = Vec::with_capacity(body.len().min(MAX_BODY));
-    let mut number = 1;
-    for line in NumberedLines::new(body, cut_short) {
-        if field::split(line.text).is_some() {
+///
+/// The lines are found once: for the text, and for the parser if the text is a new one.
+#[derive(Debug)]
+pub(crate) struct CondensedText {
+    text: Vec<u8>,
+    lines: Vec<LinePlace>,
+}
+
+/// The place of a line in a condensed text. The value is its end.
+#[derive(Clone, Copy, Debug)]
+struct LinePlace {
+    number: u32,
+    field: RobotsField,
+    start: u32,
+    len: u32,
+    value_len: u32,
+}
+
+impl CondensedText {
+    /// Condenses a body as served (after content decoding).
+    pub(crate) fn of(body: &[u8], cut_short: bool) -> Self {
+        let mut condensed = Self { text: Vec::with_capacity(body.len().min(MAX_BODY)), lines: Vec::new() };
+        let mut number = 1;
+        for line in field_lines(body, cut_short) {
             // One line end for the previous kept line, and one for each blanked line after it.
-            out.resize(out.len() + (line.number - number) as usize, b'\n');
+            let line_ends = (line.number - number) as usize;
             number = line.number;
-            out.extend_from_slice(line.text);
+            condensed.text.resize(condensed.text.len() + line_ends, b'\n');
+            condensed.push(line);
         }
+        if !condensed.text.is_empty() {
+            condensed.text.push(b'\n');
+        }
+        condensed
     }
-    if !out.is_empty() {
-        out.push(b'\n');
+
+    fn push(&mut self, FieldLine { number, text, field, value }: FieldLine<'_>) {
+        let (start, len, value_len) = (self.text.len() as u32, text.len() as u32, value.len() as u32);
+        self.lines.push(LinePlace { number, field, start, len, value_len });
+        self.text.extend_from_slice(text);
     }
-    out
+
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    pub(crate) fn lines(&self) -> impl Iterator<Item = FieldLine<'_>> {
+        self.lines.iter().map(|&LinePlace { number, field, start, len, value_len }| {
+            let text = &self.text[start as usize..(start + len) as usize];
+            FieldLine { number, text, field, value: &text[(len - value_len) as usize..] }
+        })
+    }
 }

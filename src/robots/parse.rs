@@ -2,8 +2,8 @@
 
 use crate::agent::{Agent, AgentMatch, NamedTokens};
 use crate::profile::Profile;
-use crate::robots::field::{self, RobotsField};
-use crate::robots::line::NumberedLines;
+use crate::robots::condense::{FieldLine, field_lines};
+use crate::robots::field::RobotsField;
 use crate::robots::pattern::Pattern;
 
 /// A parsed robots.txt; it borrows from the bytes it was parsed from.
@@ -81,16 +81,20 @@ impl<'a> Robots<'a> {
     /// Parses the body of a robots.txt as served (after content decoding). Never fails, never
     /// panics.
     pub fn parse(body: &'a [u8], profile: Profile) -> Self {
+        Self::from_lines(field_lines(body, false), profile)
+    }
+
+    /// Groups the lines of a robots.txt.
+    pub(crate) fn from_lines(lines: impl Iterator<Item = FieldLine<'a>>, profile: Profile) -> Self {
         let mut robots = Self { groups: Vec::new(), others: Vec::new(), profile };
-        for line in NumberedLines::new(body, false) {
-            let Some((field, value)) = field::split(line.text) else { continue };
+        for FieldLine { number: line, text, field, value } in lines {
             match field {
-                RobotsField::UserAgent => robots.add_agent(line.number, line.text, value),
-                RobotsField::Allow => robots.add_rule(line.number, line.text, value, RuleKind::Allow),
-                RobotsField::Disallow => robots.add_rule(line.number, line.text, value, RuleKind::Disallow),
+                RobotsField::UserAgent => robots.add_agent(line, text, value),
+                RobotsField::Allow => robots.add_rule(line, text, value, RuleKind::Allow),
+                RobotsField::Disallow => robots.add_rule(line, text, value, RuleKind::Disallow),
                 RobotsField::Other(name) => {
                     let group = robots.groups.len().checked_sub(1);
-                    robots.others.push(OtherField { line: line.number, name, value, group });
+                    robots.others.push(OtherField { line, name, value, group });
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::archive::capture::{Capture, CapturedResponse, EntryContent};
 use crate::archive::reader::ArchiveEntry;
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::robots::condense::condense;
+use crate::robots::condense::CondensedText;
 use crate::snapshot::text::Packer;
 
 /// Options that all threads share.
@@ -86,7 +86,7 @@ impl<'c> CaptureBatch<'c> {
         }
         let flags = BodyFlags::of(&response);
         self.tally.body(&response.body);
-        let text = condense(&response.body, response.cut_short);
+        let text = CondensedText::of(&response.body, response.cut_short);
         let file = self.store.intern_text(&text, self.options.profile, &mut self.packer)?;
         Ok(FetchAnswer::Rules(file, flags))
     }

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::matcher::encoded_set::EncodedRules;
 use crate::profile::Profile;
 use crate::robots::Robots;
+use crate::robots::condense::CondensedText;
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -121,7 +122,13 @@ pub(crate) struct FileStore {
 
 impl FileStore {
     /// The file with this condensed text. Only distinct texts are parsed and compressed.
-    pub(crate) fn intern_text(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<Arc<InternedFile>> {
+    pub(crate) fn intern_text(
+        &self,
+        condensed: &CondensedText,
+        profile: Profile,
+        packer: &mut Packer,
+    ) -> Result<Arc<InternedFile>> {
+        let text = condensed.text();
         let hash = xxh3_64_with_seed(text, self.files.seed);
         let is_same = |file: &Arc<InternedFile>| {
             file.raw_len as usize == text.len() && unpack(file).is_some_and(|other| other == text)
@@ -129,7 +136,7 @@ impl FileStore {
         if let Some(file) = self.files.find(hash, is_same) {
             return Ok(file);
         }
-        let file = Arc::new(self.build(text, profile, packer)?);
+        let file = Arc::new(self.build(condensed, profile, packer)?);
         Ok(self.files.find_or_insert(hash, file.clone(), |other| other.frame == file.frame))
     }
 
@@ -139,8 +146,9 @@ impl FileStore {
     }
 
     /// Parses a text, merges the rules of each agent, encodes them, and compresses the text.
-    fn build(&self, text: &[u8], profile: Profile, packer: &mut Packer) -> Result<InternedFile> {
-        let robots = Robots::parse(text, profile);
+    fn build(&self, condensed: &CondensedText, profile: Profile, packer: &mut Packer) -> Result<InternedFile> {
+        let robots = Robots::from_lines(condensed.lines(), profile);
+        let text = condensed.text();
         let by_agent = rule_sets::by_agent(&robots);
         let rule_sets_before = by_agent.named.len() as u32 + u32::from(by_agent.global.is_some());
         let sets = by_agent.merged.into_iter().map(|merged| self.intern_merged(merged)).collect::<Result<Vec<_>>>()?;
