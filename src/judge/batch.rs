@@ -1,15 +1,15 @@
-//! Judges the lines of a block in batches, in three passes that overlap their cache misses.
+//! Judges rows, such as the lines of a block, in batches: three passes overlap their cache misses.
 //!
-//! In a list in random order, nearly every line has another origin than the line above. Finding its
+//! In a list in random order, nearly every row has another origin than the row before. Finding its
 //! rules is a chain of cache misses, each of which needs the result of the last: bucket of the
-//! index, entry, robots.txt, rules. Judged line by line, the processor waits for each of them. So a
-//! batch of [`BATCH`] lines goes through three passes:
+//! index, entry, robots.txt, rules. Judged row by row, the processor waits for each of them. So a
+//! batch of [`BATCH`] rows goes through three passes:
 //!
-//! 1. [`split`](JudgeLines::split) divides the lines into *origin runs*: consecutive lines with the
+//! 1. [`split`](JudgeRows::split) divides the rows into *origin runs*: consecutive rows with the
 //!    same origin. It hashes each origin and prefetches its bucket.
-//! 2. [`prefetch`](JudgeLines::prefetch) probes the index for all runs, then reads ahead one step
+//! 2. [`prefetch`](JudgeRows::prefetch) probes the index for all runs, then reads ahead one step
 //!    after the other. Within a step, the cache misses of all runs overlap.
-//! 3. [`judge_run`](JudgeLines::judge_run) looks up each run's origin and judges its paths. By now
+//! 3. [`judge_run`](JudgeRows::judge_run) looks up each run's origin and judges its paths. By now
 //!    their data is in the cache.
 //!
 //! In a sorted list, a run is often a whole batch, so the first two passes cost little.
