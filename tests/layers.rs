@@ -391,3 +391,24 @@ fn unsafe_code_is_confined() {
         ]
     );
 }
+
+/// Documentation that names a file that was moved leads nowhere.
+#[test]
+fn source_files_in_the_documentation_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files: Vec<PathBuf> =
+        ["src", "tests", "benches", "examples"].iter().flat_map(|dir| rust_files(&root.join(dir))).collect();
+    let pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "benches/README.md", "tests/cases/README.md"];
+    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut named = 0;
+    for page in
+        pages.iter().map(|page| root.join(page)).chain(docs).filter(|page| page.extension() == Some("md".as_ref()))
+    {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for name in text.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs") && !name.contains("VERB")) {
+            named += 1;
+            assert!(files.iter().any(|file| file.ends_with(name)), "{}: there is no {name}", page.display());
+        }
+    }
+    assert!(named > 50, "{named} names of files found");
+}

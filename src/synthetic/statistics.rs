@@ -1,4 +1,4 @@
-//! The statistics of the synthetic web. docs/DESIGN.md names their sources and compares the result
+//! The statistics of the synthetic web. docs/SYNTHETIC.md names their sources and compares the result
 //! with them.
 //!
 //! "Measured" figures are from 17,284 distinct robots.txt files of 2024 to 2026 and from 9.6
