@@ -116,46 +116,34 @@ trait Column<'d> {
     fn row_len(&self, row: usize) -> usize;
 }
 
-/// An offset: `i32` or `i64`.
-trait Offset: Copy + PartialOrd {
-    fn get(self) -> usize;
-}
-
-impl Offset for i32 {
-    #[inline(always)]
-    fn get(self) -> usize {
-        self as usize
-    }
-}
-
-impl Offset for i64 {
-    #[inline(always)]
-    fn get(self) -> usize {
-        self as usize
-    }
-}
-
 /// Neighbouring rows in one buffer.
 struct OffsetColumn<'d, O> {
     data: &'d [u8],
     offsets: &'d [O],
 }
 
-impl<'d, O: Offset> OffsetColumn<'d, O> {
+impl<'d, O: Copy + PartialOrd + Into<i64>> OffsetColumn<'d, O> {
     fn new(data: &'d [u8], offsets: &'d [O]) -> Result<Self> {
         if !offsets.is_sorted() {
             return Err(ErrorKind::BadColumn("the offsets descend".to_owned()).into());
         }
-        // A negative offset becomes a large one.
-        if let Some(bad) = offsets.first().into_iter().chain(offsets.last()).find(|end| end.get() > data.len()) {
-            let (bad, len) = (bad.get() as i64, data.len());
-            return Err(ErrorKind::BadColumn(format!("an offset of {bad} in {len} bytes of data")).into());
+        let mut ends = offsets.first().into_iter().chain(offsets.last()).map(|offset| (*offset).into());
+        let is_bad = |offset: &i64| usize::try_from(*offset).map_or(true, |offset| offset > data.len());
+        if let Some(bad) = ends.find(is_bad) {
+            let what = format!("an offset of {bad} in {} bytes of data", data.len());
+            return Err(ErrorKind::BadColumn(what).into());
         }
         Ok(Self { data, offsets })
     }
+
+    /// The offset of this number, which [`new`](Self::new) has checked.
+    #[inline(always)]
+    fn offset(&self, number: usize) -> usize {
+        self.offsets[number].into() as usize
+    }
 }
 
-impl<'d, O: Offset> Column<'d> for OffsetColumn<'d, O> {
+impl<'d, O: Copy + PartialOrd + Into<i64>> Column<'d> for OffsetColumn<'d, O> {
     #[inline(always)]
     fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
@@ -163,12 +151,12 @@ impl<'d, O: Offset> Column<'d> for OffsetColumn<'d, O> {
 
     #[inline(always)]
     fn text(&self, row: usize) -> &'d [u8] {
-        self.data.get(self.offsets[row].get()..).unwrap_or_default()
+        self.data.get(self.offset(row)..).unwrap_or_default()
     }
 
     #[inline(always)]
     fn row_len(&self, row: usize) -> usize {
-        self.offsets[row + 1].get() - self.offsets[row].get()
+        self.offset(row + 1) - self.offset(row)
     }
 }
 
