@@ -1,0 +1,31 @@
+"""Decide in bulk which crawler may fetch which URL under robots.txt.
+
+>>> import robosieve
+>>> snapshot = robosieve.Snapshot("web.rsieve")
+>>> snapshot.verdicts(["https://news.example/world/"], "GPTBot")
+[<Verdict.DISALLOWED: 0>]
+
+A snapshot is a file that :func:`compile` (or the command ``robosieve compile``) makes from
+archives of robots.txt files. :class:`Snapshot` judges columns of URLs of any Arrow library, and
+lists. :func:`annotate` and :func:`filter` go from files to files without reading rows into Python.
+"""
+
+from ._compiler import Compiler, compile
+from ._files import annotate, filter
+from ._native import Array, RobosieveError, SnapshotError, __version__
+from ._snapshot import Snapshot, Verdict, agents, node_copy
+
+__all__ = [
+    "Array",
+    "Compiler",
+    "RobosieveError",
+    "Snapshot",
+    "SnapshotError",
+    "Verdict",
+    "__version__",
+    "agents",
+    "annotate",
+    "compile",
+    "filter",
+    "node_copy",
+]

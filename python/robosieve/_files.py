@@ -1,0 +1,145 @@
+"""From files to files: rows never pass through Python."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from . import _native
+from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, names, paths, seconds
+from ._snapshot import Snapshot
+
+#: The format of a list. The default follows from its name and content.
+InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
+
+
+def _opened(snapshot: Snapshot | Path) -> Any:
+    """The native snapshot of a snapshot or of its path."""
+    return (snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot))._native
+
+
+def _optional(path: Path | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+def annotate(
+    snapshot: Snapshot | Path,
+    inputs: Path | Sequence[Path],
+    output: Path,
+    agents: Agents,
+    *,
+    form: Literal["letters", "jsonl", "mask", "bits", "int8"] | None = None,
+    name: str | None = None,
+    preferences: bool = False,
+    field: str | int | None = None,
+    input_format: InputFormat | None = None,
+    header: bool = False,
+    delimiter: str | None = None,
+    json_key: str | None = None,
+    default_scheme: str | None = None,
+    host: str | None = None,
+    threads: int | None = None,
+    status_policy: StatusPolicy | None = None,
+    unknown: UnknownOrigin | None = None,
+    any_scheme: bool = False,
+    at: Time | None = None,
+    agent_match: AgentMatch = "extended",
+) -> dict[str, Any]:
+    """Write every record of the inputs with its verdicts, as ``robosieve annotate`` does.
+
+    Args:
+        snapshot: A snapshot, or its path.
+        inputs: Lists of URLs (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), or Parquet
+            files. Several are written one after the other.
+        output: The file to write: Parquet for Parquet. The extensions .gz and .zst compress lists.
+        agents: As for :meth:`Snapshot.masks`; files may have any number.
+        form: For lists ``"letters"`` (default), ``"jsonl"`` or ``"mask"``; for Parquet ``"bits"``
+            (default: one int64 column, as :meth:`Snapshot.masks`) or ``"int8"`` (one column per
+            agent, 1 if it may fetch the URL).
+        name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
+            columns per agent (default ``robots_``).
+        preferences: Add the site's statements about the use of its content (lists only).
+        field: The column or key of the URLs, by name or by number from 1. The default of Parquet
+            files is ``url``.
+        input_format, header, delimiter, json_key, default_scheme, host: Where the URLs of lists
+            are; see ``robosieve annotate --help``.
+        threads: The number of threads; the default is one per core.
+        status_policy, unknown, any_scheme, at, agent_match: See :class:`Snapshot`.
+
+    Returns:
+        The counts ``lines``, ``allowed``, ``disallowed``, ``unknown``, ``invalid``, ``bytes``,
+        ``via_other_scheme`` and ``agent_allowed`` (a list in the order of the agents). A line with
+        several agents counts as allowed if all of them may fetch it.
+
+    Raises:
+        OSError: A file cannot be read or written.
+        RobosieveError: An input is damaged or has no URL, or the output would overwrite an input.
+        ValueError: A bad agent or option.
+
+    The output appears when it is complete; after an error, there is none. The lock of the
+    interpreter is released.
+    """
+    records = (field, input_format, header, delimiter, json_key, default_scheme, host)
+    options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+    counts = _native.annotate(
+        _opened(snapshot), paths(inputs), os.fspath(output), names(agents), form, name, preferences, records, options, threads
+    )
+    return json.loads(counts)
+
+
+def filter(
+    snapshot: Snapshot | Path,
+    inputs: Path | Sequence[Path],
+    output: Path | None,
+    agents: Agents,
+    *,
+    keep: Literal["allowed", "disallowed"] = "allowed",
+    require: Literal["all", "any"] = "all",
+    disallowed_to: Path | None = None,
+    unknown_to: Path | None = None,
+    invalid_to: Path | None = None,
+    field: str | int | None = None,
+    input_format: InputFormat | None = None,
+    header: bool = False,
+    delimiter: str | None = None,
+    json_key: str | None = None,
+    default_scheme: str | None = None,
+    host: str | None = None,
+    threads: int | None = None,
+    status_policy: StatusPolicy | None = None,
+    unknown: UnknownOrigin | None = None,
+    any_scheme: bool = False,
+    at: Time | None = None,
+    agent_match: AgentMatch = "extended",
+) -> dict[str, Any]:
+    """Write every record of the inputs to the output of its verdict, as ``robosieve filter`` does.
+
+    Args:
+        snapshot, inputs, agents: As for :func:`annotate`.
+        output: The file for the records that are kept, or None.
+        keep: Keep the records that agents may fetch, or those that they may not.
+        require: A record is kept if all agents have that verdict, or with ``"any"`` at least one.
+        disallowed_to: A file for the records with the other verdict.
+        unknown_to: A file for the records of origins that the snapshot does not hold.
+        invalid_to: A file for the records that are not URLs.
+        field, input_format, header, delimiter, json_key, default_scheme, host, threads,
+        status_policy, unknown, any_scheme, at, agent_match: As for :func:`annotate`.
+
+    Returns:
+        The counts, as :func:`annotate`; ``agent_allowed`` is empty.
+
+    Raises:
+        OSError, RobosieveError, ValueError: As :func:`annotate`.
+
+    Every record goes to exactly one output, in order, and lists keep their bytes. The outputs
+    appear together when they are complete.
+    """
+    records = (field, input_format, header, delimiter, json_key, default_scheme, host)
+    options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+    outputs = [_optional(output), _optional(disallowed_to), _optional(unknown_to), _optional(invalid_to)]
+    counts = _native.filter(
+        _opened(snapshot), paths(inputs), outputs, names(agents), keep, require, records, options, threads
+    )
+    return json.loads(counts)

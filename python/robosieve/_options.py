@@ -1,0 +1,51 @@
+"""Options that several functions share: their types, and their form for the native half."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Literal, Union
+
+#: The meaning of answers other than 2xx.
+StatusPolicy = Literal["google", "rfc9309", "strict"]
+#: The verdict on URLs of origins that a snapshot does not hold.
+UnknownOrigin = Literal["allow", "disallow"]
+#: How agents are compared with user-agent lines.
+AgentMatch = Literal["extended", "google"]
+#: A time: seconds since 1970, a datetime (naive ones are UTC), or text like ``2026-10-01T12:00Z``.
+Time = Union[int, datetime, str]
+#: The path of a file or directory.
+Path = Union[str, "os.PathLike[str]"]
+#: One agent or set, several separated by commas, or a sequence of them.
+Agents = Union[str, Sequence[str]]
+
+
+def seconds(time: Time | None) -> int | None:
+    """The time in seconds since 1970."""
+    if time is None or isinstance(time, int):
+        return time
+    if isinstance(time, str):
+        text = time[:-1] + "+00:00" if time.endswith(("Z", "z")) else time
+        try:
+            time = datetime.fromisoformat(text)
+        except ValueError as err:
+            raise ValueError(f"{time!r} is not a time; write it like 2026-10-01 or 2026-10-01T12:00:00Z") from err
+    if not isinstance(time, datetime):
+        raise TypeError(f"{type(time).__name__}: a time is an int (seconds since 1970), a datetime, or text")
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=timezone.utc)
+    return int(time.timestamp())
+
+
+def names(agents: Agents) -> list[str]:
+    """The names of agents and sets, one per item."""
+    specs = agents.split(",") if isinstance(agents, str) else agents
+    return [spec.strip() for spec in specs]
+
+
+def paths(inputs: Path | Sequence[Path]) -> list[str]:
+    """The paths, one per item."""
+    if isinstance(inputs, (str, os.PathLike)):
+        return [os.fspath(inputs)]
+    return [os.fspath(path) for path in inputs]

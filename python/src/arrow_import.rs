@@ -1,0 +1,108 @@
+//! Arrays of other Python libraries, through the Arrow PyCapsule interface.
+//!
+//! The memory is not copied. An import takes over the producer's release callback, so the arrays
+//! live until the last reference here is dropped. See "The Arrow PyCapsule Interface" and "The Arrow
+//! C data interface" in the documentation of Apache Arrow.
+
+use crate::errors::RobosieveError;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, make_array};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use std::ffi::{CStr, c_int};
+
+/// The arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`, in order; `None` if it
+/// has neither.
+pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
+    let py = object.py();
+    if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
+        let capsules = export.call0()?;
+        let capsules = capsules.cast::<PyTuple>()?;
+        return Ok(Some(vec![import_array(&capsules.get_item(0)?, &capsules.get_item(1)?)?]));
+    }
+    match object.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
+        Some(export) => import_stream(&export.call0()?).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The address in a capsule with this name.
+fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut T> {
+    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.as_ptr().cast())
+}
+
+fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let schema: *mut FFI_ArrowSchema = pointer(schema, c"arrow_schema")?;
+    let array: *mut FFI_ArrowArray = pointer(array, c"arrow_array")?;
+    // SAFETY: The names of the capsules say what they point to. The structs stay valid while the
+    // capsules are referenced, which the caller does. `from_raw` moves the array out and leaves a
+    // released one. The interface has no lengths of buffers, so the producer is trusted for these.
+    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) };
+    data.map(make_array).map_err(unreadable)
+}
+
+fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+    let stream: *mut FFI_ArrowArrayStream = pointer(capsule, c"arrow_array_stream")?;
+    // SAFETY: As in `import_array`; the stream is moved out.
+    let mut stream = Stream(unsafe { FFI_ArrowArrayStream::from_raw(stream) });
+    let schema = stream.schema()?;
+    let mut arrays = Vec::new();
+    while let Some(array) = stream.next()? {
+        // SAFETY: The stream gave the array for this schema.
+        let data = unsafe { from_ffi(array, &schema) };
+        arrays.push(data.map(make_array).map_err(unreadable)?);
+    }
+    Ok(arrays)
+}
+
+fn unreadable(err: impl std::fmt::Display) -> PyErr {
+    PyTypeError::new_err(format!("an Arrow array that cannot be read: {err}"))
+}
+
+/// A stream of arrays. `ArrowArrayStreamReader` of `arrow-array` reads streams of tables only, and a
+/// column is a stream of another type.
+struct Stream(FFI_ArrowArrayStream);
+
+impl Stream {
+    fn schema(&mut self) -> PyResult<FFI_ArrowSchema> {
+        let callback = self.0.get_schema().ok_or_else(released)?;
+        let mut schema = FFI_ArrowSchema::empty();
+        // SAFETY: The callback gets the stream that it belongs to, and an empty struct to fill.
+        let status = unsafe { callback(&mut self.0, &mut schema) };
+        self.check(status)?;
+        Ok(schema)
+    }
+
+    /// The next array; `None` at the end.
+    fn next(&mut self) -> PyResult<Option<FFI_ArrowArray>> {
+        let callback = self.0.get_next().ok_or_else(released)?;
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: As in `schema`.
+        let status = unsafe { callback(&mut self.0, &mut array) };
+        self.check(status)?;
+        Ok((!array.is_released()).then_some(array))
+    }
+
+    fn check(&mut self, status: c_int) -> PyResult<()> {
+        if status == 0 {
+            return Ok(());
+        }
+        let mut text = format!("error {status}");
+        if let Some(callback) = self.0.get_last_error() {
+            // SAFETY: The callback gets its stream. Its text is valid until the next call on it.
+            let message = unsafe { callback(&mut self.0) };
+            if !message.is_null() {
+                // SAFETY: Not null, and a C string by the interface.
+                text = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+            }
+        }
+        Err(RobosieveError::new_err(format!("the stream of Arrow arrays failed: {text}")))
+    }
+}
+
+fn released() -> PyErr {
+    PyValueError::new_err("the stream of Arrow arrays was read already; pass a new one")
+}

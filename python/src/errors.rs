@@ -1,0 +1,81 @@
+//! Python exceptions for the errors of the library, and the boundary that no panic crosses.
+
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use robosieve::{Error, ErrorKind, Remedy};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+pyo3::create_exception!(
+    robosieve,
+    RobosieveError,
+    PyException,
+    "An input, an output or a snapshot that cannot be used. The message names the file, the place and the remedy."
+);
+pyo3::create_exception!(
+    robosieve,
+    SnapshotError,
+    RobosieveError,
+    "A snapshot that cannot be opened, or whose bytes are damaged. The attribute `path` is its path."
+);
+
+/// The exception for an error of the library: `OSError` with its number for the operating system,
+/// `ValueError` for names of agents and columns, else `RobosieveError` or `SnapshotError`.
+pub(crate) fn exception(err: Error) -> PyErr {
+    let message = || match err.remedy().and_then(advice) {
+        Some(advice) => format!("{err}; {advice}"),
+        None => err.to_string(),
+    };
+    match err.kind() {
+        ErrorKind::Io(io) => match (io.raw_os_error(), err.path()) {
+            (Some(number), Some(path)) => PyOSError::new_err((number, io.to_string(), path.to_owned())),
+            (Some(number), None) => PyOSError::new_err((number, io.to_string())),
+            (None, _) => PyOSError::new_err(message()),
+        },
+        ErrorKind::BadAgent { .. } | ErrorKind::BadColumn(_) => PyValueError::new_err(message()),
+        ErrorKind::Corrupt { .. } | ErrorKind::NotASnapshot { .. } | ErrorKind::UnsupportedVersion { .. } => {
+            SnapshotError::new_err(message())
+        }
+        _ => RobosieveError::new_err(message()),
+    }
+}
+
+/// A `SnapshotError` with the path of the snapshot, for any error that concerns it.
+pub(crate) fn snapshot_exception(py: Python<'_>, err: Error, path: &Path) -> PyErr {
+    let err = SnapshotError::new_err(err.at(path).to_string());
+    // An exception without the attribute is still the right exception.
+    let _ = err.value(py).setattr("path", path);
+    err
+}
+
+/// What a Python caller can do about an error, where the message itself does not say it.
+fn advice(remedy: Remedy) -> Option<&'static str> {
+    match remedy {
+        Remedy::CompileArchives => Some("compile archives into a snapshot first, with robosieve.compile"),
+        Remedy::CompileWithProfile(_) => Some("compile one of the snapshots again with the profile of the other"),
+        Remedy::UseAsPrevious => Some("a snapshot is given to a compilation as previous="),
+        Remedy::SkipDamage => Some("skip_damaged=True skips damaged places"),
+        Remedy::UseFewerThreads => Some("use fewer threads: threads="),
+        Remedy::NameColumn => Some("name the column of URLs: field="),
+        Remedy::ReadWithoutQuotes => Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\""),
+        Remedy::ColumnPerAgent => Some("add one column per agent: form=\"int8\""),
+        Remedy::RenameColumn => Some("give the added column another name: name="),
+        _ => None,
+    }
+}
+
+/// Calls `work` without the interpreter's lock. An error becomes its exception, and a panic, which
+/// would be a defect of this package, a `RobosieveError`.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+    caught(|| py.detach(work))
+}
+
+/// Calls `work`. A panic becomes a `RobosieveError`.
+pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    // The values that a panic leaves behind are dropped, or behind locks that it poisons.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(RobosieveError::new_err(format!("internal error, please report it: {text}")))
+    })
+}

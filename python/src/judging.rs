@@ -1,0 +1,140 @@
+//! Judges columns on several threads.
+//!
+//! Each call starts its own threads and ends them. A pool would not survive `os.fork`, which
+//! `multiprocessing` and Spark use: the child has none of the threads that the pool counts on.
+//! Starting them takes some 30 microseconds per thread, and large columns take milliseconds.
+
+use crate::column::TextRows;
+use crate::errors::{RobosieveError, exception};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use pyo3::PyResult;
+use pyo3::exceptions::PyValueError;
+use robosieve::Judge;
+use robosieve::judge::VerdictsRef;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+
+/// Smaller columns are judged on the calling thread, unless the caller says otherwise.
+const SINGLE_THREADED: usize = 64 << 10;
+
+/// The rows of a task. A task takes about a millisecond.
+const TASK: usize = 16 << 10;
+
+/// The number of cores. Counted once: the call reads files of the system, which takes 24
+/// microseconds.
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// The number of threads for a column.
+///
+/// # Errors
+/// `ValueError` for 0.
+pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> PyResult<usize> {
+    match threads {
+        Some(0) => Err(PyValueError::new_err("threads=0; give at least 1, or None for the default")),
+        Some(threads) => Ok(threads.min(robosieve::threads::max_threads())),
+        None if rows < SINGLE_THREADED => Ok(1),
+        None => Ok(cores()),
+    }
+}
+
+/// Judges the rows of all arrays into one value per row: `value` of the verdicts. Rows that are null
+/// get any value.
+pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
+    judge: &Judge,
+    arrays: &[ArrayRef],
+    threads: usize,
+    value: impl Fn(VerdictsRef<'_>) -> T + Sync,
+) -> PyResult<Vec<T>> {
+    let mut values = vec![T::default(); arrays.iter().map(|array| array.len()).sum()];
+    let mut rest = values.as_mut_slice();
+    let (mut columns, mut dictionaries) = (Vec::new(), Vec::new());
+    for array in arrays {
+        let out = rest.split_off_mut(..array.len()).unwrap_or_default();
+        match array.as_any_dictionary_opt() {
+            None => columns.push((TextRows::new(array), out)),
+            Some(dictionary) => dictionaries.push((dictionary, out)),
+        }
+    }
+    judge_columns(judge, &mut columns, threads, &value)?;
+    for (dictionary, out) in dictionaries {
+        // The distinct values are judged once each. They cannot be dictionaries themselves.
+        let texts = dictionary.values();
+        let mut distinct = vec![T::default(); texts.len()];
+        judge_columns(judge, &mut [(TextRows::new(texts), distinct.as_mut_slice())], threads, &value)?;
+        // Without values all rows are null.
+        let keys = if texts.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
+        for (out, key) in out.iter_mut().zip(keys) {
+            *out = distinct[key];
+        }
+    }
+    Ok(values)
+}
+
+/// Rows of a column, and the place of their values.
+struct Task<'t, T> {
+    column: &'t TextRows<'t>,
+    start: usize,
+    out: &'t mut [T],
+}
+
+impl<T: Copy> Task<'_, T> {
+    fn run(self, judge: &Judge, value: &impl Fn(VerdictsRef<'_>) -> T) -> PyResult<()> {
+        let Some(rows) = self.column.rows(self.start, self.out.len())? else { return Ok(()) };
+        judge.judge_rows(rows, |rows, verdicts| self.out[rows].fill(value(verdicts))).map_err(exception)
+    }
+}
+
+fn judge_columns<T: Copy + Send>(
+    judge: &Judge,
+    columns: &mut [(TextRows<'_>, &mut [T])],
+    threads: usize,
+    value: &(impl Fn(VerdictsRef<'_>) -> T + Sync),
+) -> PyResult<()> {
+    let rows = columns.iter().map(|(column, _)| column.len()).sum::<usize>();
+    let task_len = if threads == 1 { usize::MAX } else { TASK };
+    let tasks = columns.iter_mut().flat_map(|(column, out)| {
+        let column = &*column;
+        let parts = out.chunks_mut(task_len).enumerate();
+        parts.map(move |(part, out)| Task { column, start: part * task_len.min(rows), out })
+    });
+    let tasks = Mutex::new((tasks.collect::<Vec<_>>().into_iter(), Ok(())));
+    let work = || {
+        loop {
+            let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).0.next();
+            let Some(task) = task else { return };
+            if let Err(err) = task.run(judge, value) {
+                let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+                *tasks = (Vec::new().into_iter(), Err(err));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(rows.div_ceil(TASK)) {
+            // If the system has no more threads, those that there are do the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    tasks.into_inner().map_err(|_| RobosieveError::new_err("internal error: a thread panicked"))?.1
+}
+
+/// The nulls of all arrays, one after the other; `None` without any.
+pub(crate) fn nulls(arrays: &[ArrayRef]) -> Option<NullBuffer> {
+    let of_arrays: Vec<_> = arrays.iter().map(|array| array.logical_nulls()).collect();
+    if of_arrays.iter().flatten().all(|nulls| nulls.null_count() == 0) {
+        return None;
+    }
+    let mut bits = BooleanBufferBuilder::new(arrays.iter().map(|array| array.len()).sum());
+    for (array, nulls) in arrays.iter().zip(of_arrays) {
+        match nulls {
+            Some(nulls) => bits.append_buffer(nulls.inner()),
+            None => bits.append_n(array.len(), true),
+        }
+    }
+    Some(NullBuffer::new(bits.finish()))
+}

@@ -1,0 +1,43 @@
+//! The native half of the Python package `robosieve`.
+//!
+//! The package has two halves. This one holds snapshots, reads and writes Arrow memory, and judges
+//! without the interpreter's lock. The modules in `python/robosieve` are the public interface: they
+//! check options, document them, and give results back in the caller's library.
+
+mod arrow_import;
+mod column;
+mod compiler;
+mod errors;
+mod files;
+mod judging;
+mod node_copy;
+mod options;
+mod result_array;
+mod snapshot;
+
+use pyo3::prelude::*;
+
+/// The native half of the package `robosieve`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::compiler::Compiler;
+    #[pymodule_export]
+    use super::errors::{RobosieveError, SnapshotError};
+    #[pymodule_export]
+    use super::files::{annotate, filter};
+    #[pymodule_export]
+    use super::node_copy::node_copy;
+    #[pymodule_export]
+    use super::options::agents;
+    #[pymodule_export]
+    use super::result_array::Array;
+    #[pymodule_export]
+    use super::snapshot::Snapshot;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

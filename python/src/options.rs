@@ -1,0 +1,62 @@
+//! Options as Python passes them: texts and numbers, checked here.
+
+use crate::errors::exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use robosieve::crawlers::add_agents;
+use robosieve::judge::{JudgeOptions, StatusPolicy, UnknownOrigin};
+use robosieve::{Agent, AgentMatch};
+
+/// The value of a name among `values`.
+///
+/// # Errors
+/// `ValueError` that lists the names.
+pub(crate) fn named<T: Copy>(option: &str, given: &str, values: &[(&str, T)]) -> PyResult<T> {
+    match values.iter().find(|(name, _)| *name == given) {
+        Some((_, value)) => Ok(*value),
+        None => {
+            let names: Vec<String> = values.iter().map(|(name, _)| format!("{name:?}")).collect();
+            Err(PyValueError::new_err(format!("{option}={given:?}; give one of {}", names.join(", "))))
+        }
+    }
+}
+
+/// The options of a judge: `(status_policy, unknown, any_scheme, at, agent_match)`.
+pub(crate) type OptionTuple<'a> = (Option<&'a str>, Option<&'a str>, bool, Option<i64>, &'a str);
+
+/// # Errors
+/// `ValueError` for unknown names.
+pub(crate) fn judge_options(options: OptionTuple<'_>) -> PyResult<JudgeOptions> {
+    let (status_policy, unknown, any_scheme, at, agent_match) = options;
+    let policies =
+        [("google", StatusPolicy::Google), ("rfc9309", StatusPolicy::Rfc9309), ("strict", StatusPolicy::Strict)];
+    let unknowns = [("allow", UnknownOrigin::Allow), ("disallow", UnknownOrigin::Disallow)];
+    let matches = [("extended", AgentMatch::Extended), ("google", AgentMatch::Google)];
+    Ok(JudgeOptions::default()
+        .status_policy(status_policy.map(|name| named("status_policy", name, &policies)).transpose()?)
+        .unknown(unknown.map(|name| named("unknown", name, &unknowns)).transpose()?)
+        .any_scheme(any_scheme)
+        .at(at)
+        .agent_match(named("agent_match", agent_match, &matches)?))
+}
+
+/// The agents of names and sets (`@ai`).
+///
+/// # Errors
+/// `ValueError` for bad names, and without any agent.
+pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
+    let mut agents = Vec::new();
+    for spec in specs {
+        add_agents(spec.as_ref(), &mut agents).map_err(exception)?;
+    }
+    if agents.is_empty() {
+        return Err(PyValueError::new_err("no agent; name one, such as \"GPTBot\", or a set, such as \"@ai\""));
+    }
+    Ok(agents)
+}
+
+/// The names of the agents of names and sets.
+#[pyfunction]
+pub(crate) fn agents(specs: Vec<String>) -> PyResult<Vec<String>> {
+    Ok(parse_agents(&specs)?.iter().map(|agent| agent.label().to_owned()).collect())
+}

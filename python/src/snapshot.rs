@@ -1,0 +1,214 @@
+//! An open snapshot, with the judges that were used last.
+
+use crate::column::{url_arrays, url_bytes};
+use crate::errors::{detached, snapshot_exception};
+use crate::judging::{cores, judge_arrays, nulls, threads_for};
+use crate::options::{OptionTuple, judge_options, parse_agents};
+use crate::result_array::Array;
+use arrow_array::{Int8Array, Int64Array};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use robosieve::judge::VerdictsRef;
+use robosieve::{Agent, Judge, JudgeOptions, Origin, Verdict};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most judges that a snapshot keeps. Each has some hundred KiB of memory per thread that used
+/// it.
+const JUDGES: usize = 32;
+
+/// The mask of a URL without a verdict. Real masks have at most 63 bits, so none is negative.
+const NO_MASK: i64 = -1;
+
+/// An open snapshot.
+#[pyclass(frozen, module = "robosieve._native")]
+pub(crate) struct Snapshot {
+    snapshot: Arc<robosieve::Snapshot>,
+    path: PathBuf,
+    /// The last used judges, the newest first.
+    judges: Mutex<Vec<CachedJudge>>,
+}
+
+/// A judge, with the agents and the options that it was asked for.
+struct CachedJudge {
+    specs: Vec<String>,
+    options: JudgeOptions,
+    judge: Judge,
+}
+
+impl Snapshot {
+    /// An exception that names the snapshot.
+    pub(crate) fn exception(&self, py: Python<'_>, err: robosieve::Error) -> PyErr {
+        snapshot_exception(py, err, &self.path)
+    }
+
+    /// A judge for agents and sets of agents.
+    pub(crate) fn judge<S: AsRef<str>>(
+        &self,
+        py: Python<'_>,
+        specs: &[S],
+        options: OptionTuple<'_>,
+    ) -> PyResult<Judge> {
+        let options = judge_options(options)?;
+        let mut judges = self.judges.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |cached: &CachedJudge| {
+            cached.options == options && cached.specs.iter().map(String::as_str).eq(specs.iter().map(AsRef::as_ref))
+        };
+        if let Some(found) = judges.iter().position(is_same) {
+            judges[..=found].rotate_right(1);
+            return Ok(judges[0].judge.clone());
+        }
+        let agents = parse_agents(specs)?;
+        let judge = Judge::new(Arc::clone(&self.snapshot), &agents, options).map_err(|err| self.exception(py, err))?;
+        judges.truncate(JUDGES - 1);
+        let specs = specs.iter().map(|spec| spec.as_ref().to_owned()).collect();
+        judges.insert(0, CachedJudge { specs, options, judge: judge.clone() });
+        Ok(judge)
+    }
+
+    /// A judge for one agent.
+    fn judge_one(&self, py: Python<'_>, agent: &str, options: OptionTuple<'_>) -> PyResult<Judge> {
+        let judge = self.judge(py, &[agent], options)?;
+        match judge.agents() {
+            [_] => Ok(judge),
+            agents => {
+                let what = format!("agent={agent:?} names {} agents; masks() takes several", agents.len());
+                Err(PyValueError::new_err(what))
+            }
+        }
+    }
+
+    /// A judge for as many agents as a mask has bits.
+    fn judge_several(&self, py: Python<'_>, specs: &[String], options: OptionTuple<'_>) -> PyResult<Judge> {
+        let judge = self.judge(py, specs, options)?;
+        match judge.agents().len() {
+            ..=63 => Ok(judge),
+            count => Err(PyValueError::new_err(format!("{count} agents; a mask of int64 holds at most 63"))),
+        }
+    }
+}
+
+/// The number of a verdict in Python.
+fn code(verdict: Verdict) -> i8 {
+    match verdict {
+        Verdict::Disallowed => 0,
+        Verdict::Allowed => 1,
+        Verdict::Unknown => 2,
+        Verdict::Invalid => 3,
+    }
+}
+
+#[pymethods]
+impl Snapshot {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, verify: bool) -> PyResult<Self> {
+        let snapshot = detached(py, || {
+            Ok(robosieve::Snapshot::open(&path).and_then(|snapshot| {
+                if verify {
+                    // In a pool of this call: the global one would not survive `os.fork`.
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(cores()).build();
+                    let pool = pool.map_err(|err| robosieve::Error::from(std::io::Error::other(err)))?;
+                    pool.install(|| snapshot.verify())?;
+                }
+                Ok(snapshot)
+            }))
+        })?;
+        let snapshot = snapshot.map_err(|err| snapshot_exception(py, err, &path))?;
+        Ok(Self { snapshot: Arc::new(snapshot), path, judges: Mutex::new(Vec::new()) })
+    }
+
+    /// The path, as it was given.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    /// The checksum of the header.
+    #[getter]
+    fn checksum(&self) -> u64 {
+        self.snapshot.checksum()
+    }
+
+    fn __len__(&self) -> usize {
+        self.snapshot.origin_count() as usize
+    }
+
+    /// The metadata, as JSON.
+    fn metadata(&self, py: Python<'_>) -> PyResult<String> {
+        let metadata = self.snapshot.metadata().map_err(|err| self.exception(py, err))?;
+        serde_json::to_string(&metadata).map_err(|err| PyRuntimeError::new_err(err.to_string()))
+    }
+
+    /// One verdict per URL.
+    fn verdicts(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agent: &str,
+        options: OptionTuple<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Array> {
+        let judge = self.judge_one(py, agent, options)?;
+        let arrays = url_arrays(urls)?;
+        detached(py, || {
+            let threads = threads_for(arrays.iter().map(|array| array.len()).sum(), threads)?;
+            let verdicts = judge_arrays(&judge, &arrays, threads, |verdicts| code(verdicts.get(0)))?;
+            Ok(Array::new(Arc::new(Int8Array::new(verdicts.into(), nulls(&arrays)))))
+        })
+    }
+
+    /// One mask per URL.
+    fn masks(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agents: Vec<String>,
+        options: OptionTuple<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Array> {
+        let judge = self.judge_several(py, &agents, options)?;
+        let arrays = url_arrays(urls)?;
+        detached(py, || {
+            let threads = threads_for(arrays.iter().map(|array| array.len()).sum(), threads)?;
+            let mask =
+                |verdicts: VerdictsRef<'_>| if verdicts.unjudged().is_some() { NO_MASK } else { verdicts.mask() };
+            let masks = judge_arrays(&judge, &arrays, threads, mask)?;
+            let judged = BooleanBuffer::collect_bool(masks.len(), |row| masks[row] != NO_MASK);
+            let nulls = NullBuffer::union(nulls(&arrays).as_ref(), Some(&NullBuffer::new(judged)));
+            Ok(Array::new(Arc::new(Int64Array::new(masks.into(), nulls))))
+        })
+    }
+
+    /// The verdict on one URL.
+    fn verdict(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, options: OptionTuple<'_>) -> PyResult<i8> {
+        let judge = self.judge_one(py, agent, options)?;
+        let verdicts = judge.judge(&url_bytes(url)?).map_err(|err| self.exception(py, err))?;
+        Ok(code(verdicts.get(0)))
+    }
+
+    /// The text of the origin's robots.txt; `None` if there is none.
+    fn robots_text<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let url = url_bytes(url)?;
+        let Some(origin) = Origin::of(&url) else { return Ok(None) };
+        let text = self.snapshot.origin(&origin).and_then(|entry| match entry {
+            Some(entry) => self.snapshot.robots_text(&entry),
+            None => Ok(None),
+        });
+        Ok(text.map_err(|err| self.exception(py, err))?.map(|text| PyBytes::new(py, &text)))
+    }
+}
+
+/// The only agent of a spec.
+///
+/// # Errors
+/// `ValueError` if it is a set.
+#[expect(dead_code)]
+pub(crate) fn parse_agent(spec: &str) -> PyResult<Agent> {
+    let mut agents = parse_agents(&[spec])?;
+    match (agents.pop(), agents.is_empty()) {
+        (Some(agent), true) => Ok(agent),
+        _ => Err(PyValueError::new_err(format!("agent={spec:?} is a set; name one agent"))),
+    }
+}
