@@ -119,6 +119,22 @@ pub enum ErrorKind {
     /// An output that cannot be written to the given path.
     #[error("cannot be an output: {0}")]
     BadOutput(String),
+    /// An output that is the same file as an input of the run.
+    #[error("would be overwritten while it is read: the output of {output} is the same file as {input}")]
+    OverwritesInput {
+        /// The caller's name of the output.
+        output: String,
+        /// The caller's name of the input, with its path.
+        input: String,
+    },
+    /// An output that is the same file as another output of the run.
+    #[error("named for two outputs, {first} and {second}; give each one of its own")]
+    SameOutput {
+        /// The caller's name of the output that was added first.
+        first: String,
+        /// The caller's name of this output.
+        second: String,
+    },
     /// A snapshot that an incremental compilation cannot start from.
     #[error("cannot be used as the previous snapshot: {0}")]
     BadPrevious(String),

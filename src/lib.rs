@@ -42,7 +42,7 @@
 //! | `parquet` | the same for Parquet files |
 //! | [`census`], [`diff`], [`report`] | statistics of snapshots and lists |
 //! | [`crawlers`] | well-known crawlers and sets of them |
-//! | [`output`], [`decode`], [`threads`] | files written atomically, decompression, limits |
+//! | [`output`], [`decode`], [`threads`] | files written atomically, no input overwritten, decompression, limits |
 //!
 //! # Features
 //!
@@ -94,8 +94,9 @@ mod url;
 pub use analysis::{census, diff, report};
 
 pub mod output {
-    //! Output files that appear whole or not at all.
+    //! Output files that appear whole or not at all, and overwrite no input.
     pub use crate::atomic::output_file::OutputFile;
+    pub use crate::atomic::overwrite_guard::OverwriteGuard;
     pub use crate::atomic::remove_unfinished;
 }
 

@@ -6,6 +6,7 @@ mod background_sync;
 mod fault_injection;
 pub(crate) mod output_file;
 mod output_path;
+pub(crate) mod overwrite_guard;
 #[cfg(test)]
 mod tests;
 mod unfinished;

@@ -75,7 +75,7 @@ fn refuse(what: impl Into<String>) -> Result<OutputPath> {
 
 /// Follows symbolic links to the last path, which need not exist. Stops at the links in
 /// `/proc/*/fd`: they represent open files, which may have another name by now or none.
-fn follow_links(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());

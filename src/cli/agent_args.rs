@@ -3,7 +3,7 @@
 
 use super::escape::escape;
 use super::help_text::{COMMON, POLICY};
-use super::overwrite_guard::OverwriteGuard;
+use super::option_guard::OptionGuard;
 use super::stderr::print_line;
 use super::value_enums::AgentMatchArg;
 use anyhow::{Context, bail};
@@ -52,8 +52,8 @@ impl AgentArgs {
     }
 
     /// A guard that protects the file of agents.
-    pub(crate) fn overwrite_guard(&self) -> OverwriteGuard {
-        OverwriteGuard::default().add_inputs("--agents-from", &self.agents_from)
+    pub(crate) fn overwrite_guard(&self) -> OptionGuard {
+        OptionGuard::default().add_inputs("--agents-from", &self.agents_from)
     }
 
     /// Resolves all names, and prints notes on stderr about names that few or no groups can match.

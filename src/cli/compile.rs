@@ -4,8 +4,8 @@ use super::escape::{escape, to_json_pretty};
 use super::file_extension::{OutputFormat, refuse_other_format};
 use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, INPUT, OUTPUT, POLICY};
 use super::inputs::expand_globs;
+use super::option_guard::OptionGuard;
 use super::output::OutputTarget;
-use super::overwrite_guard::OverwriteGuard;
 use super::progress::Progress;
 use super::stderr::print_line;
 use super::summary::{grouped, print_compile};
@@ -99,7 +99,7 @@ fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
 /// another format. The new snapshot may replace the previous one.
 fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
     refuse_archive(&args.output)?;
-    let mut guard = OverwriteGuard::default().add_inputs("an input", inputs);
+    let mut guard = OptionGuard::default().add_inputs("an input", inputs);
     for dir in inputs.iter().filter(|input| input.is_dir()) {
         let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
         guard = guard.add_inputs("a file of an input directory", entries.flatten().map(|entry| entry.path()));

@@ -3,8 +3,8 @@
 use super::escape::{escape, to_json, to_json_pretty};
 use super::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
 use super::inputs::refuse_remote;
+use super::option_guard::OptionGuard;
 use super::output::{OutputTarget, print};
-use super::overwrite_guard::OverwriteGuard;
 use super::summary::{grouped, outcomes};
 use super::time::{parse_instant, time};
 use anyhow::{Context, bail};
@@ -71,7 +71,7 @@ fn snapshot_and_origin(args: &InspectArgs) -> anyhow::Result<(&Path, Option<&OsS
 
 pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     let (path, origin) = snapshot_and_origin(args)?;
-    OverwriteGuard::default().add_inputs("the snapshot", [path]).add_stdout()?;
+    OptionGuard::default().add_inputs("the snapshot", [path]).add_stdout()?;
     if args.stale_at.is_some() && origin.is_some() {
         bail!("--stale-at lists the URLs of all origins; leave ORIGIN out");
     }

@@ -5,8 +5,8 @@ use super::inputs::InputArgs;
 use super::judge_args::JudgeArgs;
 use super::judge_job;
 use super::judge_task::{Action, JudgeTask, OutputPaths};
+use super::option_guard::OptionGuard;
 use super::out_dir::{OutDirArgs, OutDirRun, RunIdentity};
-use super::overwrite_guard::OverwriteGuard;
 use super::progress::Progress;
 use super::summary::print_filter;
 use super::verify_args::VerifyArgs;
@@ -69,7 +69,7 @@ impl JudgeRun<'_> {
     }
 
     /// A guard with all files that are read, except the inputs.
-    fn overwrite_guard(&self) -> OverwriteGuard {
+    fn overwrite_guard(&self) -> OptionGuard {
         let guard = self.judge.agents.overwrite_guard().add_inputs("the snapshot", [self.snapshot]);
         guard.add_inputs("--files-from", &self.inputs.files_from)
     }

@@ -1,8 +1,8 @@
 //! `robosieve man`: man pages of the program and of each verb, generated from `--help`.
 
 use super::args::{Cli, ManArgs};
+use super::option_guard::OptionGuard;
 use super::output::{OutputTarget, print};
-use super::overwrite_guard::{OverwriteGuard, resolve_path};
 use anyhow::{Context, bail};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -83,12 +83,10 @@ fn write_examples(help: &str, out: &mut impl Write) -> std::io::Result<()> {
 
 fn write_all(dir: &Path, pages: &[ManPage]) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
-    let (mut guard, mut outputs) = (OverwriteGuard::default(), Vec::new());
-    let resolved = resolve_path(dir);
+    let (mut guard, mut outputs) = (OptionGuard::default(), Vec::new());
     for page in pages {
-        let name = format!("{}.1", page.name);
-        let path = dir.join(&name);
-        guard.add_output_in_directory("--out-dir", &path, resolved.join(name))?;
+        let path = dir.join(format!("{}.1", page.name));
+        guard.add_output_in_directory("--out-dir", &path)?;
         let mut out = OutputTarget::open(Some(&path))?;
         out.write_all(page.text.as_bytes())?;
         outputs.push(out);

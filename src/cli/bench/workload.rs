@@ -2,7 +2,7 @@
 
 use super::super::escape::escape;
 use super::super::numbers::parse_count;
-use super::super::overwrite_guard::OverwriteGuard;
+use super::super::option_guard::OptionGuard;
 use super::super::signals;
 use super::super::stderr::print_line;
 use super::super::summary::grouped;
@@ -78,11 +78,11 @@ pub(super) fn web(args: &BenchArgs) -> anyhow::Result<Web> {
 }
 
 /// Writes the archive and the list for other tools; `guard` has the files that the run reads.
-pub(super) fn write(web: Web, dir: &Path, mut guard: OverwriteGuard, quiet: bool) -> anyhow::Result<()> {
+pub(super) fn write(web: Web, dir: &Path, mut guard: OptionGuard, quiet: bool) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     let [archive, urls] = ["robots.jsonl.zst", "urls.txt"].map(|name| dir.join(name));
     for path in [&archive, &urls] {
-        guard.add_output_in_directory("--write-to", path, path.clone())?;
+        guard.add_output_in_directory("--write-to", path)?;
     }
     let (archive, urls) =
         rayon::join(|| write_file(web.archive(), archive, quiet), || write_file(web.urls(), urls, quiet));

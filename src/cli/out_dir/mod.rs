@@ -11,7 +11,7 @@ use super::help_text::MANY_FILES;
 use super::inputs::InputArgs;
 use super::judge_job;
 use super::judge_task::{JudgeTask, OutputPaths};
-use super::overwrite_guard::OverwriteGuard;
+use super::option_guard::OptionGuard;
 use super::progress::Progress;
 use super::signals;
 use anyhow::bail;
@@ -98,12 +98,7 @@ impl CompletionCounter {
 impl OutDirRun<'_> {
     /// Processes the inputs of this shard, with `resume` only the incomplete ones. A file that
     /// fails stops no other; the summary lists it.
-    pub(crate) fn run(
-        &self,
-        input_args: &InputArgs,
-        guard: OverwriteGuard,
-        resume: bool,
-    ) -> anyhow::Result<BatchSummary> {
+    pub(crate) fn run(&self, input_args: &InputArgs, guard: OptionGuard, resume: bool) -> anyhow::Result<BatchSummary> {
         // Every shard checks the outputs of all shards, so that concurrent runs do not overwrite
         // each other.
         let files = input_args.part(plan::plan(input_args.all_located(self.quiet)?, &self.dirs, guard)?);

@@ -2,7 +2,7 @@
 
 use super::super::inputs::LocatedInput;
 use super::super::judge_task::OutputPaths;
-use super::super::overwrite_guard::{OverwriteGuard, resolve_path};
+use super::super::option_guard::OptionGuard;
 use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -24,16 +24,12 @@ pub(crate) struct FileJob {
 
 /// Makes one job per input, with outputs in `dirs` under the input's name. `guard` has the other
 /// files that the run reads.
-pub(crate) fn plan(
-    inputs: Vec<LocatedInput>,
-    dirs: &OutputPaths,
-    guard: OverwriteGuard,
-) -> anyhow::Result<Vec<FileJob>> {
+pub(crate) fn plan(inputs: Vec<LocatedInput>, dirs: &OutputPaths, guard: OptionGuard) -> anyhow::Result<Vec<FileJob>> {
     check_dirs(dirs)?;
     let names = names(&inputs)?;
     let jobs = inputs.into_iter().zip(&names).map(|(input, name)| to_job(input.path, name, dirs));
     let files = jobs.collect::<anyhow::Result<Vec<FileJob>>>()?;
-    refuse_overwriting(&files, &names, dirs, guard)?;
+    refuse_overwriting(&files, guard)?;
     Ok(files)
 }
 
@@ -107,7 +103,7 @@ fn state_of(dirs: &OutputPaths, name: &Path) -> PathBuf {
 }
 
 fn check_dirs(dirs: &OutputPaths) -> anyhow::Result<()> {
-    let mut guard = OverwriteGuard::default();
+    let mut guard = OptionGuard::default();
     for (output, dir) in dirs.named() {
         if dir.as_os_str() == "-" {
             bail!("-: with --out-dir every output is a directory; name one");
@@ -124,21 +120,13 @@ fn check_dirs(dirs: &OutputPaths) -> anyhow::Result<()> {
 }
 
 /// Refuses outputs and state files that are inputs too, and two outputs that are one file.
-fn refuse_overwriting(
-    files: &[FileJob],
-    names: &[PathBuf],
-    dirs: &OutputPaths,
-    guard: OverwriteGuard,
-) -> anyhow::Result<()> {
+fn refuse_overwriting(files: &[FileJob], guard: OptionGuard) -> anyhow::Result<()> {
     let mut guard = guard.add_inputs("an input", files.iter().map(|file| &file.input));
-    let real_dirs: Vec<PathBuf> = dirs.named().map(|(_, dir)| resolve_path(dir)).collect();
-    let main = dirs.main.as_deref().map(resolve_path).unwrap_or_default();
-    let dirs = OutputPaths { main: Some(main), ..OutputPaths::default() };
-    for (file, name) in files.iter().zip(names) {
-        for ((output, path), dir) in file.paths.named().zip(&real_dirs) {
-            guard.add_output_in_directory(file.paths.option_of(output), path, dir.join(name))?;
+    for file in files {
+        for (output, path) in file.paths.named() {
+            guard.add_output_in_directory(file.paths.option_of(output), path)?;
         }
-        guard.add_output_in_directory("--out-dir", &file.state, state_of(&dirs, name))?;
+        guard.add_output_in_directory("--out-dir", &file.state)?;
     }
     Ok(())
 }

@@ -1,0 +1,268 @@
+//! Refuses outputs that would overwrite an input or another output.
+//!
+//! Files are compared by device and inode on Unix: one file may have many names (links, `./`,
+//! `/dev/stdin`), and standard input has none. An output that does not exist yet is compared by its
+//! future path.
+
+use crate::atomic::folder_of;
+use crate::atomic::output_path::follow_links;
+use crate::error::{Error, ErrorKind, Result};
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+/// The name of standard input in messages.
+const STDIN: &str = "standard input";
+
+/// The name of standard output in messages.
+const STDOUT: &str = "standard output";
+
+/// Refuses outputs that are the same file as an input or as another output.
+///
+/// [`OutputFile`](crate::output::OutputFile) replaces an existing file, even one that the run reads.
+/// To prevent that, add all inputs, then all outputs, and only then create the outputs. The guard
+/// compares files, not names: on Unix by device and inode, so it recognises links, `./` and
+/// redirected standard streams; elsewhere by canonical path. An output that does not exist yet is
+/// compared by its future path. Devices and sockets, such as `/dev/null`, may be named repeatedly.
+///
+/// Errors contain the names that the caller gives to inputs and outputs, such as its options or
+/// arguments. The guard writes nothing, and it does not prevent changes by other programs. Cost: a
+/// few system calls per path.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = |name: &str| dir.path().join(name);
+/// use robosieve::ErrorKind;
+/// use robosieve::output::OverwriteGuard;
+/// std::fs::write(path("urls.txt"), "https://e.example/\n")?;
+///
+/// let mut guard = OverwriteGuard::new().add_inputs("an input", [path("urls.txt")]);
+/// guard.add_output("kept", path("kept.txt"))?;
+/// let err = guard.add_output("refused", path(".").join("urls.txt")).unwrap_err();
+/// assert!(err.to_string().contains("the output of refused is the same file as an input"));
+/// assert!(matches!(err.kind(), ErrorKind::OverwritesInput { output, .. } if output == "refused"));
+/// let err = guard.add_output("refused", path("kept.txt")).unwrap_err();
+/// assert!(matches!(err.kind(), ErrorKind::SameOutput { first, .. } if first == "kept"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OverwriteGuard {
+    inputs: HashMap<FileIdentity, String>,
+    outputs: HashMap<FileIdentity, String>,
+    /// The folders of outputs that do not exist yet, and their paths without links. Runs with an
+    /// output per input have many files in few folders.
+    folders: HashMap<PathBuf, PathBuf>,
+}
+
+/// A key that is equal for two paths of the same file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum FileIdentity {
+    #[cfg(unix)]
+    Inode(u64, u64),
+    Path(PathBuf),
+    /// Standard output on a terminal or another device.
+    Stdout,
+}
+
+impl OverwriteGuard {
+    /// A guard without files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds files that the run reads; `-` is standard input. `name` is their role in errors, such as
+    /// `an input`. A path without a file is ignored.
+    pub fn add_inputs<P: AsRef<Path>>(mut self, name: &str, paths: impl IntoIterator<Item = P>) -> Self {
+        for path in paths {
+            let path = path.as_ref();
+            let is_stdin = path.as_os_str() == "-";
+            let identity = if is_stdin { standard_stream(std::io::stdin()) } else { existing(path) };
+            if let Some(identity) = identity {
+                let shown = if is_stdin { STDIN.to_owned() } else { path.display().to_string() };
+                self.inputs.insert(identity, format!("{name} ({shown})"));
+            }
+        }
+        self
+    }
+
+    /// Adds a file that the run writes; `-` has no special meaning. `name` is its name in errors,
+    /// such as the option or argument that has the path. Neither the file nor its folder need exist.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OverwritesInput`] if it is an input that was added earlier,
+    /// [`ErrorKind::SameOutput`] if it is an output that was added earlier.
+    pub fn add_output(&mut self, name: &str, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let identity = match fs::metadata(path) {
+            Ok(meta) => existing_with(path, &meta),
+            Err(_) => Some(FileIdentity::Path(self.future_path(path))),
+        };
+        self.add(name, path, identity)
+    }
+
+    /// Adds standard output as an output. On a terminal or another device, it can be added once, as
+    /// two outputs would mix there.
+    ///
+    /// # Errors
+    /// As [`add_output`](Self::add_output). The path of the error is `standard output`.
+    pub fn add_stdout(&mut self, name: &str) -> Result<()> {
+        let identity = standard_stream(std::io::stdout()).unwrap_or(FileIdentity::Stdout);
+        self.add(name, Path::new(STDOUT), Some(identity))
+    }
+
+    fn add(&mut self, name: &str, path: &Path, identity: Option<FileIdentity>) -> Result<()> {
+        let Some(identity) = identity else { return Ok(()) };
+        if let Some(input) = self.inputs.get(&identity) {
+            let kind = ErrorKind::OverwritesInput { output: name.to_owned(), input: input.clone() };
+            return Err(Error::from(kind).at(path));
+        }
+        if let Some(first) = self.outputs.get(&identity) {
+            let kind = ErrorKind::SameOutput { first: first.clone(), second: name.to_owned() };
+            return Err(Error::from(kind).at(path));
+        }
+        self.outputs.insert(identity, name.to_owned());
+        Ok(())
+    }
+
+    /// The absolute path, without links, of a file that does not exist yet. Writing to a dangling
+    /// link creates its target.
+    fn future_path(&mut self, path: &Path) -> PathBuf {
+        // A cycle of links cannot be opened anyway, so any path is right for it.
+        let target = follow_links(path).unwrap_or_else(|_| path.to_owned());
+        let folder = folder_of(&target);
+        if !self.folders.contains_key(folder) {
+            self.folders.insert(folder.to_owned(), future_folder(folder));
+        }
+        match target.file_name() {
+            Some(name) => self.folders[folder].join(name),
+            None => target,
+        }
+    }
+}
+
+/// The path of a folder without links: that of its deepest ancestor that exists, and the rest as
+/// written.
+fn future_folder(folder: &Path) -> PathBuf {
+    let resolve = |ancestor: &Path| {
+        let rest = folder.strip_prefix(ancestor).ok()?;
+        let ancestor = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
+        Some(ancestor.canonicalize().ok()?.join(rest))
+    };
+    folder.ancestors().find_map(resolve).unwrap_or_else(|| folder.to_owned())
+}
+
+fn existing(path: &Path) -> Option<FileIdentity> {
+    existing_with(path, &fs::metadata(path).ok()?)
+}
+
+#[cfg(unix)]
+fn existing_with(_: &Path, meta: &Metadata) -> Option<FileIdentity> {
+    identity(meta)
+}
+
+#[cfg(not(unix))]
+fn existing_with(path: &Path, _: &Metadata) -> Option<FileIdentity> {
+    path.canonicalize().ok().map(FileIdentity::Path)
+}
+
+/// The identity of an existing file; `None` for devices (`/dev/null`, a terminal) and sockets,
+/// which may be read and written at once.
+#[cfg(unix)]
+fn identity(meta: &Metadata) -> Option<FileIdentity> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let kind = meta.file_type();
+    let is_shared = kind.is_char_device() || kind.is_socket();
+    (!is_shared).then(|| FileIdentity::Inode(meta.dev(), meta.ino()))
+}
+
+#[cfg(unix)]
+fn standard_stream(stream: impl std::os::fd::AsFd) -> Option<FileIdentity> {
+    let file = fs::File::from(stream.as_fd().try_clone_to_owned().ok()?);
+    identity(&file.metadata().ok()?)
+}
+
+#[cfg(not(unix))]
+fn standard_stream<T>(_: T) -> Option<FileIdentity> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// A folder with the file `file`, links to it, and links to folders that exist and do not.
+    fn folder() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "").unwrap();
+        fs::hard_link(at("file"), at("hard")).unwrap();
+        symlink("file", at("soft")).unwrap();
+        symlink("new", at("dangling")).unwrap();
+        fs::create_dir(at("sub")).unwrap();
+        symlink("sub", at("link")).unwrap();
+        symlink("loop", at("loop")).unwrap();
+        dir
+    }
+
+    #[test]
+    fn inputs_are_recognised_by_all_their_names() {
+        let dir = folder();
+        for name in ["file", "hard", "soft", "./file", "sub/../file", "link/../soft"] {
+            let mut guard = OverwriteGuard::new().add_inputs("an input", [dir.path().join("file")]);
+            let path = dir.path().join(name);
+            let err = guard.add_output("-o", &path).unwrap_err();
+            assert_eq!(err.path(), Some(path.as_path()));
+            let input = format!("an input ({})", dir.path().join("file").display());
+            assert_eq!(
+                err.to_string(),
+                format!(
+                    "{}: would be overwritten while it is read: the output of -o is the same file as {input}",
+                    path.display()
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn outputs_are_recognised_before_they_exist() {
+        let dir = folder();
+        for (first, second, is_same) in [
+            ("new", "new", true),
+            ("new", "dangling", true),
+            ("sub/new", "link/new", true),
+            ("sub/a/b/new", "link/a/b/new", true),
+            ("loop", "loop", true),
+            ("file", "hard", true),
+            ("sub", "link", true),
+            ("new", "sub/new", false),
+            ("sub/a/new", "sub/b/new", false),
+            ("new/x", "new/y", false),
+        ] {
+            let mut guard = OverwriteGuard::new();
+            guard.add_output("a", dir.path().join(first)).unwrap();
+            let path = dir.path().join(second);
+            let added = guard.add_output("b", &path).map_err(|err| err.to_string());
+            let refused = format!("{}: named for two outputs, a and b; give each one of its own", path.display());
+            assert_eq!(added, if is_same { Err(refused) } else { Ok(()) }, "{first} {second}");
+        }
+    }
+
+    #[test]
+    fn missing_inputs_and_devices_refuse_nothing() {
+        let dir = folder();
+        let null = Path::new("/dev/null");
+        let mut guard = OverwriteGuard::new().add_inputs("an input", [null, &dir.path().join("new")]);
+        guard.add_output("a", null).unwrap();
+        guard.add_output("b", null).unwrap();
+        guard.add_output("c", dir.path().join("new")).unwrap();
+    }
+
+    #[test]
+    fn standard_output_is_added_once() {
+        let mut guard = OverwriteGuard::new();
+        guard.add_stdout("a").unwrap();
+        let err = guard.add_stdout("b").unwrap_err().to_string();
+        assert_eq!(err, "standard output: named for two outputs, a and b; give each one of its own");
+    }
+}
