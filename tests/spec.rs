@@ -352,12 +352,12 @@ fn origins_and_paths_are_as_listed() {
 #[test]
 fn readme_examples_are_cases() {
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
-    let directories = ["", "fetch", "preferences"].map(|name| cases_dir().join(name));
+    let directories = ["", "fetch", "preferences", "extensions"].map(|name| cases_dir().join(name));
     let cases: String = directories.iter().flat_map(|dir| toml_files(dir)).map(read).collect();
     let readme = read(cases_dir().join("README.md"));
     let examples = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let examples: Vec<&str> = examples.filter(|example| example.starts_with("[[case]]")).collect();
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 4);
     for example in examples {
         assert!(cases.contains(example), "no case of tests/cases is:\n{example}");
     }

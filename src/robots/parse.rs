@@ -5,6 +5,7 @@ use crate::profile::Profile;
 use crate::robots::condense::{FieldLine, field_lines};
 use crate::robots::field::RobotsField;
 use crate::robots::pattern::Pattern;
+use std::collections::HashSet;
 
 /// A parsed robots.txt; it borrows from the bytes it was parsed from.
 ///
@@ -127,6 +128,26 @@ impl<'a> Robots<'a> {
     /// Sitemaps, crawl-delays and the other stored fields, in the order of the file.
     pub fn other_fields(&self) -> &[OtherField<'a>] {
         &self.others
+    }
+
+    /// The sitemaps in the order of the file, as written; [`value`](OtherField::value) is the
+    /// address.
+    ///
+    /// Sitemaps belong to no group, so they are the same for every agent. A value that was seen
+    /// before is left out, and so is an empty one. A value may be relative to the URL of the
+    /// robots.txt, need not be a URL, and ends in front of a `#`.
+    ///
+    /// ```
+    /// use robosieve::{Profile, Robots};
+    /// let text = b"Sitemap: https://e.example/s.xml\nUser-agent: *\nSitemap: /news.xml\nsitemap: /news.xml";
+    /// let robots = Robots::parse(text, Profile::Google);
+    /// let found: Vec<_> = robots.sitemaps().map(|field| (field.line(), field.value())).collect();
+    /// assert_eq!(found, [(1, b"https://e.example/s.xml".as_slice()), (3, b"/news.xml")]);
+    /// ```
+    pub fn sitemaps(&self) -> impl Iterator<Item = &OtherField<'a>> {
+        let mut seen = HashSet::new();
+        let is_sitemap = |field: &&OtherField<'a>| field.name == "sitemap" && !field.value.is_empty();
+        self.others.iter().filter(is_sitemap).filter(move |field| seen.insert(field.value))
     }
 
     /// The profile that it was parsed for.

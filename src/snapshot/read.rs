@@ -6,6 +6,7 @@ use crate::agent::{Agent, AgentMatch};
 use crate::bytes::wire::{bytes, u64_at};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
+use crate::robots::Robots;
 use crate::snapshot::format::{
     Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Metadata, NONE, ORIGIN_METADATA_LEN, OriginMetadata, Section,
     SectionTable, decode_head,
@@ -16,6 +17,7 @@ use crate::snapshot::view::View;
 use crate::url::Origin;
 use ::bytes::Bytes;
 use std::sync::Arc;
+use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// An opened snapshot: a mapped file ([`Snapshot::open`]) or bytes in memory ([`Snapshot::new`]).
@@ -354,6 +356,58 @@ impl Snapshot {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other.
     pub fn robots_text(&self, entry: &OriginEntry<'_>) -> Result<Option<Vec<u8>>> {
         entry.file().map(|file| self.text(file)).transpose()
+    }
+
+    /// The crawl-delay of an origin for `agent`, as [`Robots::crawl_delay`] finds it in
+    /// [`robots_text`](Self::robots_text). `None` if the robots.txt gives none, and if the snapshot
+    /// has neither a robots.txt of the origin nor the origin.
+    ///
+    /// The text is that of the newest answer, through redirects. If that answer is a failure, it is
+    /// the last good copy, whose rules may apply too. Status policies play no part. Cost: one look-up
+    /// in the index; decompresses and parses the text.
+    ///
+    /// ```
+    /// use robosieve::{AgentMatch, Compiler, Origin, Snapshot};
+    /// use std::time::Duration;
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"User-agent: *\nCrawl-delay: 2.5\nSitemap: /map.xml")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let origin = Origin::of(b"https://e.example/page").unwrap();
+    /// let delay = snapshot.crawl_delay(&origin, &"FooBot".parse()?, AgentMatch::Extended)?;
+    /// assert_eq!(delay, Some(Duration::from_millis(2500)));
+    /// assert_eq!(snapshot.sitemaps(&origin)?, [b"/map.xml"]);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other.
+    pub fn crawl_delay(&self, origin: &Origin, agent: &Agent, how: AgentMatch) -> Result<Option<Duration>> {
+        let text = self.text_of_origin(origin)?;
+        // The profile only matters for rules.
+        Ok(text.and_then(|text| Robots::parse(&text, Profile::default()).crawl_delay(agent, how)))
+    }
+
+    /// The sitemaps of an origin, as [`Robots::sitemaps`] finds them in
+    /// [`robots_text`](Self::robots_text): in the order of the file, as written, without repetitions.
+    /// Empty if the snapshot has neither a robots.txt of the origin nor the origin.
+    ///
+    /// Resolve relative ones against the URL of the robots.txt: [`OriginEntry::source`] if there is
+    /// one, or else [`OriginEntry::robots_url`]. Text and cost are those of
+    /// [`crawl_delay`](Self::crawl_delay), which has an example.
+    ///
+    /// # Errors
+    /// As [`crawl_delay`](Self::crawl_delay).
+    pub fn sitemaps(&self, origin: &Origin) -> Result<Vec<Vec<u8>>> {
+        let Some(text) = self.text_of_origin(origin)? else { return Ok(Vec::new()) };
+        Ok(Robots::parse(&text, Profile::default()).sitemaps().map(|field| field.value().to_vec()).collect())
+    }
+
+    /// The condensed text of the origin's robots.txt, if the snapshot has both.
+    fn text_of_origin(&self, origin: &Origin) -> Result<Option<Vec<u8>>> {
+        match self.origin(origin)? {
+            Some(entry) => self.robots_text(&entry),
+            None => Ok(None),
+        }
     }
 
     /// The string at a place, in units of 4 bytes; `None` for [`NONE`].
