@@ -7,6 +7,7 @@ mod columns;
 pub(crate) mod engine;
 mod explain;
 mod explain_url;
+mod explanation_json;
 mod line_scanner;
 mod options;
 mod origin_cache;

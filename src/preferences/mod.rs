@@ -7,12 +7,14 @@
 //! tests.
 
 mod explain;
+mod explanation_json;
 mod preference_set;
 pub mod reference;
 mod signal;
 mod usage;
 
 pub use explain::{PreferenceExplanation, explain_preferences};
+pub(crate) use explanation_json::lines_json;
 pub(crate) use preference_set::{PreferenceBuffers, PreferenceSet, may_have_preferences};
 pub use signal::{SignalUse, Signals};
 

@@ -1,0 +1,103 @@
+//! Explanations as JSON objects. docs/CHECK.md documents the keys: programs rely on them.
+
+use super::explain::{Explanation, Rejection, RuleLine};
+use super::explain_url::UrlExplanation;
+use crate::preferences::lines_json;
+use crate::robots::LooksLike;
+use crate::snapshot::OriginEntry;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+impl UrlExplanation<'_> {
+    /// The explanation as a JSON object with the keys of `docs/CHECK.md`, as `robosieve check --json`
+    /// prints it.
+    ///
+    /// `url` and `agent` become the keys of these names; bytes that are not UTF-8 become U+FFFD. With
+    /// `all`, `losers` also has the rules that do not match. Texts of sites are as they wrote them, so
+    /// escape control characters before you print them to a terminal.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /x")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    /// let url = b"https://e.example/x/1";
+    /// let json = judge.explain(url, 0)?.to_json(url, "FooBot", false);
+    /// assert_eq!((&json["verdict"], &json["rule"]["line"]), (&"disallowed".into(), &2.into()));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn to_json(&self, url: &[u8], agent: &str, all: bool) -> Value {
+        let origin = self.origin.as_ref().map(|origin| origin.as_str());
+        let entry = self.entry.as_ref().map(|entry| entry_json(entry, self.via_other_scheme));
+        let mut object = rules_json(self.rules.as_ref(), all);
+        object.extend([
+            ("url".to_owned(), String::from_utf8_lossy(url).into()),
+            ("agent".to_owned(), agent.into()),
+            ("verdict".to_owned(), self.verdict.name().into()),
+            ("basis".to_owned(), self.reason.name().into()),
+            ("origin".to_owned(), origin.into()),
+            ("robots".to_owned(), entry.into()),
+            ("preferences".to_owned(), self.preferences.to_json()),
+        ]);
+        object.into()
+    }
+}
+
+impl Explanation {
+    /// The keys `path`, `group`, `rule`, `losers` and `not_matching` of `docs/CHECK.md`. With `all`,
+    /// `losers` also has the rules that do not match.
+    pub fn to_json(&self, all: bool) -> Map<String, Value> {
+        rules_json(Some(self), all)
+    }
+}
+
+/// The keys of an [`Explanation`]; without one, no rules decide.
+fn rules_json(why: Option<&Explanation>, all: bool) -> Map<String, Value> {
+    let not_matching = |why: &Explanation| why.losers.iter().filter(|(_, loss)| !loss.is_match()).count();
+    Map::from_iter([
+        ("path".to_owned(), why.map(|why| why.path.as_str()).into()),
+        ("group".to_owned(), why.and_then(group_json).into()),
+        ("rule".to_owned(), why.and_then(|why| why.deciding.as_ref()).map(rule_json).into()),
+        ("losers".to_owned(), why.map_or(Vec::new(), |why| losers_json(why, all)).into()),
+        ("not_matching".to_owned(), why.map_or(0, not_matching).into()),
+    ])
+}
+
+/// The entry of the origin in the snapshot.
+fn entry_json(entry: &OriginEntry<'_>, via_other_scheme: bool) -> Value {
+    let outcome = entry.outcome();
+    json!({
+        "origin": entry.origin(), "outcome": outcome.class.name(), "status": outcome.status, "hops": outcome.hops,
+        "source": entry.source(), "detail": entry.detail(), "cut_short": outcome.cut_short,
+        "fetched_at": outcome.fetched.map(time), "first_failure": outcome.first_failure.map(time),
+        "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "via_other_scheme": via_other_scheme,
+        "past_limit": outcome.past_limit, "looks_like": outcome.looks_like.map(LooksLike::name),
+    })
+}
+
+/// Seconds since 1970 as RFC 3339.
+fn time(seconds: i64) -> String {
+    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
+}
+
+/// The group or groups of the agent; `None` if there is none.
+fn group_json(why: &Explanation) -> Option<Value> {
+    (!why.agent_lines.is_empty()).then(|| json!({ "name": why.named, "lines": lines_json(&why.agent_lines) }))
+}
+
+fn rule_json(rule: &RuleLine) -> Value {
+    json!({
+        "line": rule.line, "text": rule.text, "kind": rule.kind.name(), "pattern": rule.pattern, "length": rule.length,
+    })
+}
+
+fn losers_json(why: &Explanation, all: bool) -> Vec<Value> {
+    let shown = why.losers.iter().filter(|(_, loss)| all || loss.is_match());
+    let object = |(rule, loss): &(RuleLine, Rejection)| {
+        let mut object = rule_json(rule);
+        object["reason"] = loss.name().into();
+        object
+    };
+    shown.map(object).collect()
+}
