@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 /// The part of a body that is kept: enough to see that it is longer than the 500 KiB that count.
-pub(super) const MAX_KEPT: usize = MAX_BODY + 2;
+pub(crate) const MAX_KEPT: usize = MAX_BODY + 2;
 
 /// The values of the first headers of these names, in a block of `Name: value` lines.
 pub(super) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {

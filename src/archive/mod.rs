@@ -6,7 +6,7 @@
 
 pub(crate) mod capture;
 mod dir;
-mod http;
+pub(crate) mod http;
 mod jsonl;
 pub(crate) mod read_context;
 pub(crate) mod reader;

@@ -14,9 +14,8 @@ mod rule_sets;
 
 pub use ingest::readers::CompileProgress;
 pub use report::CompileReport;
-pub use response::HttpResponse;
+pub use response::{FetchResult, HttpResponse};
 
-use crate::archive::capture::{Capture, CaptureAnswer, CapturedResponse};
 use crate::archive::reader::{self, ArchiveInput};
 use crate::atomic::AtomicFile;
 use crate::atomic::output_file::OutputFile;
@@ -26,7 +25,6 @@ use crate::robots::condense::CondensedText;
 use crate::snapshot::text::Packer;
 use crate::snapshot::{Snapshot, write};
 use crate::url::Origin;
-use bytes::Bytes;
 use incremental::dedup::dedup;
 use incremental::previous::PreviousSnapshot;
 use incremental::previous_urls::PreviousUrls;
@@ -71,6 +69,9 @@ pub struct Compiler {
 
 /// Files of the previous snapshot per task that compiles them again.
 const FILES_PER_TASK: u32 = 256;
+
+/// Responses per task that parses them.
+const RESPONSES_PER_TASK: usize = 512;
 
 impl Compiler {
     /// A compiler for one profile.
@@ -208,8 +209,8 @@ impl Compiler {
     /// Adds the response to one request; `url` is the URL that was requested, such as
     /// `https://e.example/robots.txt`. A redirect is followed if its target is added too.
     ///
-    /// The call runs on one thread. An archive in memory ([`add_reader`](Self::add_reader)) is
-    /// parsed on all cores.
+    /// The call runs on one thread. Many responses at once ([`add_responses`](Self::add_responses))
+    /// are parsed on all cores.
     ///
     /// ```
     /// use robosieve::compile::HttpResponse;
@@ -226,10 +227,8 @@ impl Compiler {
     /// # Errors
     /// [`ErrorKind::UnknownSource`] if `url` is not a URL.
     pub fn add_response(&mut self, url: &str, response: HttpResponse<'_>) -> Result<()> {
-        let HttpResponse { status, body, location, max_age, fetched_at } = response;
-        let body = Bytes::copy_from_slice(body);
-        let location = location.map(<[u8]>::to_vec);
-        self.add_answer(url, fetched_at, Ok(CapturedResponse { status, location, max_age, body, cut_short: false }))
+        origin_of(url)?;
+        self.add_responses(&[(url.as_bytes(), FetchResult::Response(response))])
     }
 
     /// Adds a request that got no HTTP response; `cause` says why in a few words. It counts like a
@@ -238,16 +237,42 @@ impl Compiler {
     /// # Errors
     /// As [`add_response`](Self::add_response).
     pub fn add_failure(&mut self, url: &str, cause: &str, fetched_at: Option<i64>) -> Result<()> {
-        self.add_answer(url, fetched_at, Err(cause.to_owned()))
+        origin_of(url)?;
+        self.add_responses(&[(url.as_bytes(), FetchResult::Failure { cause, fetched_at })])
     }
 
-    fn add_answer(&mut self, url: &str, time: Option<i64>, answer: CaptureAnswer) -> Result<()> {
-        origin_of(url)?;
-        let mut batch = CaptureBatch::new(self.options, &self.store)?;
-        batch.tally.report.bytes_in = answer.as_ref().map_or(0, |response| response.body.len() as u64);
-        batch.add_capture(Capture { url: url.as_bytes().to_vec(), time, answer, unread_key: None })?;
-        self.tally.merge(batch.tally);
-        append(&mut self.fetches, batch.fetches);
+    /// Adds the results of many requests, each with the URL that was requested, on all threads of
+    /// the current rayon pool. A URL that is none is left out and counted
+    /// ([`CompileReport::not_urls`]), as in an archive.
+    ///
+    /// ```
+    /// use robosieve::compile::{FetchResult, HttpResponse};
+    /// use robosieve::Compiler;
+    /// let found = FetchResult::Response(HttpResponse::new(404));
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_responses(&[(b"https://a.example/robots.txt", found), (b"a.example", found)])?;
+    /// let report = compiler.finish()?.report().clone();
+    /// assert_eq!((report.counts.origins, report.captures, report.not_urls), (1, 2, 1));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] for more distinct files than a snapshot can hold.
+    pub fn add_responses(&mut self, fetched: &[(&[u8], FetchResult<'_>)]) -> Result<()> {
+        let add = |fetched: &[(&[u8], FetchResult<'_>)]| -> Result<_> {
+            let mut batch = CaptureBatch::new(self.options, &self.store)?;
+            for (url, result) in fetched {
+                let capture = result.capture(url);
+                batch.tally.report.bytes_in += capture.answer.as_ref().map_or(0, |response| response.body.len() as u64);
+                batch.add_capture(capture)?;
+            }
+            Ok((batch.tally, batch.fetches))
+        };
+        let batches: Vec<_> = fetched.par_chunks(RESPONSES_PER_TASK).map(add).collect::<Result<_>>()?;
+        for (tally, fetches) in batches {
+            self.tally.merge(tally);
+            append(&mut self.fetches, fetches);
+        }
         Ok(())
     }
 

@@ -1,5 +1,9 @@
 //! The answer to a request for a robots.txt, as a crawler hands it to the compiler.
 
+use crate::archive::capture::{Capture, CapturedResponse};
+use crate::archive::http::MAX_KEPT;
+use bytes::Bytes;
+
 /// An HTTP response to a request for a robots.txt, for
 /// [`Compiler::add_response`](crate::Compiler::add_response).
 ///
@@ -53,5 +57,36 @@ impl<'a> HttpResponse<'a> {
     pub fn fetched_at(mut self, time: i64) -> Self {
         self.fetched_at = Some(time);
         self
+    }
+}
+
+/// The result of a request for a robots.txt, for
+/// [`Compiler::add_responses`](crate::Compiler::add_responses).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FetchResult<'a> {
+    /// An HTTP response.
+    Response(HttpResponse<'a>),
+    /// There was no HTTP response. It counts like a server error (RFC 9309 §2.3.1.4).
+    Failure {
+        /// The cause in a few words.
+        cause: &'a str,
+        /// When it was tried, in seconds since 1970; `None`: earlier than any known time.
+        fetched_at: Option<i64>,
+    },
+}
+
+impl FetchResult<'_> {
+    /// The capture of this result of a request for `url`.
+    pub(super) fn capture(self, url: &[u8]) -> Capture {
+        let (time, answer) = match self {
+            Self::Failure { cause, fetched_at } => (fetched_at, Err(cause.to_owned())),
+            Self::Response(HttpResponse { status, body, location, max_age, fetched_at }) => {
+                let body = Bytes::copy_from_slice(&body[..body.len().min(MAX_KEPT)]);
+                let location = location.map(<[u8]>::to_vec);
+                (fetched_at, Ok(CapturedResponse { status, location, max_age, body, cut_short: false }))
+            }
+        };
+        Capture { url: url.to_vec(), time, answer, unread_key: None }
     }
 }
