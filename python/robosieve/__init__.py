@@ -13,11 +13,12 @@ lists. :func:`annotate` and :func:`filter` go from files to files without readin
 from ._compiler import Compiler, compile
 from ._files import annotate, filter
 from ._native import Array, RobosieveError, SnapshotError, __version__
-from ._snapshot import Snapshot, Verdict, agents, node_copy
+from ._snapshot import Explanation, Snapshot, Verdict, agents, node_copy
 
 __all__ = [
     "Array",
     "Compiler",
+    "Explanation",
     "RobosieveError",
     "Snapshot",
     "SnapshotError",

@@ -2,15 +2,214 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, Union
+
 from . import _native
+from ._options import Path, Time, paths, seconds
+from ._results import library_of
+
+#: The rules that a snapshot is compiled for: Google's parser, or RFC 9309 to the letter.
+Profile = Literal["google", "rfc9309"]
+#: The name of a table's column, or several of which the first that the table has is used.
+Column = Union[str, Sequence[str]]
 
 
 class Compiler:
-    """A compiler of robots.txt archives."""
+    """Makes a snapshot of archives and of tables.
 
-    def __init__(self, profile: str = "google") -> None:
-        self._native = _native.Compiler(profile)
+    >>> compiler = robosieve.Compiler()
+    >>> compiler.add_response("https://a.example/robots.txt", 200, b"User-agent: *\\nDisallow: /x")
+    >>> compiler.add(pyarrow.parquet.read_table("robots.parquet"))
+    2
+    >>> report = compiler.write("web.rsieve")
+
+    Args:
+        profile: ``"google"`` or ``"rfc9309"``.
+        previous: An earlier snapshot. Origins without a newer capture stay as they are there.
+        as_of: Leave out captures newer than this time.
+        skip_damaged: Skip and count damaged places of archives instead of failing.
+        threads: The number of threads; the default is one per core.
+
+    The newest capture of an origin wins; the order of the calls does not matter. Memory: about 750
+    bytes per capture, and the distinct robots.txt files, compressed.
+
+    Raises:
+        SnapshotError: ``previous`` is damaged.
+        OSError: ``previous`` cannot be read.
+        ValueError: An unknown profile, or a bad time.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(
+        self,
+        profile: Profile = "google",
+        *,
+        previous: Path | None = None,
+        as_of: Time | None = None,
+        skip_damaged: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        old = None if previous is None else os.fspath(previous)
+        self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, threads)
+
+    def add_path(
+        self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None
+    ) -> None:
+        """Add archives: WARC and JSONL files (plain, gzip, zstd) and directories.
+
+        Args:
+            archives: A path, or several.
+            progress: A function to call some ten times a second, with the number of bytes read.
+
+        Raises:
+            OSError: An archive cannot be read.
+            RobosieveError: An archive is damaged or of an unknown format. The compiler cannot be
+                used any more.
+        """
+        self._native.add_paths(paths(archives), progress)
+
+    def add_response(
+        self,
+        url: str,
+        status: int,
+        body: bytes | str = b"",
+        *,
+        location: str | None = None,
+        max_age: int | None = None,
+        fetched_at: Time | None = None,
+    ) -> None:
+        """Add the response to one request.
+
+        Args:
+            url: The URL that was requested, such as ``https://e.example/robots.txt``.
+            status: The HTTP status.
+            body: The body without its content coding.
+            location: The ``Location`` header of a redirect. It is followed if its target is added.
+            max_age: The ``max-age`` of the ``Cache-Control`` header, in seconds.
+            fetched_at: The time of the request. Without it, the response is older than any other.
+
+        Raises:
+            RobosieveError: ``url`` is not a URL.
+        """
+        text = body.encode() if isinstance(body, str) else bytes(body)
+        self._native.add_response(url, status, text, location, max_age, seconds(fetched_at))
+
+    def add_failure(self, url: str, cause: str, *, fetched_at: Time | None = None) -> None:
+        """Add a request without an HTTP response. It counts like a server error (RFC 9309 §2.3.1.4).
+
+        Raises:
+            RobosieveError: ``url`` is not a URL.
+        """
+        self._native.add_failure(url, cause, seconds(fetched_at))
+
+    def add(
+        self,
+        table: Any,
+        *,
+        url: Column = "url",
+        domain: Column = ("domain", "host"),
+        status: Column = ("status", "status_code"),
+        body: Column = ("body", "content", "robots_txt", "text"),
+        fetched_at: Column = ("fetched_at", "timestamp"),
+        location: Column = "location",
+        error: Column = "error",
+        scheme: Literal["https", "http"] = "https",
+    ) -> int:
+        """Add the rows of a table, one request per row. Published robots.txt data have this form.
+
+        Args:
+            table: An object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (pyarrow, Polars,
+                pandas 3, DuckDB), or a sequence of mappings. A stream is read batch by batch, so it
+                may be longer than memory.
+            url: The column of the URLs requested, such as ``https://e.example/robots.txt``.
+            domain: The column of hosts, for rows without a URL: ``e.example`` stands for
+                ``https://e.example/robots.txt``.
+            status: The column of HTTP statuses (integers). Without one, rows with a body have 200.
+            body: The column of bodies (string or binary). A 2xx status with a null body counts as
+                a failure, because an empty robots.txt would allow everything.
+            fetched_at: The column of times: timestamps, dates, seconds since 1970, or text.
+            location: The column of ``Location`` headers.
+            error: The column of causes of requests without a response.
+            scheme: The scheme of hosts without one.
+
+        Returns:
+            The number of rows read. The report of :meth:`write` says how many were of use.
+
+        Raises:
+            ValueError: A column is missing, or a row has a value that cannot be used.
+            TypeError: ``table`` is of another type.
+        """
+        if library_of(table) in ("pandas", "builtins") and not hasattr(table, "__arrow_c_stream__"):
+            table = _as_arrow(table)
+        given = [url, domain, status, body, fetched_at, location, error]
+        columns = [[column] if isinstance(column, str) else list(column) for column in given]
+        return self._native.add_table(table, *columns, scheme)
+
+    def write(self, path: Path) -> dict[str, Any]:
+        """Write the snapshot, and return the report of the compilation.
+
+        The file appears when it is complete, and replaces an existing one. The compiler cannot be
+        used afterwards.
+
+        Returns:
+            Counts of the input (``captures``, ``superseded``, ``not_urls``, ``other_urls``, ...) and
+            of the content (``counts``), as ``robosieve compile --stats-json`` writes them.
+
+        Raises:
+            OSError: The file cannot be written.
+            ValueError: The file is one of the archives.
+        """
+        return json.loads(self._native.write(os.fspath(path)))
 
 
-def compile() -> None:
-    """Compile archives."""
+def _as_arrow(table: Any) -> Any:
+    """A table of Arrow from one of older pandas, or from a sequence of mappings."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise TypeError(
+            f"{type(table).__name__}: without pyarrow, pass an Arrow table, or call add_response for each row"
+        ) from None
+    if library_of(table) == "pandas":
+        return pyarrow.Table.from_pandas(table, preserve_index=False)
+    rows = list(table) if isinstance(table, Iterable) else [table]
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise TypeError("a table is an Arrow table or stream, a DataFrame, or a sequence of mappings")
+    return pyarrow.Table.from_pylist(rows)
+
+
+def compile(
+    archives: Path | Sequence[Path],
+    output: Path,
+    *,
+    profile: Profile = "google",
+    previous: Path | None = None,
+    as_of: Time | None = None,
+    skip_damaged: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]:
+    """Compile archives of robots.txt files into a snapshot, as ``robosieve compile`` does.
+
+    Args:
+        archives: WARC and JSONL files (plain, gzip, zstd), and directories.
+        output: The snapshot to write.
+        profile, previous, as_of, skip_damaged, threads: As for :class:`Compiler`.
+        progress: As for :meth:`Compiler.add_path`.
+
+    Returns:
+        The report, as :meth:`Compiler.write`.
+
+    Raises:
+        OSError: A file cannot be read or written.
+        RobosieveError: An archive is damaged or of an unknown format.
+        SnapshotError: ``previous`` is damaged.
+        ValueError: A bad option, or ``output`` is one of the archives.
+    """
+    compiler = Compiler(profile, previous=previous, as_of=as_of, skip_damaged=skip_damaged, threads=threads)
+    compiler.add_path(archives, progress=progress)
+    return compiler.write(output)

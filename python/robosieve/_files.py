@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from . import _native
@@ -41,6 +41,7 @@ def annotate(
     default_scheme: str | None = None,
     host: str | None = None,
     threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
     status_policy: StatusPolicy | None = None,
     unknown: UnknownOrigin | None = None,
     any_scheme: bool = False,
@@ -66,6 +67,7 @@ def annotate(
         input_format, header, delimiter, json_key, default_scheme, host: Where the URLs of lists
             are; see ``robosieve annotate --help``.
         threads: The number of threads; the default is one per core.
+        progress: A function to call some ten times a second, with the number of bytes read so far.
         status_policy, unknown, any_scheme, at, agent_match: See :class:`Snapshot`.
 
     Returns:
@@ -78,13 +80,13 @@ def annotate(
         RobosieveError: An input is damaged or has no URL, or the output would overwrite an input.
         ValueError: A bad agent or option.
 
-    The output appears when it is complete; after an error, there is none. The lock of the
-    interpreter is released.
+    The output appears when it is complete; after an error and after Ctrl-C, there is none. The
+    lock of the interpreter is released.
     """
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     counts = _native.annotate(
-        _opened(snapshot), paths(inputs), os.fspath(output), names(agents), form, name, preferences, records, options, threads
+        _opened(snapshot), paths(inputs), os.fspath(output), names(agents), form, name, preferences, records, options, threads, progress
     )
     return json.loads(counts)
 
@@ -108,6 +110,7 @@ def filter(
     default_scheme: str | None = None,
     host: str | None = None,
     threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
     status_policy: StatusPolicy | None = None,
     unknown: UnknownOrigin | None = None,
     any_scheme: bool = False,
@@ -125,7 +128,7 @@ def filter(
         unknown_to: A file for the records of origins that the snapshot does not hold.
         invalid_to: A file for the records that are not URLs.
         field, input_format, header, delimiter, json_key, default_scheme, host, threads,
-        status_policy, unknown, any_scheme, at, agent_match: As for :func:`annotate`.
+        progress, status_policy, unknown, any_scheme, at, agent_match: As for :func:`annotate`.
 
     Returns:
         The counts, as :func:`annotate`; ``agent_allowed`` is empty.
@@ -140,6 +143,6 @@ def filter(
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     outputs = [_optional(output), _optional(disallowed_to), _optional(unknown_to), _optional(invalid_to)]
     counts = _native.filter(
-        _opened(snapshot), paths(inputs), outputs, names(agents), keep, require, records, options, threads
+        _opened(snapshot), paths(inputs), outputs, names(agents), keep, require, records, options, threads, progress
     )
     return json.loads(counts)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -29,6 +28,25 @@ class Verdict(IntEnum):
 
 
 _VERDICTS = tuple(Verdict)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why an agent may fetch a URL or not: see :meth:`Snapshot.explain`."""
+
+    url: str
+    agent: str
+    verdict: Verdict
+    reason: str
+    """What decided, for example ``rules``, ``client-error`` or ``unknown-origin`` (docs/CHECK.md)."""
+    origin: str | None
+    """The URL's origin, or None if the text is not a URL."""
+    rule: str | None
+    """The line of the rule that decided, as the site wrote it, or None."""
+    line: int | None
+    """The number of that line in the robots.txt, from 1."""
+    details: dict[str, Any] = field(repr=False, compare=False)
+    """Everything that ``robosieve check --explain --json`` prints (docs/CHECK.md)."""
 
 
 class Snapshot:
@@ -188,6 +206,44 @@ class Snapshot:
         options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
         return _VERDICTS[self._native.verdict(url, agent, options)]
 
+    def explain(
+        self,
+        url: str | bytes,
+        agent: str,
+        *,
+        all_rules: bool = False,
+        status_policy: StatusPolicy | None = None,
+        unknown: UnknownOrigin | None = None,
+        any_scheme: bool = False,
+        at: Time | None = None,
+        agent_match: AgentMatch = "extended",
+    ) -> Explanation:
+        """Why an agent may fetch a URL or not.
+
+        Args:
+            url: One URL.
+            agent: As for :meth:`verdicts`.
+            all_rules: Also list the rules of the group that do not match, in
+                ``details["losers"]``.
+
+        Raises:
+            TypeError: ``url`` is neither str nor bytes.
+            ValueError, SnapshotError: As :meth:`verdicts`.
+        """
+        options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        why = json.loads(self._native.explain(url, agent, all_rules, options))
+        rule = why["rule"] or {}
+        return Explanation(
+            url=why["url"],
+            agent=why["agent"],
+            verdict=Verdict[why["verdict"].upper()],
+            reason=why["basis"],
+            origin=why["origin"],
+            rule=rule.get("text"),
+            line=rule.get("line"),
+            details=why,
+        )
+
     def robots_text(self, url: str | bytes) -> bytes | None:
         """The robots.txt that holds for a URL's origin, or None if there is none.
 
@@ -198,6 +254,29 @@ class Snapshot:
             SnapshotError: The snapshot is damaged.
         """
         return self._native.robots_text(url)
+
+    def sitemaps(self, url: str | bytes) -> list[str]:
+        """The sitemaps that the robots.txt of a URL's origin names.
+
+        They are in the order of the file, as written, without repetitions. They may be relative to
+        the URL of the robots.txt. The list is empty if there is no robots.txt.
+
+        Raises:
+            TypeError, SnapshotError: As :meth:`robots_text`.
+        """
+        return self._native.sitemaps(url)
+
+    def crawl_delay(self, url: str | bytes, agent: str, *, agent_match: AgentMatch = "extended") -> float | None:
+        """The crawl-delay of a URL's origin for an agent, in seconds, or None.
+
+        A robots.txt may name any number, so limit it before you wait. No verdict depends on it;
+        docs/SEMANTICS.md says which line counts.
+
+        Raises:
+            ValueError: A bad agent.
+            TypeError, SnapshotError: As :meth:`robots_text`.
+        """
+        return self._native.crawl_delay(url, agent, agent_match)
 
 
 def _verdict_list(result: _native.Array) -> list[Verdict | None]:

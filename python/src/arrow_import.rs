@@ -17,15 +17,31 @@ use std::ffi::{CStr, c_int};
 /// The arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`, in order; `None` if it
 /// has neither.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
+    let mut arrays = Vec::new();
+    let is_arrow = for_each_array(object, |array| {
+        arrays.push(array);
+        Ok(())
+    })?;
+    Ok(is_arrow.then_some(arrays))
+}
+
+/// Calls `each` with the arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`, in
+/// order. Returns whether it has one of them. A stream is read array by array, so it may be longer
+/// than memory.
+pub(crate) fn for_each_array(
+    object: &Bound<'_, PyAny>,
+    mut each: impl FnMut(ArrayRef) -> PyResult<()>,
+) -> PyResult<bool> {
     let py = object.py();
     if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
         let capsules = export.call0()?;
         let capsules = capsules.cast::<PyTuple>()?;
-        return Ok(Some(vec![import_array(&capsules.get_item(0)?, &capsules.get_item(1)?)?]));
+        each(import_array(&capsules.get_item(0)?, &capsules.get_item(1)?)?)?;
+        return Ok(true);
     }
     match object.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
-        Some(export) => import_stream(&export.call0()?).map(Some),
-        None => Ok(None),
+        Some(export) => import_stream(&export.call0()?, each).map(|()| true),
+        None => Ok(false),
     }
 }
 
@@ -44,18 +60,18 @@ fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult
     data.map(make_array).map_err(unreadable)
 }
 
-fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayRef) -> PyResult<()>) -> PyResult<()> {
     let stream: *mut FFI_ArrowArrayStream = pointer(capsule, c"arrow_array_stream")?;
     // SAFETY: As in `import_array`; the stream is moved out.
     let mut stream = Stream(unsafe { FFI_ArrowArrayStream::from_raw(stream) });
     let schema = stream.schema()?;
-    let mut arrays = Vec::new();
-    while let Some(array) = stream.next()? {
+    // The producer may run Python code on other threads, so it must not wait for this one's lock.
+    while let Some(array) = capsule.py().detach(|| stream.next())? {
         // SAFETY: The stream gave the array for this schema.
         let data = unsafe { from_ffi(array, &schema) };
-        arrays.push(data.map(make_array).map_err(unreadable)?);
+        each(data.map(make_array).map_err(unreadable)?)?;
     }
-    Ok(arrays)
+    Ok(())
 }
 
 fn unreadable(err: impl std::fmt::Display) -> PyErr {

@@ -27,15 +27,19 @@ pub(crate) fn exception(err: Error) -> PyErr {
         None => err.to_string(),
     };
     match err.kind() {
-        ErrorKind::Io(io) => match (io.raw_os_error(), err.path()) {
-            (Some(number), Some(path)) => PyOSError::new_err((number, io.to_string(), path.to_owned())),
-            (Some(number), None) => PyOSError::new_err((number, io.to_string())),
-            (None, _) => PyOSError::new_err(message()),
+        ErrorKind::Io(io) => match io.raw_os_error() {
+            Some(number) => {
+                let text = io.to_string();
+                let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+                PyOSError::new_err((number, text, err.path().map(|path| path.as_os_str().to_owned())))
+            }
+            None => PyOSError::new_err(message()),
         },
         ErrorKind::BadAgent { .. } | ErrorKind::BadColumn(_) => PyValueError::new_err(message()),
         ErrorKind::Corrupt { .. } | ErrorKind::NotASnapshot { .. } | ErrorKind::UnsupportedVersion { .. } => {
             SnapshotError::new_err(message())
         }
+        ErrorKind::OverwritesInput { .. } | ErrorKind::SameOutput { .. } => PyValueError::new_err(message()),
         _ => RobosieveError::new_err(message()),
     }
 }

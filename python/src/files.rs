@@ -1,14 +1,15 @@
 //! Files to files: the jobs of the commands `annotate` and `filter`.
 
-use crate::errors::{RobosieveError, detached, exception};
+use crate::errors::{RobosieveError, exception};
+use crate::interrupt::watched;
 use crate::judging::threads_for;
 use crate::options::{OptionTuple, named};
 use crate::snapshot::Snapshot;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use robosieve::filter::{AnnotateForm, Filter, FilterStats, Input, Keep, Outputs, Require};
-use robosieve::output::OutputFile;
+use robosieve::filter::{AnnotateForm, Filter, FilterProgress, FilterStats, Input, Keep, Outputs, Require};
+use robosieve::output::{OutputFile, OverwriteGuard};
 use robosieve::parquet::{ParquetFilter, ParquetInput, ParquetOutputs, VerdictColumns};
 use robosieve::records::{Field, InputFormat, RecordOptions};
 use std::io::Write;
@@ -81,8 +82,19 @@ fn open_lists(inputs: &[PathBuf]) -> PyResult<Vec<Input>> {
     inputs.iter().map(Input::open).collect::<robosieve::Result<_>>().map_err(exception)
 }
 
+/// Refuses outputs that would overwrite an input, the snapshot or each other. `outputs` are pairs of
+/// an argument's name and its path.
+pub(crate) fn refuse_overwriting<'p>(
+    snapshot: Option<&Path>,
+    inputs: &[PathBuf],
+    outputs: impl IntoIterator<Item = (&'p str, &'p Path)>,
+) -> PyResult<()> {
+    let mut guard = OverwriteGuard::new().add_inputs("the snapshot", snapshot).add_inputs("an input", inputs);
+    outputs.into_iter().try_for_each(|(name, path)| guard.add_output(name, path)).map_err(exception)
+}
+
 /// Runs `work` in a thread pool of its own: the global one would not survive `os.fork`.
-fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+pub(crate) fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
     let threads = threads_for(usize::MAX, threads)?;
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|err| RobosieveError::new_err(format!("cannot start {threads} threads: {err}")))?;
@@ -117,10 +129,13 @@ pub(crate) fn annotate(
     records: RecordTuple,
     options: OptionTuple<'_>,
     threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
     let records = record_options(records)?;
-    detached(py, || {
+    refuse_overwriting(Some(snapshot.path()), &inputs, [("output", &*output)])?;
+    watched(py, progress.as_ref(), |watch| {
+        let report = |at: FilterProgress| watch.report(at.bytes_read);
         let stats = if are_parquet(&inputs)? {
             if preferences {
                 return Err(PyValueError::new_err("preferences=True is for lists; a Parquet file takes verdicts only"));
@@ -128,7 +143,7 @@ pub(crate) fn annotate(
             let forms = [("bits", VerdictColumns::Bits), ("int8", VerdictColumns::Int8)];
             let columns = named("form", form.unwrap_or("bits"), &forms)?;
             let tables = open_parquet(&inputs, &records)?;
-            let mut filter = ParquetFilter::new(&judge).columns(columns).require_url(true);
+            let mut filter = ParquetFilter::new(&judge).columns(columns).require_url(true).progress(&report);
             if let Some(name) = name {
                 filter = filter.name(name);
             }
@@ -142,7 +157,7 @@ pub(crate) fn annotate(
             let form = named("form", form.unwrap_or("letters"), &forms)?;
             let lists = open_lists(&inputs)?;
             let mut out = OutputFile::create(&output).map_err(exception)?;
-            let filter = Filter::new(&judge).records(records).form(form).preferences(preferences);
+            let filter = Filter::new(&judge).records(records).form(form).preferences(preferences).progress(&report);
             let stats = in_pool(threads, || filter.annotate(lists, &mut out).map_err(exception))?;
             if stats.has_no_url() {
                 return Err(no_url(&stats));
@@ -171,21 +186,26 @@ pub(crate) fn filter(
     records: RecordTuple,
     options: OptionTuple<'_>,
     threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
     let records = record_options(records)?;
     let keep = named("keep", keep, &[("allowed", Keep::Allowed), ("disallowed", Keep::Disallowed)])?;
     let require = named("require", require, &[("all", Require::All), ("any", Require::Any)])?;
-    detached(py, || {
+    let arguments = ["output", "disallowed_to", "unknown_to", "invalid_to"];
+    let named_outputs = arguments.into_iter().zip(&outputs).filter_map(|(name, path)| Some((name, path.as_deref()?)));
+    refuse_overwriting(Some(snapshot.path()), &inputs, named_outputs)?;
+    watched(py, progress.as_ref(), |watch| {
+        let report = |at: FilterProgress| watch.report(at.bytes_read);
         let stats = if are_parquet(&inputs)? {
             let [kept, other, unknown, invalid] = outputs.each_ref().map(|path| path.as_deref());
             let tables = open_parquet(&inputs, &records)?;
-            let filter = ParquetFilter::new(&judge).keep(keep, require).require_url(true);
+            let filter = ParquetFilter::new(&judge).keep(keep, require).require_url(true).progress(&report);
             let outputs = ParquetOutputs { kept, other, unknown, invalid };
             in_pool(threads, || filter.run(&tables, outputs).map_err(exception))?
         } else {
             let lists = open_lists(&inputs)?;
-            let filter = Filter::new(&judge).records(records).keep(keep, require);
+            let filter = Filter::new(&judge).records(records).keep(keep, require).progress(&report);
             filter_lists(&filter, lists, &outputs, threads)?
         };
         counts(&stats)
@@ -212,10 +232,4 @@ fn filter_lists(
     }
     OutputFile::commit_all(files.into_iter().flatten()).map_err(exception)?;
     Ok(stats)
-}
-
-/// The name of a path in messages.
-#[expect(dead_code)]
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -9,11 +9,13 @@ mod column;
 mod compiler;
 mod errors;
 mod files;
+mod interrupt;
 mod judging;
 mod node_copy;
 mod options;
 mod result_array;
 mod snapshot;
+mod table;
 
 use pyo3::prelude::*;
 

@@ -31,13 +31,16 @@ pub(crate) fn judge_options(options: OptionTuple<'_>) -> PyResult<JudgeOptions> 
     let policies =
         [("google", StatusPolicy::Google), ("rfc9309", StatusPolicy::Rfc9309), ("strict", StatusPolicy::Strict)];
     let unknowns = [("allow", UnknownOrigin::Allow), ("disallow", UnknownOrigin::Disallow)];
-    let matches = [("extended", AgentMatch::Extended), ("google", AgentMatch::Google)];
     Ok(JudgeOptions::default()
         .status_policy(status_policy.map(|name| named("status_policy", name, &policies)).transpose()?)
         .unknown(unknown.map(|name| named("unknown", name, &unknowns)).transpose()?)
         .any_scheme(any_scheme)
         .at(at)
-        .agent_match(named("agent_match", agent_match, &matches)?))
+        .agent_match(agent_match_named(agent_match)?))
+}
+
+pub(crate) fn agent_match_named(name: &str) -> PyResult<AgentMatch> {
+    named("agent_match", name, &[("extended", AgentMatch::Extended), ("google", AgentMatch::Google)])
 }
 
 /// The agents of names and sets (`@ai`).
@@ -53,6 +56,14 @@ pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
         return Err(PyValueError::new_err("no agent; name one, such as \"GPTBot\", or a set, such as \"@ai\""));
     }
     Ok(agents)
+}
+
+/// The agent of a name.
+///
+/// # Errors
+/// `ValueError` for a bad name, and for a set.
+pub(crate) fn parse_agent(name: &str) -> PyResult<Agent> {
+    name.parse().map_err(exception)
 }
 
 /// The names of the agents of names and sets.

@@ -3,7 +3,7 @@
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{detached, snapshot_exception};
 use crate::judging::{cores, judge_arrays, nulls, threads_for};
-use crate::options::{OptionTuple, judge_options, parse_agents};
+use crate::options::{OptionTuple, agent_match_named, judge_options, parse_agent, parse_agents};
 use crate::result_array::Array;
 use arrow_array::{Int8Array, Int64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -11,8 +11,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robosieve::judge::VerdictsRef;
-use robosieve::{Agent, Judge, JudgeOptions, Origin, Verdict};
-use std::path::PathBuf;
+use robosieve::{Judge, JudgeOptions, Origin, Verdict};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most judges that a snapshot keeps. Each has some hundred KiB of memory per thread that used
@@ -42,6 +42,11 @@ impl Snapshot {
     /// An exception that names the snapshot.
     pub(crate) fn exception(&self, py: Python<'_>, err: robosieve::Error) -> PyErr {
         snapshot_exception(py, err, &self.path)
+    }
+
+    /// The path, as it was given.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// A judge for agents and sets of agents.
@@ -120,8 +125,8 @@ impl Snapshot {
     }
 
     /// The path, as it was given.
-    #[getter]
-    fn path(&self) -> PathBuf {
+    #[getter(path)]
+    fn path_as_given(&self) -> PathBuf {
         self.path.clone()
     }
 
@@ -188,27 +193,50 @@ impl Snapshot {
         Ok(code(verdicts.get(0)))
     }
 
+    /// The explanation of the verdict on one URL, as JSON.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        all_rules: bool,
+        options: OptionTuple<'_>,
+    ) -> PyResult<String> {
+        let judge = self.judge_one(py, agent, options)?;
+        let url = url_bytes(url)?;
+        let explanation = judge.explain(&url, 0).map_err(|err| self.exception(py, err))?;
+        Ok(explanation.to_json(&url, agent, all_rules).to_string())
+    }
+
     /// The text of the origin's robots.txt; `None` if there is none.
     fn robots_text<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let url = url_bytes(url)?;
-        let Some(origin) = Origin::of(&url) else { return Ok(None) };
+        let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
         let text = self.snapshot.origin(&origin).and_then(|entry| match entry {
             Some(entry) => self.snapshot.robots_text(&entry),
             None => Ok(None),
         });
         Ok(text.map_err(|err| self.exception(py, err))?.map(|text| PyBytes::new(py, &text)))
     }
-}
 
-/// The only agent of a spec.
-///
-/// # Errors
-/// `ValueError` if it is a set.
-#[expect(dead_code)]
-pub(crate) fn parse_agent(spec: &str) -> PyResult<Agent> {
-    let mut agents = parse_agents(&[spec])?;
-    match (agents.pop(), agents.is_empty()) {
-        (Some(agent), true) => Ok(agent),
-        _ => Err(PyValueError::new_err(format!("agent={spec:?} is a set; name one agent"))),
+    /// The sitemaps of the origin.
+    fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(Vec::new()) };
+        let sitemaps = self.snapshot.sitemaps(&origin).map_err(|err| self.exception(py, err))?;
+        Ok(sitemaps.iter().map(|sitemap| String::from_utf8_lossy(sitemap).into_owned()).collect())
+    }
+
+    /// The crawl-delay of the origin for an agent, in seconds.
+    fn crawl_delay(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        agent_match: &str,
+    ) -> PyResult<Option<f64>> {
+        let how = agent_match_named(agent_match)?;
+        let agent = parse_agent(agent)?;
+        let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
+        let delay = self.snapshot.crawl_delay(&origin, &agent, how).map_err(|err| self.exception(py, err))?;
+        Ok(delay.map(|delay| delay.as_secs_f64()))
     }
 }
