@@ -147,7 +147,7 @@ class Compiler:
             table = _as_arrow(table)
         given = [url, domain, status, body, fetched_at, location, error]
         columns = [[column] if isinstance(column, str) else list(column) for column in given]
-        return self._native.add_table(table, *columns, scheme)
+        return self._native.add_table(table, columns, scheme)
 
     def write(self, path: Path) -> dict[str, Any]:
         """Write the snapshot, and return the report of the compilation.
@@ -163,7 +163,8 @@ class Compiler:
             OSError: The file cannot be written.
             ValueError: The file is one of the archives.
         """
-        return json.loads(self._native.write(os.fspath(path)))
+        report: dict[str, Any] = json.loads(self._native.write(os.fspath(path)))
+        return report
 
 
 def _as_arrow(table: Any) -> Any:

@@ -20,6 +20,11 @@ def _opened(snapshot: Snapshot | Path) -> Any:
     return (snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot))._native
 
 
+def _as_dict(counts: str) -> dict[str, Any]:
+    decoded: dict[str, Any] = json.loads(counts)
+    return decoded
+
+
 def _optional(path: Path | None) -> str | None:
     return None if path is None else os.fspath(path)
 
@@ -85,10 +90,10 @@ def annotate(
     """
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
-    counts = _native.annotate(
+    counts: str = _native.annotate(
         _opened(snapshot), paths(inputs), os.fspath(output), names(agents), form, name, preferences, records, options, threads, progress
     )
-    return json.loads(counts)
+    return _as_dict(counts)
 
 
 def filter(
@@ -142,7 +147,7 @@ def filter(
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     outputs = [_optional(output), _optional(disallowed_to), _optional(unknown_to), _optional(invalid_to)]
-    counts = _native.filter(
+    counts: str = _native.filter(
         _opened(snapshot), paths(inputs), outputs, names(agents), keep, require, records, options, threads, progress
     )
-    return json.loads(counts)
+    return _as_dict(counts)

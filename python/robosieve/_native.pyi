@@ -64,18 +64,7 @@ class Compiler:
         fetched_at: int | None,
     ) -> None: ...
     def add_failure(self, url: str, cause: str, fetched_at: int | None) -> None: ...
-    def add_table(
-        self,
-        table: Any,
-        url: list[str],
-        domain: list[str],
-        status: list[str],
-        body: list[str],
-        fetched_at: list[str],
-        location: list[str],
-        error: list[str],
-        scheme: str,
-    ) -> int: ...
+    def add_table(self, table: Any, columns: list[list[str]], scheme: str) -> int: ...
     def write(self, path: str) -> str: ...
 
 def agents(specs: list[str]) -> list[str]: ...

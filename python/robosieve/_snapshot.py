@@ -102,7 +102,8 @@ class Snapshot:
         ``tool``, ``profile``, ``counts`` (of origins, files, rules and outcomes) and ``captured``,
         the times of the oldest and the newest capture in seconds since 1970.
         """
-        return json.loads(self._native.metadata())
+        metadata: dict[str, Any] = json.loads(self._native.metadata())
+        return metadata
 
     def __len__(self) -> int:
         return len(self._native)

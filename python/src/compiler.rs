@@ -128,20 +128,14 @@ impl Compiler {
     }
 
     /// Adds the rows of a table, and returns their number.
-    #[expect(clippy::too_many_arguments, reason = "one list of names per role")]
     fn add_table(
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
-        url: Vec<String>,
-        domain: Vec<String>,
-        status: Vec<String>,
-        body: Vec<String>,
-        fetched_at: Vec<String>,
-        location: Vec<String>,
-        error: Vec<String>,
+        columns: [Vec<String>; 7],
         scheme: String,
     ) -> PyResult<u64> {
+        let [url, domain, status, body, fetched_at, location, error] = columns;
         let names = TableNames { url, domain, status, body, fetched_at, location, error, scheme };
         let mut rows = 0;
         let is_arrow = for_each_array(table, |array| {

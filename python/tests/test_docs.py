@@ -1,0 +1,34 @@
+"""The sessions in the documentation, run as they are shown."""
+
+import doctest
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def blocks(page: Path, language: str) -> list[tuple[int, str]]:
+    """The code blocks of a page, each with the number of its first line."""
+    text = page.read_text()
+    found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text[: block.start(1)].count("\n"), block[1]) for block in found]
+
+
+@pytest.mark.parametrize("page", ["python/README.md", "README.md"])
+def test_sessions_show_what_is_printed(page, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    sessions = blocks(REPOSITORY / page, "pycon")
+    assert sessions, f"{page} has no session"
+    for path in (REPOSITORY / "datasets/small").iterdir():
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for line, session in sessions:
+        test = doctest.DocTestParser().get_doctest(session, names, page, page, line)
+        runner.run(test, clear_globs=False)
+        names.update(test.globs)
+    assert runner.failures == 0
