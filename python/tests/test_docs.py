@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import robosieve
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -22,9 +23,11 @@ def test_sessions_show_what_is_printed(page, tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     sessions = blocks(REPOSITORY / page, "pycon")
     assert sessions, f"{page} has no session"
-    for path in (REPOSITORY / "datasets/small").iterdir():
-        shutil.copy(path, tmp_path)
+    # The pages name the files of the small data set with and without their directory.
+    small = shutil.copytree(REPOSITORY / "datasets/small", tmp_path / "datasets/small")
+    shutil.copytree(small, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    robosieve.compile(["robots.warc", "more.jsonl"], "web.rsieve")
     names: dict[str, object] = {}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for line, session in sessions:
