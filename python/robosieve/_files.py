@@ -67,10 +67,15 @@ def annotate(
         name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
             columns per agent (default ``robots_``).
         preferences: Add the site's statements about the use of its content (lists only).
-        field: The column or key of the URLs, by name or by number from 1. The default of Parquet
-            files is ``url``.
-        input_format, header, delimiter, json_key, default_scheme, host: Where the URLs of lists
-            are; see ``robosieve annotate --help``.
+        field: The column of the URLs in Parquet, TSV and CSV files, by name (default ``url``), or
+            for lists by number from 1.
+        json_key: The key of the URLs in JSON lines (default ``url``); ``a.b`` is the key b of the
+            object at a.
+        input_format: The format of lists. The default follows from their names and content.
+        header: The first line of lists is a header, although ``field`` is a number.
+        delimiter: The character between columns.
+        default_scheme: The scheme of URLs without one.
+        host: The host of URLs that are only a path.
         threads: The number of threads; the default is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
         status_policy, unknown, any_scheme, at, agent_match: See :class:`Snapshot`.

@@ -108,7 +108,7 @@ fn counts(stats: &FilterStats) -> PyResult<String> {
 
 fn no_url(stats: &FilterStats) -> PyErr {
     RobosieveError::new_err(format!(
-        "no URL in {} lines, so no output was written; name the column or key of the URLs with field=, or complete \
+        "no URL in {} lines, so no output was written; name the column or key of the URLs with field= or json_key=, or complete \
          partial URLs with default_scheme= and host=",
         stats.lines
     ))
