@@ -1,0 +1,182 @@
+"""A filter for datatrove pipelines that drops documents whose URLs a crawler may not fetch.
+
+Needs datatrove: ``pip install 'robosieve[datatrove]'``.
+
+>>> from robosieve.datatrove import RobotsFilter
+>>> pipeline = [reader, RobotsFilter("web.rsieve", ["GPTBot", "CCBot"], unknown="drop"), writer]
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+try:
+    from datatrove.data import Document
+    from datatrove.pipeline.filters.base_filter import BaseFilter
+    from datatrove.pipeline.writers.disk_base import DiskWriter
+except ModuleNotFoundError as err:
+    if (err.name or "").partition(".")[0] != "datatrove":
+        raise
+    raise ModuleNotFoundError(
+        "robosieve.datatrove needs datatrove; install it with pip install 'robosieve[datatrove]'", name=err.name
+    ) from err
+
+from ._options import AgentMatch, Agents, Path, StatusPolicy, Time
+from ._snapshot import Snapshot, Verdict, _unpickled, agents as agent_names, node_copy
+
+#: What happens to a document without a verdict.
+Action = Literal["keep", "drop"]
+
+DISALLOWED = "robots_disallowed"
+UNKNOWN = "robots_unknown"
+INVALID = "robots_not_a_url"
+MISSING = "robots_no_url"
+
+
+class RobotsFilter(BaseFilter):
+    """Keep the documents whose URLs the agents may fetch.
+
+    Args:
+        snapshot: A snapshot, or its path. Each worker opens it by its path when the first document
+            arrives, so the pipeline pickles. With a path, the file need not exist where the
+            pipeline is written. With a :class:`robosieve.Snapshot`, the workers also check that
+            the file is the same.
+        agents: Names and sets, at most 63 agents: ``"GPTBot"``, ``["GPTBot", "CCBot"]``,
+            ``"@ai-train"``.
+        url: The key of the URL in a document's metadata.
+        require: A document is kept if all agents may fetch it, or with ``"any"`` at least one.
+        unknown: Keep or drop documents of origins that the snapshot does not hold.
+        invalid: Keep or drop documents whose URL is not a URL with a scheme and a host.
+        missing: Keep or drop documents without a URL (the key is absent, or its value is None), or
+            raise an error, which often shows that ``url`` names the wrong key.
+        exclusion_writer: A writer of datatrove for the dropped documents.
+        batch_size: The number of documents that are judged at once.
+        node_directory: A directory on a local disk. The workers of a machine copy the snapshot
+            there once and open the copy; see :func:`robosieve.node_copy`.
+        status_policy, any_scheme, at, agent_match: See :class:`robosieve.Snapshot`.
+
+    A dropped document has one of these reasons. datatrove counts each as ``dropped_<reason>`` in
+    its statistics, and writes it as ``filter_reason`` into the metadata of excluded documents:
+
+    - ``robots_disallowed``: the agents may not fetch the URL.
+    - ``robots_unknown``: the snapshot does not hold the origin.
+    - ``robots_not_a_url``: the text is not a URL.
+    - ``robots_no_url``: the document has no URL.
+
+    With an exclusion writer, the metadata of a dropped document also gets
+    ``robots_disallowed_agents``: the agents that may not fetch its URL, separated by commas. It is
+    empty for the other reasons, since writers of Parquet take the columns from the first document.
+
+    Raises:
+        ValueError: A bad agent or option.
+
+    In a worker, the filter raises :class:`robosieve.SnapshotError` if the snapshot cannot be
+    opened or is damaged, :class:`KeyError` for a document without a URL if ``missing="error"``,
+    and :class:`TypeError` if a URL is neither str nor bytes.
+    """
+
+    name = "🤖 Robots-filter"
+
+    def __init__(
+        self,
+        snapshot: Snapshot | Path,
+        agents: Agents,
+        *,
+        url: str = "url",
+        require: Literal["all", "any"] = "all",
+        unknown: Action = "keep",
+        invalid: Action = "drop",
+        missing: Action | Literal["error"] = "error",
+        exclusion_writer: DiskWriter | None = None,
+        batch_size: int = 1000,
+        node_directory: Path | None = None,
+        status_policy: StatusPolicy | None = None,
+        any_scheme: bool = False,
+        at: Time | None = None,
+        agent_match: AgentMatch = "extended",
+    ) -> None:
+        super().__init__(exclusion_writer, batch_size)
+        _check("require", require, ("all", "any"))
+        _check("unknown", unknown, ("keep", "drop"))
+        _check("invalid", invalid, ("keep", "drop"))
+        _check("missing", missing, ("keep", "drop", "error"))
+        if batch_size < 1:
+            raise ValueError(f"batch_size={batch_size}; give at least 1")
+        self.agents = agent_names(agents)
+        if len(self.agents) > 63:
+            raise ValueError(f"{len(self.agents)} agents; at most 63 can be judged at once")
+        # The path and, of an open snapshot, the checksum.
+        self.path = os.path.abspath(snapshot.path if isinstance(snapshot, Snapshot) else os.fspath(snapshot))
+        self.checksum = snapshot.checksum if isinstance(snapshot, Snapshot) else None
+        self.node_directory = None if node_directory is None else os.fspath(node_directory)
+        self.url, self.require = url, require
+        self.unknown, self.invalid, self.missing = unknown, invalid, missing
+        self.options = dict(status_policy=status_policy, any_scheme=any_scheme, at=at, agent_match=agent_match)
+        self._snapshot: Snapshot | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A worker opens the snapshot itself: it may run on another machine.
+        return {**self.__dict__, "_snapshot": None}
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot, opened on first use."""
+        if self._snapshot is None:
+            self._snapshot = self._opened()
+        return self._snapshot
+
+    def _opened(self) -> Snapshot:
+        path = self.path
+        if self.node_directory is not None:
+            path = node_copy(path, self.node_directory)
+        return Snapshot(path) if self.checksum is None else _unpickled(path, self.checksum)
+
+    def filter(self, doc: Document) -> bool | tuple[bool, str]:
+        """Judge one document. Batches are faster: see :meth:`filter_batch`."""
+        return self.filter_batch([doc])[0]
+
+    def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
+        """Judge documents at once: for each True, or False with the reason."""
+        urls = [doc.metadata.get(self.url) for doc in batch]
+        masks = self.snapshot.masks(urls, self.agents, threads=1, **self.options)
+        # Masks have no bits to tell unknown origins from text that is not a URL.
+        unjudged = [url for url, mask in zip(urls, masks) if mask is None]
+        verdicts = iter(self.snapshot.verdicts(unjudged, self.agents[0], threads=1, **self.options))
+        every = (1 << len(self.agents)) - 1
+        results: list[bool | tuple[bool, str]] = []
+        for doc, mask in zip(batch, masks):
+            if mask is None:
+                results.append(self._unjudged(doc, next(verdicts)))
+            elif mask == every or (mask and self.require == "any"):
+                results.append(True)
+            else:
+                results.append((False, DISALLOWED))
+            if results[-1] is not True and self.exclusion_writer:
+                doc.metadata["robots_disallowed_agents"] = self._refused(mask)
+        return results
+
+    def _refused(self, mask: int | None) -> str:
+        """The agents whose bits are not set."""
+        if mask is None:
+            return ""
+        return ",".join(agent for bit, agent in enumerate(self.agents) if not mask >> bit & 1)
+
+    def _unjudged(self, doc: Document, verdict: Verdict | None) -> bool | tuple[bool, str]:
+        """The result for a document without a mask."""
+        if verdict is None:
+            if self.missing == "error":
+                raise KeyError(
+                    f"document {doc.id!r} has no {self.url!r} in its metadata, whose keys are {sorted(doc.metadata)}; "
+                    "name the key of the URL with url=, or give missing='keep' or missing='drop'"
+                )
+            return True if self.missing == "keep" else (False, MISSING)
+        if verdict == Verdict.UNKNOWN:
+            return True if self.unknown == "keep" else (False, UNKNOWN)
+        return True if self.invalid == "keep" else (False, INVALID)
+
+
+def _check(option: str, given: str, values: Sequence[str]) -> None:
+    if given not in values:
+        raise ValueError(f"{option}={given!r}; give one of {', '.join(map(repr, values))}")
