@@ -17,10 +17,11 @@ try:
     from datatrove.pipeline.filters.base_filter import BaseFilter
     from datatrove.pipeline.writers.disk_base import DiskWriter
 except ModuleNotFoundError as err:
-    if (err.name or "").partition(".")[0] != "datatrove":
-        raise
+    missing = (err.name or str(err)).partition(".")[0]
     raise ModuleNotFoundError(
-        "robosieve.datatrove needs datatrove; install it with pip install 'robosieve[datatrove]'", name=err.name
+        f"robosieve.datatrove needs the filters of datatrove, and {missing} is missing; "
+        "install robosieve[datatrove] with pip",
+        name=err.name,
     ) from err
 
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time
@@ -70,7 +71,8 @@ class RobotsFilter(BaseFilter):
     empty for the other reasons, since writers of Parquet take the columns from the first document.
 
     Raises:
-        ValueError: A bad agent or option.
+        ValueError: A bad agent or option. With a path, the values of ``status_policy``, ``at`` and
+            ``agent_match`` are checked in the workers.
 
     In a worker, the filter raises :class:`robosieve.SnapshotError` if the snapshot cannot be
     opened or is damaged, :class:`KeyError` for a document without a URL if ``missing="error"``,
@@ -115,6 +117,9 @@ class RobotsFilter(BaseFilter):
         self.unknown, self.invalid, self.missing = unknown, invalid, missing
         self.options = dict(status_policy=status_policy, any_scheme=any_scheme, at=at, agent_match=agent_match)
         self._snapshot: Snapshot | None = None
+        if isinstance(snapshot, Snapshot):
+            # Checks the options here, not in the workers.
+            snapshot.masks([], self.agents, **self.options)
 
     def __getstate__(self) -> dict[str, Any]:
         # A worker opens the snapshot itself: it may run on another machine.

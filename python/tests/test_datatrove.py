@@ -1,0 +1,231 @@
+"""The filter for datatrove pipelines."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import robosieve
+from robosieve import Snapshot
+
+AGENTS = ["GPTBot", "Googlebot"]
+
+
+def needs_datatrove() -> Any:
+    pytest.importorskip("regex", reason="datatrove's filters need regex")
+    return pytest.importorskip("datatrove")
+
+
+def documents(urls: list[Any]) -> list[Any]:
+    from datatrove.data import Document
+
+    return [Document(text="text", id=str(row), metadata={"url": url, "lang": "en"}) for row, url in enumerate(urls)]
+
+
+def kept(step: Any, urls: list[Any]) -> list[str]:
+    return [document.metadata["url"] for document in step.run(documents(urls))]
+
+
+def total(stat: Any) -> int:
+    """The total of a statistic, which datatrove writes as a number if that is all there is to say."""
+    return int(stat["total"] if isinstance(stat, dict) else stat)
+
+
+@pytest.mark.parametrize("module", ["datatrove", "regex"])
+def test_missing_modules_are_named(module: str) -> None:
+    if module != "datatrove":
+        needs_datatrove()
+    code = f"import sys; sys.modules[{module!r}] = None; import robosieve.datatrove"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 1
+    message = f"needs the filters of datatrove, and {module} is missing; install robosieve[datatrove] with pip"
+    assert f"ModuleNotFoundError: robosieve.datatrove {message}" in run.stderr
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 1000])
+@pytest.mark.parametrize("require", ["all", "any"])
+@pytest.mark.parametrize("unknown", ["keep", "drop"])
+@pytest.mark.parametrize("invalid", ["keep", "drop"])
+def test_kept_documents_are_those_of_the_verdicts(
+    snapshot: Snapshot, urls: list[str], batch_size: int, require: str, unknown: str, invalid: str
+) -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    step = RobotsFilter(
+        snapshot, AGENTS, require=require, unknown=unknown, invalid=invalid, batch_size=batch_size
+    )
+    wanted, reasons = [], Counter()
+    for url in urls:
+        verdicts = [snapshot.verdict(url, agent) for agent in AGENTS]
+        if verdicts[0] == 2:
+            keep, reason = unknown == "keep", "robots_unknown"
+        elif verdicts[0] == 3:
+            keep, reason = invalid == "keep", "robots_not_a_url"
+        else:
+            keep, reason = (all if require == "all" else any)(verdicts), "robots_disallowed"
+        wanted += [url] if keep else []
+        reasons += Counter() if keep else Counter([f"dropped_{reason}"])
+    assert kept(step, urls) == wanted
+    stats = {name: total(stat) for name, stat in step.stats.to_dict()["stats"].items()}
+    assert {name: count for name, count in stats.items() if name.startswith("dropped_")} == reasons
+    assert stats["total"] == len(urls) and stats["forwarded"] == len(wanted)
+
+
+def test_documents_without_a_url(snapshot: Snapshot) -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    batch = documents(["https://shop.example/", None])
+    del batch[1].metadata["url"]
+    with pytest.raises(KeyError, match="document '1' has no 'url' in its metadata, whose keys are .'lang'."):
+        RobotsFilter(snapshot, AGENTS).filter_batch(batch)
+    assert RobotsFilter(snapshot, AGENTS, missing="keep").filter_batch(batch) == [True, True]
+    assert RobotsFilter(snapshot, AGENTS, missing="drop").filter_batch(batch) == [True, (False, "robots_no_url")]
+    assert RobotsFilter(snapshot, AGENTS, missing="drop").filter(batch[1]) == (False, "robots_no_url")
+    # Another key.
+    batch[1].metadata["link"] = "https://news.example/world/"
+    assert RobotsFilter(snapshot, AGENTS, url="link", missing="keep").filter_batch(batch)[1] == (
+        False,
+        "robots_disallowed",
+    )
+    with pytest.raises(TypeError, match="row 0: int: a URL is str or bytes"):
+        RobotsFilter(snapshot, AGENTS).filter_batch(documents([7]))
+
+
+def test_options_reach_the_judge(snapshot: Snapshot) -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    def of(url: str, **options: Any) -> Any:
+        return RobotsFilter(snapshot, "@ai", **options).filter_batch(documents([url]))[0]
+
+    assert of("https://busy.example/") == (False, "robots_disallowed")
+    assert of("https://busy.example/", status_policy="rfc9309") is True
+    assert of("https://old.example/", unknown="drop") == (False, "robots_unknown")
+    assert of("https://old.example/", unknown="drop", any_scheme=True) is True
+    assert of("https://timeout.example/", at="2027-01-01") is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"require": "some"}, "require='some'; give one of 'all', 'any'"),
+        ({"unknown": "allow"}, "unknown='allow'; give one of 'keep', 'drop'"),
+        ({"invalid": "error"}, "invalid='error'; give one of"),
+        ({"missing": None}, "missing=None; give one of 'keep', 'drop', 'error'"),
+        ({"batch_size": 0}, "batch_size=0; give at least 1"),
+        ({"agents": "@nosuchset"}, "unknown set of agents"),
+        ({"agents": []}, "no agent"),
+        ({"agents": [f"Bot{'x' * at}" for at in range(64)]}, "64 agents; at most 63"),
+        ({"status_policy": "lax"}, "status_policy=\"lax\"; give one of"),
+        ({"agent_match": "lax"}, "agent_match=\"lax\"; give one of"),
+        ({"at": "soon"}, "'soon' is not a time"),
+    ],
+)
+def test_bad_arguments(snapshot: Snapshot, arguments: dict[str, Any], message: str) -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    with pytest.raises(ValueError, match=message):
+        RobotsFilter(snapshot, **{"agents": AGENTS, **arguments})
+    # Without an open snapshot, options of the judge are checked with the first batch.
+    with pytest.raises(ValueError, match=message):
+        step = RobotsFilter(snapshot.path, **{"agents": AGENTS, **arguments})
+        step.filter_batch(documents(["https://shop.example/"]))
+
+
+def test_pickles_open_the_snapshot_again(small: Path, snapshot: Snapshot, tmp_path: Path) -> None:
+    needs_datatrove()
+    import dill
+    from robosieve.datatrove import RobotsFilter
+
+    batch = documents(["https://shop.example/", "https://news.example/world/"])
+    for given in (snapshot, small, str(small)):
+        step = RobotsFilter(given, AGENTS)
+        for module in (pickle, dill):
+            wanted = [True, (False, "robots_disallowed")]
+            assert module.loads(module.dumps(step)).filter_batch(batch) == wanted
+            assert step.filter_batch(batch) == wanted
+            # The open snapshot is not in the pickle.
+            assert module.loads(module.dumps(step))._snapshot is None
+    # A path may be that of a file of the machine of the workers.
+    missing = pickle.loads(pickle.dumps(RobotsFilter(tmp_path / "missing.rsieve", AGENTS)))
+    with pytest.raises(robosieve.SnapshotError, match="missing.rsieve"):
+        missing.filter_batch(batch)
+    # With a snapshot, the file must be the same.
+    path = tmp_path / "web.rsieve"
+    path.write_bytes(small.read_bytes())
+    step = RobotsFilter(Snapshot(path), AGENTS)
+    step.checksum = "0" * 16
+    with pytest.raises(robosieve.SnapshotError, match="another snapshot"):
+        step.filter_batch(batch)
+
+
+def test_workers_copy_the_snapshot_once(small: Path, snapshot: Snapshot, tmp_path: Path) -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    for given in (small, snapshot):
+        step = RobotsFilter(given, AGENTS, node_directory=tmp_path / "disk")
+        assert not step.filter_batch(documents(["https://news.example/world/"]))[0] is True
+        assert step.snapshot.path == str(tmp_path / "disk" / f"small-{snapshot.checksum}.rsieve")
+    assert len(list((tmp_path / "disk").glob("*.rsieve"))) == 1
+
+
+#: A pipeline in processes of its own, which must be a program: the workers import its file.
+PIPELINE = """
+import sys
+from datatrove.executor import LocalPipelineExecutor
+from datatrove.pipeline.readers import ParquetReader
+from datatrove.pipeline.writers import ParquetWriter
+from robosieve.datatrove import RobotsFilter
+
+snapshot, folder = sys.argv[1:]
+if __name__ == "__main__":
+    LocalPipelineExecutor(
+        pipeline=[
+            ParquetReader(f"{folder}/in"),
+            RobotsFilter(
+                snapshot, ["GPTBot", "Googlebot"], unknown="drop", batch_size=50,
+                exclusion_writer=ParquetWriter(f"{folder}/excluded", expand_metadata=True),
+            ),
+            ParquetWriter(f"{folder}/kept", expand_metadata=True),
+        ],
+        tasks=4, workers=2, logging_dir=f"{folder}/logs",
+    ).run()
+"""
+
+
+def test_pipeline_with_two_workers(small: Path, snapshot: Snapshot, urls: list[str], tmp_path: Path) -> None:
+    needs_datatrove()
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "in").mkdir()
+    for part in range(4):
+        rows = [{"id": f"{part}/{row}", "text": "text", "url": url} for row, url in enumerate(urls[part::4])]
+        parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "in" / f"{part}.parquet")
+    (tmp_path / "pipeline.py").write_text(PIPELINE)
+    command = [sys.executable, tmp_path / "pipeline.py", small, tmp_path]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+    wanted = {url: [snapshot.verdict(url, agent) for agent in AGENTS] for url in urls}
+    found = [url for path in (tmp_path / "kept").glob("*") for url in parquet.read_table(path)["url"].to_pylist()]
+    assert sorted(found) == sorted(url for url in urls if wanted[url] == [1, 1])
+    excluded = [row for path in (tmp_path / "excluded").glob("*.parquet") for row in parquet.read_table(path).to_pylist()]
+    assert len(excluded) + len(found) == len(urls)
+    for row in excluded:
+        verdicts = wanted[row["url"]]
+        reason = {2: "robots_unknown", 3: "robots_not_a_url"}.get(int(verdicts[0]), "robots_disallowed")
+        refused = [agent for agent, verdict in zip(AGENTS, verdicts) if verdict == 0]
+        assert (row["filter_reason"], row["robots_disallowed_agents"]) == (reason, ",".join(refused))
+    stats = json.loads((tmp_path / "logs" / "stats.json").read_text())[1]["stats"]
+    assert total(stats["dropped_robots_disallowed"]) == sum(0 in verdicts for verdicts in map(wanted.get, urls))
