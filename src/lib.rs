@@ -46,9 +46,11 @@
 //!
 //! # Features
 //!
-//! * `cli` (default): the command `robosieve`; implies all others.
+//! * `cli` (default): the command `robosieve`; implies `parquet` and `synthetic`.
 //! * `parquet` (default): the module `parquet`.
 //! * `synthetic`: the module `synthetic`, a generated web for benchmarks.
+//! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
+//!   explains how to build and link the library.
 //!
 //! A program that embeds the engine sets `default-features = false`. It then has at most 65 packages,
 //! itself included, if its `Cargo.lock` pins the Unicode tables for international host names to the
@@ -69,6 +71,10 @@ mod analysis;
 mod archive;
 mod atomic;
 mod bytes;
+// The functions that C programs call take raw pointers.
+#[cfg(feature = "capi")]
+#[allow(unsafe_code)]
+pub mod capi;
 pub mod compile;
 pub mod crawlers;
 pub mod decode;

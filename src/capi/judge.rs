@@ -1,0 +1,211 @@
+//! Judges: create, ask about one URL, explain, close.
+
+use super::options::{judge_options, robosieve_judge_options};
+use super::pointers::{c_text, check_flags, close, output, reference, slice};
+use super::rows::number;
+use super::snapshot::{json_text, robosieve_snapshot};
+use super::status::{Failure, guard, guard_value, robosieve_status};
+use crate::agent::Agent;
+use crate::crawlers::add_agents;
+use crate::judge::Judge;
+use std::ffi::{CString, c_char};
+use std::ptr;
+use std::sync::Arc;
+
+/// A judge: a snapshot, agents and options. All functions except `robosieve_judge_close` may use it
+/// from several threads at once.
+pub struct robosieve_judge {
+    pub(super) judge: Judge,
+    /// The labels of the agents, for C.
+    labels: Vec<CString>,
+}
+
+/// Creates a judge of URLs for some agents.
+///
+/// `agents` has `agent_count` names, each ending with a NUL byte. A name is a product token
+/// (`GPTBot`), a chain (`Googlebot-Image:Googlebot`: the rules for the second name apply where no
+/// group names the first), `*`, or a set (`@ai`, `@ai-train`, `@ai-search`, `@ai-user`, `@search`),
+/// which becomes its members. So ask the judge for the number of its agents. `options` may be NULL,
+/// for the defaults.
+///
+/// `*out` is the judge, or NULL after an error. Close it with `robosieve_judge_close`. The judge
+/// keeps the snapshot, so the snapshot may be closed before the judge.
+///
+/// Cost: some tens of microseconds. Create a judge once, and not per batch.
+///
+/// Errors: BAD_AGENT, BAD_ARGUMENT, CORRUPT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_new(
+    snapshot: *const robosieve_snapshot,
+    agents: *const *const c_char,
+    agent_count: usize,
+    options: *const robosieve_judge_options,
+    out: *mut *mut robosieve_judge,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let out = unsafe { output(out, 1, "out")? };
+        out[0].write(ptr::null_mut());
+        // SAFETY: as above.
+        let (snapshot, agents, options) =
+            unsafe { (reference(snapshot, "snapshot")?, parse_agents(agents, agent_count)?, judge_options(options)?) };
+        let judge = Judge::new(Arc::clone(&snapshot.snapshot), &agents, options)?;
+        // A label has no NUL byte: it is a part of a text of C, or a row of the registry.
+        let labels = agents.iter().map(|agent| CString::new(agent.label()).unwrap_or_default()).collect();
+        out[0].write(Box::into_raw(Box::new(robosieve_judge { judge, labels })));
+        Ok(())
+    })
+}
+
+/// The agents that an array of names selects.
+///
+/// # Safety
+/// As the [module](super) states.
+unsafe fn parse_agents(names: *const *const c_char, count: usize) -> Result<Vec<Agent>, Failure> {
+    if count == 0 {
+        return Err(Failure::bad_argument("agent_count is 0; name at least one agent"));
+    }
+    let mut agents = Vec::new();
+    // SAFETY: as the caller guarantees.
+    for (at, name) in unsafe { slice(names, count, "agents")? }.iter().enumerate() {
+        // SAFETY: as above.
+        let name = unsafe { c_text(*name, &format!("agents[{at}]"))? };
+        let name = name.to_str().map_err(|_| Failure {
+            status: robosieve_status::BadAgent,
+            message: format!("agent {:?}: a name is UTF-8", name.to_string_lossy()),
+        })?;
+        add_agents(name, &mut agents)?;
+    }
+    Ok(agents)
+}
+
+/// The number of agents, which is the number of verdicts per URL. 0 if `judge` is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_agent_count(judge: *const robosieve_judge) -> usize {
+    // SAFETY: the caller keeps the contract of the module.
+    guard_value(0, || unsafe { judge.as_ref() }.map_or(0, |handle| handle.labels.len()))
+}
+
+/// The name of an agent, from 0, as it was given or as the registry spells it.
+///
+/// NULL if there is no such agent, or `judge` is NULL. The text belongs to the judge and is valid
+/// until the judge is closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_agent_label(judge: *const robosieve_judge, agent: usize) -> *const c_char {
+    guard_value(ptr::null(), || {
+        // SAFETY: the caller keeps the contract of the module.
+        let handle = unsafe { judge.as_ref() };
+        handle.and_then(|handle| handle.labels.get(agent)).map_or(ptr::null(), |label| label.as_ptr())
+    })
+}
+
+/// Judges one URL for all agents.
+///
+/// `url` has `url_len` bytes of any kind and needs no NUL byte. `verdicts` has room for
+/// `verdicts_len` numbers, at least one per agent. It gets values of `robosieve_verdict` in the
+/// order of the agents; numbers after the last agent do not change.
+///
+/// Cost: no allocation for a plain URL and up to 64 agents. For many URLs, the functions for rows
+/// are faster.
+///
+/// Errors: BAD_ARGUMENT, CORRUPT. Text that is not a URL is a verdict, not an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_url(
+    judge: *const robosieve_judge,
+    url: *const c_char,
+    url_len: usize,
+    verdicts: *mut i8,
+    verdicts_len: usize,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (handle, url) = unsafe { (reference(judge, "judge")?, slice(url.cast::<u8>(), url_len, "url")?) };
+        let agents = handle.labels.len();
+        if verdicts_len < agents {
+            let what = format!("verdicts has room for {verdicts_len} of {agents} agents");
+            return Err(Failure::bad_argument(what));
+        }
+        // SAFETY: as above.
+        let out = unsafe { output(verdicts, agents, "verdicts")? };
+        let found = handle.judge.judge(url)?;
+        out.iter_mut().zip(found.iter()).for_each(|(cell, verdict)| _ = cell.write(number(verdict)));
+        Ok(())
+    })
+}
+
+/// Flags of `robosieve_explain`.
+#[repr(u32)]
+pub enum robosieve_explain_flag {
+    /// List the rules that do not match, too.
+    AllRules = 1,
+}
+
+/// Explains the verdict on one URL for one agent, as a JSON object.
+///
+/// The object is that of `robosieve check --json`, and docs/CHECK.md describes its keys: the
+/// verdict, its basis, the origin, facts about the robots.txt, the deciding rule with its line, and
+/// the rules that lost. `agent` is the place of the agent in the judge, from 0. `flags` is 0, or
+/// values of `robosieve_explain_flag`.
+///
+/// `*out` is the text in UTF-8, or NULL after an error. Free it with `robosieve_string_free`. Texts
+/// of sites are in it as they wrote them: escape control characters before you print them.
+///
+/// Cost: decompresses and parses the robots.txt, some tens of microseconds or more.
+///
+/// Errors: BAD_ARGUMENT; CORRUPT, also if the text of the robots.txt contradicts the verdict.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_explain(
+    judge: *const robosieve_judge,
+    url: *const c_char,
+    url_len: usize,
+    agent: usize,
+    flags: u32,
+    out: *mut *mut c_char,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let out = unsafe { output(out, 1, "out")? };
+        out[0].write(ptr::null_mut());
+        // SAFETY: as above.
+        let (handle, url) = unsafe { (reference(judge, "judge")?, slice(url.cast::<u8>(), url_len, "url")?) };
+        check_flags(flags, robosieve_explain_flag::AllRules as u32)?;
+        let Some(label) = handle.judge.agents().get(agent).map(Agent::label) else {
+            let what = format!("agent is {agent}, but the judge has {} agents", handle.labels.len());
+            return Err(Failure::bad_argument(what));
+        };
+        let why = handle.judge.explain(url, agent)?;
+        out[0].write(json_text(&why.to_json(url, label, flags != 0))?);
+        Ok(())
+    })
+}
+
+/// Frees a text that a function of the library gave to the caller. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_string_free(text: *mut c_char) {
+    guard_value((), || {
+        if !text.is_null() {
+            // SAFETY: the caller guarantees that `json_text` made it, and that this is its end.
+            drop(unsafe { CString::from_raw(text) });
+        }
+    });
+}
+
+/// Closes a judge. NULL is allowed. No other call may use the judge at the same time or later.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_close(judge: *mut robosieve_judge) {
+    // SAFETY: the caller keeps the contract of the module.
+    guard_value((), || unsafe { close(judge) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header promises use from several threads.
+    #[test]
+    fn handles_are_shared_between_threads() {
+        fn assert_shared<T: Send + Sync>() {}
+        assert_shared::<robosieve_judge>();
+        assert_shared::<robosieve_snapshot>();
+    }
+}

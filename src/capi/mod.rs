@@ -1,0 +1,51 @@
+//! The C interface of the library: the functions that `include/robosieve.h` declares.
+//!
+//! cbindgen generates the header from this module, so the documentation of every public item here
+//! is written for C programs, and types have the names of C. `docs/C.md` explains how to build and
+//! link, and states the contract.
+//!
+//! Each function does three things: it checks its pointers and numbers (`pointers`), calls the
+//! public interface of the library, and turns the result into a status (`status`). Panics end
+//! there too. No decision about a verdict is made here.
+//!
+//! # Safety
+//!
+//! One contract holds for all functions. The caller guarantees it, because no check can:
+//!
+//! * A handle comes from the function that creates it, and is not closed yet.
+//! * A pointer with a length refers to that many initialised items, a pointer to an output buffer
+//!   to that much writable memory. Nobody writes to either during the call.
+//! * A text without a length ends with a NUL byte.
+//!
+//! `NULL`, lengths that do not fit, misaligned pointers and offsets out of bounds are errors.
+
+// One contract holds for all functions; the documentation of each is that of the header.
+#![allow(clippy::missing_safety_doc, non_camel_case_types)]
+
+mod pointers;
+
+// In the order of the header. Blank lines keep rustfmt from sorting them.
+mod status;
+
+mod snapshot;
+
+mod options;
+
+mod judge;
+
+mod rows;
+
+pub use judge::{
+    robosieve_explain, robosieve_explain_flag, robosieve_judge, robosieve_judge_agent_count,
+    robosieve_judge_agent_label, robosieve_judge_close, robosieve_judge_new, robosieve_judge_url,
+    robosieve_string_free,
+};
+pub use options::{robosieve_agent_match, robosieve_judge_options, robosieve_status_policy, robosieve_unknown_origin};
+pub use rows::{
+    robosieve_judge_masks32, robosieve_judge_masks64, robosieve_judge_rows32, robosieve_judge_rows64, robosieve_verdict,
+};
+pub use snapshot::{
+    robosieve_open_flag, robosieve_snapshot, robosieve_snapshot_byte_len, robosieve_snapshot_checksum,
+    robosieve_snapshot_close, robosieve_snapshot_metadata, robosieve_snapshot_open, robosieve_snapshot_origin_count,
+};
+pub use status::{robosieve_last_error, robosieve_status, robosieve_version};

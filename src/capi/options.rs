@@ -1,0 +1,177 @@
+//! The options of a judge, in a struct that can grow.
+
+use super::pointers::slice;
+use super::status::Failure;
+use crate::agent::AgentMatch;
+use crate::judge::{JudgeOptions, StatusPolicy, UnknownOrigin};
+
+/// The meaning of answers other than 2xx.
+#[repr(i32)]
+pub enum robosieve_status_policy {
+    /// The policy of the snapshot's profile: GOOGLE or RFC9309.
+    Snapshot = 0,
+    /// 4xx except 429 allows. 429, 5xx and network errors disallow for 30 days, then the last good
+    /// copy applies.
+    Google = 1,
+    /// 4xx allows. 5xx and network errors disallow for 30 days, then they allow.
+    Rfc9309 = 2,
+    /// Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network
+    /// errors disallow.
+    Strict = 3,
+}
+
+/// The verdict on URLs of origins that the snapshot does not contain.
+#[repr(i32)]
+pub enum robosieve_unknown_origin {
+    /// `ROBOSIEVE_VERDICT_UNKNOWN`; with the policy STRICT, disallowed.
+    Unknown = 0,
+    /// All agents may fetch them.
+    Allow = 1,
+    /// No agent may fetch them.
+    Disallow = 2,
+}
+
+/// How agents are compared with user-agent lines.
+#[repr(i32)]
+pub enum robosieve_agent_match {
+    /// As Google's parser; in addition, a name outside RFC 9309's alphabet (`MJ12bot`) is compared as
+    /// a whole.
+    Extended = 0,
+    /// Only as Google's parser: no group can name an agent outside the alphabet.
+    Google = 1,
+}
+
+/// Options of a judge. Zeros are the defaults, so a program sets `size` and what it needs:
+/// `robosieve_judge_options options = {.size = sizeof options, .any_scheme = 1};`
+///
+/// Later versions may add members at the end. A larger struct is accepted if the members that this
+/// version does not know are zero.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct robosieve_judge_options {
+    /// The size of the struct in bytes, `sizeof(robosieve_judge_options)`.
+    pub size: usize,
+    /// A value of `robosieve_status_policy`.
+    pub status_policy: i32,
+    /// A value of `robosieve_unknown_origin`.
+    pub unknown_origin: i32,
+    /// A value of `robosieve_agent_match`.
+    pub agent_match: i32,
+    /// 1: use the http entry for https URLs, and the reverse, if only one exists.
+    pub any_scheme: i32,
+    /// 1: judge failing sites at the time `at`. 0: at the time of their newest capture, so that
+    /// verdicts depend on the snapshot alone.
+    pub has_at: i32,
+    /// Seconds since 1970, used if `has_at` is 1.
+    pub at: i64,
+}
+
+/// The size of the options in the first version of this interface.
+const FIRST_SIZE: usize = 40;
+const _: () = assert!(size_of::<robosieve_judge_options>() == FIRST_SIZE);
+
+/// The largest size that is read. A larger number comes from memory that nobody initialised.
+const MAX_SIZE: usize = 4096;
+
+/// The options behind a pointer; the defaults for NULL.
+///
+/// # Safety
+/// As the [module](super) states: there are as many bytes as the first member says.
+pub(super) unsafe fn judge_options(options: *const robosieve_judge_options) -> Result<JudgeOptions, Failure> {
+    if options.is_null() {
+        return Ok(JudgeOptions::default());
+    }
+    // SAFETY: the first member is there in every version. `slice` checks the alignment.
+    let size = unsafe { slice(options.cast::<usize>(), 1, "options")?[0] };
+    if !(FIRST_SIZE..=MAX_SIZE).contains(&size) {
+        let what = format!("options->size is {size}; set it to sizeof(robosieve_judge_options)");
+        return Err(Failure::bad_argument(what));
+    }
+    // SAFETY: there are `size` bytes, at least those of this version, and any bytes are valid numbers.
+    // Members of later versions follow.
+    let (given, later) = unsafe {
+        let later = options.cast::<u8>().add(FIRST_SIZE);
+        (options.read(), slice(later, size - FIRST_SIZE, "options")?)
+    };
+    if later.iter().any(|byte| *byte != 0) {
+        return Err(Failure::bad_argument("options has a member that this version of robosieve does not know"));
+    }
+    convert(&given)
+}
+
+fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
+    let status_policy = match given.status_policy {
+        0 => None,
+        1 => Some(StatusPolicy::Google),
+        2 => Some(StatusPolicy::Rfc9309),
+        3 => Some(StatusPolicy::Strict),
+        other => return Err(bad_value("status_policy", other, 3)),
+    };
+    let unknown = match given.unknown_origin {
+        0 => None,
+        1 => Some(UnknownOrigin::Allow),
+        2 => Some(UnknownOrigin::Disallow),
+        other => return Err(bad_value("unknown_origin", other, 2)),
+    };
+    let agent_match = match given.agent_match {
+        0 => AgentMatch::Extended,
+        1 => AgentMatch::Google,
+        other => return Err(bad_value("agent_match", other, 1)),
+    };
+    let flag = |name, value| match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(bad_value(name, other, 1)),
+    };
+    Ok(JudgeOptions::default()
+        .status_policy(status_policy)
+        .unknown(unknown)
+        .agent_match(agent_match)
+        .any_scheme(flag("any_scheme", given.any_scheme)?)
+        .at(flag("has_at", given.has_at)?.then_some(given.at)))
+}
+
+fn bad_value(member: &str, value: i32, last: i32) -> Failure {
+    Failure::bad_argument(format!("options->{member} is {value}; it must be from 0 to {last}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the header are the numbers that `convert` accepts.
+    #[test]
+    fn every_constant_has_its_meaning() {
+        let given = |status_policy, unknown_origin, agent_match, has_at| robosieve_judge_options {
+            size: FIRST_SIZE,
+            status_policy,
+            unknown_origin,
+            agent_match,
+            any_scheme: 1 - has_at,
+            has_at,
+            at: 5,
+        };
+        use robosieve_agent_match as matching;
+        use robosieve_status_policy as policy;
+        use robosieve_unknown_origin as unknown;
+        let default = JudgeOptions::default();
+        for (options, expected) in [
+            (given(policy::Snapshot as i32, unknown::Unknown as i32, matching::Extended as i32, 1), default.at(5)),
+            (
+                given(policy::Google as i32, unknown::Allow as i32, matching::Google as i32, 0),
+                default
+                    .status_policy(StatusPolicy::Google)
+                    .unknown(UnknownOrigin::Allow)
+                    .agent_match(AgentMatch::Google)
+                    .any_scheme(true),
+            ),
+            (
+                given(policy::Rfc9309 as i32, unknown::Disallow as i32, 0, 0),
+                default.status_policy(StatusPolicy::Rfc9309).unknown(UnknownOrigin::Disallow).any_scheme(true),
+            ),
+            (given(policy::Strict as i32, 0, 0, 1), default.status_policy(StatusPolicy::Strict).at(5)),
+        ] {
+            assert_eq!(convert(&options).unwrap(), expected);
+        }
+    }
+}

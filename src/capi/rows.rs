@@ -1,0 +1,221 @@
+//! Columns of URLs into buffers of the caller: one verdict per row and agent, or one mask per row.
+
+use super::judge::robosieve_judge;
+use super::pointers::{output, reference, slice};
+use super::status::{Failure, guard, robosieve_status};
+use crate::judge::{Judge, Rows, Verdict};
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+/// Whether an agent may fetch a URL. Buffers hold these numbers as `int8_t`.
+#[repr(i8)]
+pub enum robosieve_verdict {
+    /// The agent may not fetch it.
+    Disallowed = 0,
+    /// The agent may fetch it.
+    Allowed = 1,
+    /// The snapshot does not contain the URL's origin.
+    Unknown = 2,
+    /// The text is not a URL with a scheme and a host.
+    NotAUrl = 3,
+}
+
+/// The number of a verdict.
+#[inline]
+pub(super) fn number(verdict: Verdict) -> i8 {
+    let number = match verdict {
+        Verdict::Disallowed => robosieve_verdict::Disallowed,
+        Verdict::Allowed => robosieve_verdict::Allowed,
+        Verdict::Unknown => robosieve_verdict::Unknown,
+        Verdict::Invalid => robosieve_verdict::NotAUrl,
+    };
+    number as i8
+}
+
+/// Judges a column of URLs with 32-bit offsets, the layout of Arrow's `Utf8` and `Binary`.
+///
+/// Row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]` of `data`, so `offsets` has
+/// `row_count + 1` numbers. A slice of a column starts at a later offset. `verdicts` has room for
+/// `verdicts_len` numbers, at least `row_count` times the number of agents. It gets values of
+/// `robosieve_verdict`: those of row 0 for all agents, then those of row 1, and so on.
+///
+/// Rows are arbitrary bytes. A null row has the verdict of its bytes: apply the validity of the
+/// column to the result. Offsets are checked to ascend and to stay within `data_len`; `data` is
+/// trusted to have `data_len` bytes.
+///
+/// Cost: one pass over the offsets, then the rows in batches on the calling thread. To use more
+/// threads, give each its own rows. A hundred rows per call are enough.
+///
+/// Errors: BAD_ARGUMENT, BAD_COLUMN (both before any row is judged), CORRUPT. After an error,
+/// the content of `verdicts` is unspecified.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_rows32(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i32,
+    row_count: usize,
+    verdicts: *mut i8,
+    verdicts_len: usize,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe { judge_rows(judge, Rows::Offsets32 { data, offsets }, verdicts, verdicts_len) }
+    })
+}
+
+/// Judges a column of URLs with 64-bit offsets, the layout of Arrow's `LargeUtf8` and `LargeBinary`.
+/// Everything else is as for `robosieve_judge_rows32`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_rows64(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i64,
+    row_count: usize,
+    verdicts: *mut i8,
+    verdicts_len: usize,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe { judge_rows(judge, Rows::Offsets64 { data, offsets }, verdicts, verdicts_len) }
+    })
+}
+
+/// Judges a column of URLs with 32-bit offsets into one mask per row.
+///
+/// The column is that of `robosieve_judge_rows32`. Bit `k` of `masks[i]` is 1 if agent `k` may fetch
+/// row `i`. `masks` has room for `row_count` numbers. The judge has at most 63 agents, so no mask is
+/// negative.
+///
+/// `unjudged` may be NULL, or has room for `row_count` numbers. It gets 0 for a row with verdicts,
+/// else `ROBOSIEVE_VERDICT_UNKNOWN` or `ROBOSIEVE_VERDICT_NOT_A_URL`, which hold for all agents; the
+/// mask of such a row is 0.
+///
+/// Errors: as for `robosieve_judge_rows32`; BAD_ARGUMENT also for more than 63 agents.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_masks32(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i32,
+    row_count: usize,
+    masks: *mut i64,
+    unjudged: *mut i8,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe { judge_masks(judge, Rows::Offsets32 { data, offsets }, masks, unjudged) }
+    })
+}
+
+/// Judges a column of URLs with 64-bit offsets into one mask per row. Everything else is as for
+/// `robosieve_judge_masks32`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_masks64(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i64,
+    row_count: usize,
+    masks: *mut i64,
+    unjudged: *mut i8,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe { judge_masks(judge, Rows::Offsets64 { data, offsets }, masks, unjudged) }
+    })
+}
+
+/// The most agents that fit a mask: the sign bit of an `int64_t` stays 0.
+const MAX_MASK_AGENTS: usize = 63;
+
+/// Data and offsets of a column. Without rows, there need not be offsets.
+///
+/// # Safety
+/// As the [module](super) states.
+unsafe fn column<'a, O>(
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const O,
+    row_count: usize,
+) -> Result<(&'a [u8], &'a [O]), Failure> {
+    let offset_count = if row_count == 0 { 0 } else { row_count.saturating_add(1) };
+    // SAFETY: as the caller guarantees.
+    unsafe { Ok((slice(data.cast(), data_len, "data")?, slice(offsets, offset_count, "offsets")?)) }
+}
+
+/// # Safety
+/// As the [module](super) states.
+unsafe fn judge_rows(
+    judge: *const robosieve_judge,
+    rows: Rows<'_>,
+    verdicts: *mut i8,
+    verdicts_len: usize,
+) -> Result<(), Failure> {
+    // SAFETY: as the caller guarantees.
+    let judge = unsafe { &reference(judge, "judge")?.judge };
+    let (row_count, agents) = (rows.len(), judge.agents().len());
+    let Some(count) = row_count.checked_mul(agents).filter(|count| *count <= verdicts_len) else {
+        let what = format!("verdicts has room for {verdicts_len} numbers, too few for {row_count} rows of {agents}");
+        return Err(Failure::bad_argument(what));
+    };
+    // SAFETY: as above.
+    let out = unsafe { output(verdicts, count, "verdicts")? };
+    write_verdicts(judge, rows, out)
+}
+
+fn write_verdicts(judge: &Judge, rows: Rows<'_>, out: &mut [MaybeUninit<i8>]) -> Result<(), Failure> {
+    let agents = judge.agents().len();
+    let mut row = Vec::with_capacity(agents);
+    judge.judge_rows(rows, |range, verdicts| {
+        let cells = &mut out[range.start * agents..range.end * agents];
+        if agents == 1 {
+            cells.fill(MaybeUninit::new(number(verdicts.get(0))));
+            return;
+        }
+        row.clear();
+        verdicts.append(|verdict| number(verdict).cast_unsigned(), &mut row);
+        for cells in cells.chunks_exact_mut(agents) {
+            cells.iter_mut().zip(&row).for_each(|(cell, number)| _ = cell.write(number.cast_signed()));
+        }
+    })?;
+    Ok(())
+}
+
+/// # Safety
+/// As the [module](super) states.
+unsafe fn judge_masks(
+    judge: *const robosieve_judge,
+    rows: Rows<'_>,
+    masks: *mut i64,
+    unjudged: *mut i8,
+) -> Result<(), Failure> {
+    // SAFETY: as the caller guarantees.
+    let judge = unsafe { &reference(judge, "judge")?.judge };
+    let agents = judge.agents().len();
+    if agents > MAX_MASK_AGENTS {
+        let what = format!("the judge has {agents} agents, but a mask has room for {MAX_MASK_AGENTS}");
+        return Err(Failure::bad_argument(what));
+    }
+    // SAFETY: as above.
+    let masks = unsafe { output(masks, rows.len(), "masks")? };
+    let unjudged_len = if unjudged.is_null() { 0 } else { rows.len() };
+    // SAFETY: as above.
+    let unjudged = unsafe { output(unjudged, unjudged_len, "unjudged")? };
+    judge.judge_rows(rows, |range, verdicts| {
+        masks[range.clone()].fill(MaybeUninit::new(verdicts.mask()));
+        if let Some(cells) = unjudged.get_mut(range) {
+            cells.fill(MaybeUninit::new(verdicts.unjudged().map_or(0, number)));
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Snapshots: open, describe, close.
+
+use super::pointers::{c_text, check_flags, close, output, reference};
+use super::status::{Failure, guard, guard_value, robosieve_status};
+use crate::snapshot::Snapshot;
+use std::ffi::{CStr, CString, c_char};
+use std::path::PathBuf;
+use std::ptr;
+use std::sync::Arc;
+
+/// An open snapshot. All functions may use it from several threads at once.
+pub struct robosieve_snapshot {
+    pub(super) snapshot: Arc<Snapshot>,
+}
+
+/// Flags of `robosieve_snapshot_open`.
+#[repr(u32)]
+pub enum robosieve_open_flag {
+    /// Read the whole file and compare every checksum. This detects accidental damage anywhere in
+    /// the file, and loads it into the page cache. It does not detect forgery.
+    VerifyChecksums = 1,
+}
+
+/// Opens the snapshot at `path` by mapping the file into memory.
+///
+/// `path` ends with a NUL byte (UTF-8 on Windows). `flags` is 0, or values of
+/// `robosieve_open_flag`. `*out` is the snapshot, or NULL after an error. Close it with
+/// `robosieve_snapshot_close`.
+///
+/// The file must not change while it is open; replace it by renaming a new file over it. A process
+/// whose snapshot is truncated ends with SIGBUS.
+///
+/// Cost: reads the header, some tens of microseconds at any size. With VERIFY_CHECKSUMS it reads the
+/// whole file, on one thread up to 1 MiB, else on a pool of one thread per core.
+///
+/// Errors: IO, NOT_A_SNAPSHOT, UNSUPPORTED_VERSION, CORRUPT, BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_snapshot_open(
+    path: *const c_char,
+    flags: u32,
+    out: *mut *mut robosieve_snapshot,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (out, path) = unsafe { (output(out, 1, "out")?, c_text(path, "path")) };
+        out[0].write(ptr::null_mut());
+        check_flags(flags, robosieve_open_flag::VerifyChecksums as u32)?;
+        let path = path_of(path?)?;
+        let snapshot = Snapshot::open(&path)?;
+        if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
+            snapshot.verify_checksums().map_err(|err| err.at(&path))?;
+        }
+        out[0].write(Box::into_raw(Box::new(robosieve_snapshot { snapshot: Arc::new(snapshot) })));
+        Ok(())
+    })
+}
+
+#[cfg(unix)]
+fn path_of(path: &CStr) -> Result<PathBuf, Failure> {
+    use std::os::unix::ffi::OsStrExt;
+    Ok(std::ffi::OsStr::from_bytes(path.to_bytes()).into())
+}
+
+#[cfg(not(unix))]
+fn path_of(path: &CStr) -> Result<PathBuf, Failure> {
+    let path = path.to_str().map_err(|_| Failure::bad_argument("path is not UTF-8"))?;
+    Ok(path.into())
+}
+
+/// The number of origins. 0 if `snapshot` is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_snapshot_origin_count(snapshot: *const robosieve_snapshot) -> u64 {
+    // SAFETY: the caller keeps the contract of the module.
+    unsafe { fact(snapshot, |snapshot| snapshot.origin_count().into()) }
+}
+
+/// The checksum in the header, which identifies the content: equal archives compiled by the same
+/// version give the same number. 0 if `snapshot` is NULL. Cost: one read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_snapshot_checksum(snapshot: *const robosieve_snapshot) -> u64 {
+    // SAFETY: the caller keeps the contract of the module.
+    unsafe { fact(snapshot, Snapshot::checksum) }
+}
+
+/// The length of the file in bytes. 0 if `snapshot` is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_snapshot_byte_len(snapshot: *const robosieve_snapshot) -> u64 {
+    // SAFETY: the caller keeps the contract of the module.
+    unsafe { fact(snapshot, Snapshot::byte_len) }
+}
+
+/// A number of a snapshot; 0 for NULL.
+///
+/// # Safety
+/// As the [module](super) states.
+unsafe fn fact(snapshot: *const robosieve_snapshot, number: impl FnOnce(&Snapshot) -> u64) -> u64 {
+    // SAFETY: as above.
+    guard_value(0, || unsafe { snapshot.as_ref() }.map_or(0, |handle| number(&handle.snapshot)))
+}
+
+/// The stored description as JSON: the program that wrote the snapshot, its profile, the time of
+/// its captures, and counts.
+///
+/// `*out` is the text, or NULL after an error. Free it with `robosieve_string_free`.
+///
+/// Errors: CORRUPT, BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_snapshot_metadata(
+    snapshot: *const robosieve_snapshot,
+    out: *mut *mut c_char,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (out, handle) = unsafe { (output(out, 1, "out")?, reference(snapshot, "snapshot")) };
+        out[0].write(ptr::null_mut());
+        out[0].write(json_text(&handle?.snapshot.metadata()?)?);
+        Ok(())
+    })
+}
+
+/// A value as a JSON text that the caller frees.
+pub(super) fn json_text(value: &impl serde::Serialize) -> Result<*mut c_char, Failure> {
+    let failure = |what: String| Failure { status: robosieve_status::Other, message: what };
+    let text = serde_json::to_string(value).map_err(|err| failure(err.to_string()))?;
+    // JSON writes the character NUL as `\u0000`.
+    Ok(CString::new(text).map_err(|err| failure(err.to_string()))?.into_raw())
+}
+
+/// Closes a snapshot. NULL is allowed. Judges of the snapshot stay usable: each keeps the mapping.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_snapshot_close(snapshot: *mut robosieve_snapshot) {
+    // SAFETY: the caller keeps the contract of the module.
+    guard_value((), || unsafe { close(snapshot) });
+}

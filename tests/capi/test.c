@@ -1,0 +1,501 @@
+// Tests of the C interface: every function, every status that C can reach, threads, damaged files.
+// scripts/check-capi compiles it against include/robosieve.h, and runs it plain and under valgrind.
+// usage: test SNAPSHOT EXPECTED DIRECTORY
+// SNAPSHOT is compiled from datasets/small, EXPECTED is its expected.tsv; DIRECTORY is for scratch.
+
+#include "robosieve.h"
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAIL(...) (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
+#define CHECK(condition) ((condition) ? (void)0 : FAIL("not true: %s\n  last error: %s", #condition, robosieve_last_error()))
+// The call has this status, and its message contains the text.
+#define FAILS(call, expected, text) check_failure(__LINE__, #call, call, expected, text)
+#define OK(call) CHECK((call) == ROBOSIEVE_STATUS_OK)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void check_failure(int line, const char *call, robosieve_status status, robosieve_status expected, const char *text) {
+    const char *message = robosieve_last_error();
+    if (status != expected || strstr(message, text) == NULL) {
+        fprintf(stderr, "%s:%d: %s\n  is %d, not %d, with the message: %s\n  which should contain: %s\n", __FILE__, line, call,
+                (int)status, (int)expected, message, text);
+        exit(1);
+    }
+}
+
+// The agents of expected.tsv.
+static const char *const AGENTS[] = {"GPTBot", "Googlebot", "Googlebot-Image:Googlebot", "MJ12bot", "FooBot"};
+enum { AGENT_COUNT = COUNT(AGENTS), MAX_ROWS = 1000, MAX_DATA = 1 << 16 };
+
+// The URLs of expected.tsv as a column, and their verdicts.
+static char data[MAX_DATA];
+static int32_t offsets[MAX_ROWS + 1];
+static int64_t offsets64[MAX_ROWS + 1];
+static int8_t expected[MAX_ROWS * AGENT_COUNT];
+static size_t row_count;
+
+static int8_t number_of(char letter) {
+    static const char letters[] = "DAUI"; // The numbers of robosieve_verdict, in their order.
+    const char *at = strchr(letters, letter);
+    CHECK(letter != '\0' && at != NULL);
+    return (int8_t)(at - letters);
+}
+
+static void read_expected(const char *path) {
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    char line[4096];
+    size_t end = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        size_t len = strlen(line);
+        CHECK(len > AGENT_COUNT + 1 && line[len - 1] == '\n' && line[AGENT_COUNT] == '\t' && row_count < MAX_ROWS);
+        for (size_t agent = 0; agent < AGENT_COUNT; agent++) {
+            expected[row_count * AGENT_COUNT + agent] = number_of(line[agent]);
+        }
+        size_t url_len = len - AGENT_COUNT - 2;
+        CHECK(end + url_len <= MAX_DATA);
+        memcpy(data + end, line + AGENT_COUNT + 1, url_len);
+        end += url_len;
+        row_count++;
+        offsets[row_count] = (int32_t)end;
+        offsets64[row_count] = (int64_t)end;
+    }
+    CHECK(row_count > 300);
+    fclose(file);
+}
+
+static size_t data_len(void) { return (size_t)offsets[row_count]; }
+
+// A whole file, which the caller frees.
+static char *read_file(const char *path, size_t *len) {
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL && fseek(file, 0, SEEK_END) == 0);
+    *len = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*len);
+    CHECK(bytes != NULL && fread(bytes, 1, *len, file) == *len);
+    fclose(file);
+    return bytes;
+}
+
+static void write_file(const char *path, const char *bytes, size_t len) {
+    remove(path); // A snapshot that is still mapped must not change.
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, len, file) == len);
+    CHECK(fclose(file) == 0);
+}
+
+static robosieve_snapshot *open_snapshot(const char *path) {
+    robosieve_snapshot *snapshot = NULL;
+    OK(robosieve_snapshot_open(path, ROBOSIEVE_OPEN_FLAG_VERIFY_CHECKSUMS, &snapshot));
+    return snapshot;
+}
+
+static robosieve_judge *new_judge(const robosieve_snapshot *snapshot, const char *agent, robosieve_judge_options options) {
+    robosieve_judge *judge = NULL;
+    options.size = sizeof options;
+    OK(robosieve_judge_new(snapshot, &agent, 1, &options, &judge));
+    return judge;
+}
+
+static int8_t verdict_on(const robosieve_judge *judge, const char *url) {
+    int8_t verdict = -1;
+    OK(robosieve_judge_url(judge, url, strlen(url), &verdict, 1));
+    return verdict;
+}
+
+static void test_open(const char *path, const char *not_a_snapshot, const char *directory) {
+    char scratch[4096];
+    snprintf(scratch, sizeof scratch, "%s/damaged.rsieve", directory);
+    robosieve_snapshot *const before = (robosieve_snapshot *)scratch; // Any pointer: errors set it to NULL.
+    robosieve_snapshot *snapshot = before;
+    FAILS(robosieve_snapshot_open(NULL, 0, &snapshot), ROBOSIEVE_STATUS_BAD_ARGUMENT, "path is NULL");
+    CHECK(snapshot == NULL);
+    FAILS(robosieve_snapshot_open(path, 0, NULL), ROBOSIEVE_STATUS_BAD_ARGUMENT, "out is NULL");
+    FAILS(robosieve_snapshot_open(path, 6, &snapshot), ROBOSIEVE_STATUS_BAD_ARGUMENT, "0x6");
+    snapshot = before;
+    FAILS(robosieve_snapshot_open("no/such/file", 0, &snapshot), ROBOSIEVE_STATUS_IO, "no/such/file: ");
+    CHECK(snapshot == NULL);
+    FAILS(robosieve_snapshot_open(directory, 0, &snapshot), ROBOSIEVE_STATUS_IO, "directory");
+    snapshot = before;
+    FAILS(robosieve_snapshot_open(not_a_snapshot, 0, &snapshot), ROBOSIEVE_STATUS_NOT_A_SNAPSHOT, "robosieve compile");
+    CHECK(snapshot == NULL);
+
+    size_t len;
+    char *bytes = read_file(path, &len);
+    write_file(scratch, bytes, 0);
+    FAILS(robosieve_snapshot_open(scratch, 0, &snapshot), ROBOSIEVE_STATUS_NOT_A_SNAPSHOT, scratch);
+    write_file(scratch, bytes, len - 1);
+    FAILS(robosieve_snapshot_open(scratch, 0, &snapshot), ROBOSIEVE_STATUS_CORRUPT, scratch);
+    bytes[8]++; // The format version (docs/FORMAT.md).
+    write_file(scratch, bytes, len);
+    FAILS(robosieve_snapshot_open(scratch, 0, &snapshot), ROBOSIEVE_STATUS_UNSUPPORTED_VERSION, "version");
+    bytes[8]--;
+    bytes[len - 1] ^= 1;
+    write_file(scratch, bytes, len);
+    snapshot = before;
+    FAILS(robosieve_snapshot_open(scratch, ROBOSIEVE_OPEN_FLAG_VERIFY_CHECKSUMS, &snapshot), ROBOSIEVE_STATUS_CORRUPT, scratch);
+    CHECK(snapshot == NULL);
+    // Without the flag, only the header is read.
+    OK(robosieve_snapshot_open(scratch, 0, &snapshot));
+    robosieve_snapshot_close(snapshot);
+    free(bytes);
+
+    snapshot = open_snapshot(path);
+    CHECK(robosieve_snapshot_byte_len(snapshot) == len);
+    robosieve_snapshot_close(snapshot);
+    robosieve_snapshot_close(NULL);
+}
+
+static void test_facts(const char *path) {
+    robosieve_snapshot *snapshot = open_snapshot(path), *again = open_snapshot(path);
+    uint64_t origins = robosieve_snapshot_origin_count(snapshot);
+    CHECK(origins > 40);
+    CHECK(robosieve_snapshot_checksum(snapshot) != 0);
+    CHECK(robosieve_snapshot_checksum(snapshot) == robosieve_snapshot_checksum(again));
+    CHECK(robosieve_snapshot_origin_count(NULL) == 0 && robosieve_snapshot_checksum(NULL) == 0);
+    CHECK(robosieve_snapshot_byte_len(NULL) == 0);
+    char *json = NULL, key[64];
+    OK(robosieve_snapshot_metadata(snapshot, &json));
+    snprintf(key, sizeof key, "\"origins\":%" PRIu64, origins);
+    CHECK(strstr(json, "\"profile\":\"google\"") != NULL && strstr(json, key) != NULL);
+    robosieve_string_free(json);
+    robosieve_string_free(NULL);
+    FAILS(robosieve_snapshot_metadata(NULL, &json), ROBOSIEVE_STATUS_BAD_ARGUMENT, "snapshot is NULL");
+    CHECK(json == NULL);
+    FAILS(robosieve_snapshot_metadata(snapshot, NULL), ROBOSIEVE_STATUS_BAD_ARGUMENT, "out is NULL");
+    robosieve_snapshot_close(snapshot);
+    robosieve_snapshot_close(again);
+}
+
+static void test_new_judge(const robosieve_snapshot *snapshot) {
+    robosieve_judge *judge = (robosieve_judge *)data;
+    FAILS(robosieve_judge_new(NULL, AGENTS, 1, NULL, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "snapshot is NULL");
+    CHECK(judge == NULL);
+    FAILS(robosieve_judge_new(snapshot, NULL, 1, NULL, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "agents is NULL");
+    FAILS(robosieve_judge_new(snapshot, AGENTS, 0, NULL, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "agent_count is 0");
+    FAILS(robosieve_judge_new(snapshot, AGENTS, SIZE_MAX / 2, NULL, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "address space");
+    FAILS(robosieve_judge_new(snapshot, AGENTS, 1, NULL, NULL), ROBOSIEVE_STATUS_BAD_ARGUMENT, "out is NULL");
+    const char *const with_null[] = {"GPTBot", NULL};
+    FAILS(robosieve_judge_new(snapshot, with_null, 2, NULL, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "agents[1] is NULL");
+    const char *const bad[] = {"Mozilla/5.0 (X)", "", "@nobody", "a\tb", "Foo\xff"};
+    for (size_t at = 0; at < COUNT(bad); at++) {
+        FAILS(robosieve_judge_new(snapshot, bad + at, 1, NULL, &judge), ROBOSIEVE_STATUS_BAD_AGENT, "agent \"");
+        CHECK(judge == NULL);
+    }
+
+    OK(robosieve_judge_new(snapshot, AGENTS, AGENT_COUNT, NULL, &judge));
+    CHECK(robosieve_judge_agent_count(judge) == AGENT_COUNT);
+    for (size_t agent = 0; agent < AGENT_COUNT; agent++) {
+        CHECK(strcmp(robosieve_judge_agent_label(judge, agent), AGENTS[agent]) == 0);
+    }
+    CHECK(robosieve_judge_agent_label(judge, AGENT_COUNT) == NULL);
+    CHECK(robosieve_judge_agent_label(NULL, 0) == NULL && robosieve_judge_agent_count(NULL) == 0);
+    robosieve_judge_close(judge);
+    robosieve_judge_close(NULL);
+
+    // A set becomes its members, and spares those that are there.
+    const char *const names[] = {"ccbot", "@ai-train"};
+    OK(robosieve_judge_new(snapshot, names, 2, NULL, &judge));
+    size_t count = robosieve_judge_agent_count(judge), ccbots = 0;
+    for (size_t agent = 0; agent < count; agent++) {
+        const char *label = robosieve_judge_agent_label(judge, agent);
+        ccbots += strcmp(label, "ccbot") == 0 || strcmp(label, "CCBot") == 0;
+    }
+    CHECK(count > 10 && ccbots == 1);
+    robosieve_judge_close(judge);
+}
+
+static void test_options(const robosieve_snapshot *snapshot) {
+    robosieve_judge *judge = NULL;
+    const char *agent = "FooBot";
+    const robosieve_judge_options defaults = {.size = sizeof defaults};
+    robosieve_judge_options options = {0};
+    FAILS(robosieve_judge_new(snapshot, &agent, 1, &options, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "options->size is 0");
+    options.size = SIZE_MAX;
+    FAILS(robosieve_judge_new(snapshot, &agent, 1, &options, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "options->size");
+#define BAD_MEMBER(member, value) \
+    options = defaults; \
+    options.member = value; \
+    FAILS(robosieve_judge_new(snapshot, &agent, 1, &options, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "options->" #member " is")
+    BAD_MEMBER(status_policy, 4);
+    BAD_MEMBER(unknown_origin, -1);
+    BAD_MEMBER(agent_match, 2);
+    BAD_MEMBER(any_scheme, 2);
+    BAD_MEMBER(has_at, INT_MIN);
+    // The options of a later version: a larger struct.
+    struct {
+        robosieve_judge_options options;
+        int64_t member;
+    } later = {{.size = sizeof later}, 0};
+    OK(robosieve_judge_new(snapshot, &agent, 1, &later.options, &judge));
+    robosieve_judge_close(judge);
+    later.member = INT64_MIN;
+    FAILS(robosieve_judge_new(snapshot, &agent, 1, &later.options, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "does not know");
+    void *misaligned = (char *)&later + 1;
+    FAILS(robosieve_judge_new(snapshot, &agent, 1, misaligned, &judge), ROBOSIEVE_STATUS_BAD_ARGUMENT, "options is not aligned");
+
+    // Each option changes a verdict; datasets/small/README.md describes the sites.
+    enum { NO = ROBOSIEVE_VERDICT_DISALLOWED, YES = ROBOSIEVE_VERDICT_ALLOWED, UNKNOWN = ROBOSIEVE_VERDICT_UNKNOWN };
+    const struct {
+        const char *agent, *url;
+        int8_t by_default, verdict;
+        robosieve_judge_options options;
+    } cases[] = {
+        {"FooBot", "https://closed.example/", YES, NO, {.status_policy = ROBOSIEVE_STATUS_POLICY_STRICT}},
+        {"FooBot", "https://busy.example/", NO, YES, {.status_policy = ROBOSIEVE_STATUS_POLICY_RFC9309}},
+        {"FooBot", "https://busy.example/", NO, NO, {.status_policy = ROBOSIEVE_STATUS_POLICY_GOOGLE}},
+        {"FooBot", "https://nowhere.example/", UNKNOWN, YES, {.unknown_origin = ROBOSIEVE_UNKNOWN_ORIGIN_ALLOW}},
+        {"FooBot", "https://nowhere.example/", UNKNOWN, NO, {.unknown_origin = ROBOSIEVE_UNKNOWN_ORIGIN_DISALLOW}},
+        {"FooBot", "http://wiki.example/", UNKNOWN, YES, {.any_scheme = 1}},
+        {"MJ12bot", "https://shop.example/", NO, YES, {.agent_match = ROBOSIEVE_AGENT_MATCH_GOOGLE}},
+        {"FooBot", "https://down.example/", NO, YES, {.has_at = 1, .at = INT64_C(4102444800)}},
+        {"FooBot", "https://down.example/", NO, NO, {.has_at = 0, .at = INT64_C(4102444800)}},
+    };
+    for (size_t at = 0; at < COUNT(cases); at++) {
+        robosieve_judge *by_default = new_judge(snapshot, cases[at].agent, defaults);
+        judge = new_judge(snapshot, cases[at].agent, cases[at].options);
+        if (verdict_on(by_default, cases[at].url) != cases[at].by_default || verdict_on(judge, cases[at].url) != cases[at].verdict) {
+            FAIL("case %zu: %s is %d and %d", at, cases[at].url, verdict_on(by_default, cases[at].url), verdict_on(judge, cases[at].url));
+        }
+        robosieve_judge_close(by_default);
+        robosieve_judge_close(judge);
+    }
+}
+
+static void test_rows(const robosieve_judge *judge) {
+    // Guard bytes after the buffer must stay.
+    enum { LEN = MAX_ROWS * AGENT_COUNT };
+    static int8_t verdicts[LEN];
+    size_t used = row_count * AGENT_COUNT;
+    memset(verdicts, 99, LEN);
+    OK(robosieve_judge_rows32(judge, data, data_len(), offsets, row_count, verdicts, LEN));
+    CHECK(memcmp(verdicts, expected, used) == 0);
+    for (size_t at = used; at < LEN; at++) CHECK(verdicts[at] == 99);
+    memset(verdicts, 99, LEN);
+    OK(robosieve_judge_rows64(judge, data, data_len(), offsets64, row_count, verdicts, used));
+    CHECK(memcmp(verdicts, expected, used) == 0);
+    // A slice of the column has offsets that start later.
+    size_t first = 100;
+    OK(robosieve_judge_rows32(judge, data, data_len(), offsets + first, row_count - first, verdicts, LEN));
+    CHECK(memcmp(verdicts, expected + first * AGENT_COUNT, used - first * AGENT_COUNT) == 0);
+
+    for (size_t row = 0; row < row_count; row++) {
+        int8_t one[AGENT_COUNT + 1] = {0, 0, 0, 0, 0, 77};
+        const char *url = data + offsets[row];
+        size_t len = (size_t)(offsets[row + 1] - offsets[row]);
+        OK(robosieve_judge_url(judge, url, len, one, sizeof one));
+        CHECK(memcmp(one, expected + row * AGENT_COUNT, AGENT_COUNT) == 0 && one[AGENT_COUNT] == 77);
+    }
+    int8_t nothing[AGENT_COUNT];
+    OK(robosieve_judge_url(judge, NULL, 0, nothing, AGENT_COUNT));
+    CHECK(nothing[0] == ROBOSIEVE_VERDICT_NOT_A_URL);
+}
+
+static void test_masks(const robosieve_snapshot *snapshot, const robosieve_judge *judge) {
+    static int64_t masks[MAX_ROWS], masks64[MAX_ROWS], without[MAX_ROWS];
+    static int8_t unjudged[MAX_ROWS], unjudged64[MAX_ROWS];
+    memset(masks, -1, sizeof masks);
+    OK(robosieve_judge_masks32(judge, data, data_len(), offsets, row_count, masks, unjudged));
+    OK(robosieve_judge_masks64(judge, data, data_len(), offsets64, row_count, masks64, unjudged64));
+    OK(robosieve_judge_masks32(judge, data, data_len(), offsets, row_count, without, NULL));
+    size_t unjudged_rows = 0;
+    for (size_t row = 0; row < row_count; row++) {
+        const int8_t *verdicts = expected + row * AGENT_COUNT;
+        int64_t mask = 0;
+        for (size_t agent = 0; agent < AGENT_COUNT; agent++) mask |= (int64_t)(verdicts[agent] == ROBOSIEVE_VERDICT_ALLOWED) << agent;
+        CHECK(masks[row] == mask && masks64[row] == mask && without[row] == mask);
+        int8_t kind = verdicts[0] > ROBOSIEVE_VERDICT_ALLOWED ? verdicts[0] : 0;
+        CHECK(unjudged[row] == kind && unjudged64[row] == kind);
+        unjudged_rows += kind != 0;
+    }
+    CHECK(unjudged_rows > 5 && masks[row_count] == -1);
+
+    const char *many[64];
+    for (size_t at = 0; at < 64; at++) many[at] = "FooBot";
+    robosieve_judge *judge63 = NULL, *judge64 = NULL;
+    OK(robosieve_judge_new(snapshot, many, 63, NULL, &judge63));
+    OK(robosieve_judge_new(snapshot, many, 64, NULL, &judge64));
+    OK(robosieve_judge_masks32(judge63, data, data_len(), offsets, row_count, masks, NULL));
+    for (size_t row = 0; row < row_count; row++) {
+        CHECK(masks[row] == (expected[row * AGENT_COUNT + 4] == ROBOSIEVE_VERDICT_ALLOWED ? INT64_MAX : 0));
+    }
+    FAILS(robosieve_judge_masks32(judge64, data, data_len(), offsets, row_count, masks, NULL), ROBOSIEVE_STATUS_BAD_ARGUMENT, "64 agents");
+    robosieve_judge_close(judge63);
+    robosieve_judge_close(judge64);
+}
+
+static void test_bad_columns(const robosieve_judge *judge) {
+    const int32_t good[] = {0, 2, 4}, descending[] = {0, 3, 2}, negative[] = {-1, 2}, beyond[] = {0, 5};
+    const int64_t descending64[] = {0, 3, 2}, negative64[] = {-1, 2}, beyond64[] = {0, INT64_MAX};
+    const char text[] = "abcd";
+    int8_t verdicts[2 * AGENT_COUNT], *room = verdicts;
+    int64_t masks[2];
+    const size_t len = sizeof verdicts;
+    memset(verdicts, 99, len);
+    const robosieve_status argument = ROBOSIEVE_STATUS_BAD_ARGUMENT, column = ROBOSIEVE_STATUS_BAD_COLUMN;
+    FAILS(robosieve_judge_rows32(NULL, text, 4, good, 2, room, len), argument, "judge is NULL");
+    FAILS(robosieve_judge_rows32(judge, NULL, 4, good, 2, room, len), argument, "data is NULL");
+    FAILS(robosieve_judge_rows32(judge, text, SIZE_MAX, good, 2, room, len), argument, "data cannot have");
+    FAILS(robosieve_judge_rows32(judge, text, 4, NULL, 2, room, len), argument, "offsets is NULL");
+    FAILS(robosieve_judge_rows32(judge, text, 4, good, SIZE_MAX, room, len), argument, "offsets cannot have");
+    FAILS(robosieve_judge_rows32(judge, text, 4, (const int32_t *)(const void *)((const char *)good + 1), 1, room, len), argument, "offsets is not aligned");
+    FAILS(robosieve_judge_rows32(judge, text, 4, good, 2, NULL, len), argument, "verdicts is NULL");
+    FAILS(robosieve_judge_rows32(judge, text, 4, good, 2, room, len - 1), argument, "verdicts has room for 9 numbers, too few for 2 rows of 5");
+    FAILS(robosieve_judge_rows32(judge, text, 4, descending, 2, room, len), column, "the offsets descend");
+    FAILS(robosieve_judge_rows32(judge, text, 4, negative, 1, room, len), column, "an offset of -1");
+    FAILS(robosieve_judge_rows32(judge, text, 4, beyond, 1, room, len), column, "an offset of 5 in 4 bytes");
+    FAILS(robosieve_judge_rows64(NULL, text, 4, descending64, 2, room, len), argument, "judge is NULL");
+    FAILS(robosieve_judge_rows64(judge, text, 4, descending64, 2, room, len), column, "the offsets descend");
+    FAILS(robosieve_judge_rows64(judge, text, 4, negative64, 1, room, len), column, "an offset of -1");
+    FAILS(robosieve_judge_rows64(judge, text, 4, beyond64, 1, room, len), column, "9223372036854775807");
+    FAILS(robosieve_judge_masks32(NULL, text, 4, good, 2, masks, room), argument, "judge is NULL");
+    FAILS(robosieve_judge_masks32(judge, text, 4, good, 2, NULL, room), argument, "masks is NULL");
+    FAILS(robosieve_judge_masks32(judge, text, 4, good, 2, (int64_t *)(void *)((char *)masks + 1), room), argument, "masks is not aligned");
+    FAILS(robosieve_judge_masks32(judge, text, 4, descending, 2, masks, room), column, "the offsets descend");
+    FAILS(robosieve_judge_masks64(NULL, text, 4, descending64, 2, masks, room), argument, "judge is NULL");
+    FAILS(robosieve_judge_masks64(judge, text, 4, beyond64, 1, masks, room), column, "an offset of");
+    for (size_t at = 0; at < len; at++) CHECK(verdicts[at] == 99);
+    FAILS(robosieve_judge_url(NULL, text, 4, room, len), argument, "judge is NULL");
+    FAILS(robosieve_judge_url(judge, NULL, 4, room, len), argument, "url is NULL");
+    FAILS(robosieve_judge_url(judge, text, 4, NULL, len), argument, "verdicts is NULL");
+    FAILS(robosieve_judge_url(judge, text, 4, room, AGENT_COUNT - 1), argument, "room for 4 of 5 agents");
+    // Without rows, nothing is read or written.
+    OK(robosieve_judge_rows32(judge, NULL, 0, NULL, 0, NULL, 0));
+    OK(robosieve_judge_rows64(judge, NULL, 0, NULL, 0, NULL, 0));
+    OK(robosieve_judge_masks32(judge, NULL, 0, NULL, 0, NULL, NULL));
+    OK(robosieve_judge_masks64(judge, NULL, 0, NULL, 0, NULL, NULL));
+}
+
+static void test_explain(const robosieve_judge *judge) {
+    const char url[] = "https://shop.example/products/tea-pot?sort=price";
+    const size_t len = sizeof url - 1;
+    char *json = NULL, *all = NULL;
+    OK(robosieve_explain(judge, url, len, 0, 0, &json));
+    const char *const parts[] = {"{", "\"agent\":\"GPTBot\"", "\"verdict\":\"disallowed\"", "\"basis\":\"rules\"",
+                                 "\"origin\":\"https://shop.example\"", "\"rule\":{", "\"line\":", "\"outcome\":\"rules\"", url};
+    for (size_t at = 0; at < COUNT(parts); at++) {
+        if (strstr(json, parts[at]) == NULL) FAIL("no %s in %s", parts[at], json);
+    }
+    OK(robosieve_explain(judge, url, len, 0, ROBOSIEVE_EXPLAIN_FLAG_ALL_RULES, &all));
+    CHECK(strlen(all) > strlen(json) && strstr(all, "\"reason\":\"no-match\"") != NULL);
+    robosieve_string_free(all);
+    robosieve_string_free(json);
+    OK(robosieve_explain(judge, "a\0b\xff", 4, 4, 0, &json));
+    CHECK(strstr(json, "\"url\":\"a\\u0000b\xef\xbf\xbd\"") != NULL && strstr(json, "\"verdict\":\"invalid\"") != NULL);
+    robosieve_string_free(json);
+    json = data;
+    FAILS(robosieve_explain(judge, url, len, 5, 0, &json), ROBOSIEVE_STATUS_BAD_ARGUMENT, "agent is 5, but the judge has 5");
+    CHECK(json == NULL);
+    FAILS(robosieve_explain(judge, url, len, 0, 2, &json), ROBOSIEVE_STATUS_BAD_ARGUMENT, "0x2");
+    FAILS(robosieve_explain(judge, url, len, 0, 0, NULL), ROBOSIEVE_STATUS_BAD_ARGUMENT, "out is NULL");
+    FAILS(robosieve_explain(judge, NULL, len, 0, 0, &json), ROBOSIEVE_STATUS_BAD_ARGUMENT, "url is NULL");
+    FAILS(robosieve_explain(NULL, url, len, 0, 0, &json), ROBOSIEVE_STATUS_BAD_ARGUMENT, "judge is NULL");
+}
+
+static void *judge_in_thread(void *argument) {
+    const robosieve_judge *judge = argument;
+    // The last error belongs to the thread.
+    CHECK(robosieve_last_error()[0] == '\0');
+    int8_t *verdicts = malloc(row_count * AGENT_COUNT);
+    CHECK(verdicts != NULL);
+    for (int round = 0; round < 20; round++) {
+        OK(robosieve_judge_rows32(judge, data, data_len(), offsets, row_count, verdicts, row_count * AGENT_COUNT));
+        CHECK(memcmp(verdicts, expected, row_count * AGENT_COUNT) == 0);
+        char *json = NULL;
+        OK(robosieve_explain(judge, "https://news.example/", 21, 1, 0, &json));
+        robosieve_string_free(json);
+    }
+    FAILS(robosieve_judge_url(judge, NULL, 1, verdicts, AGENT_COUNT), ROBOSIEVE_STATUS_BAD_ARGUMENT, "url is NULL");
+    free(verdicts);
+    return NULL;
+}
+
+static void test_threads(const robosieve_judge *judge) {
+    pthread_t threads[8];
+    int8_t verdicts[AGENT_COUNT];
+    FAILS(robosieve_judge_url(judge, "x", 1, verdicts, 2), ROBOSIEVE_STATUS_BAD_ARGUMENT, "room for 2 of 5");
+    const char *message = robosieve_last_error();
+    for (size_t at = 0; at < COUNT(threads); at++) {
+        CHECK(pthread_create(threads + at, NULL, judge_in_thread, (void *)judge) == 0);
+    }
+    for (size_t at = 0; at < COUNT(threads); at++) CHECK(pthread_join(threads[at], NULL) == 0);
+    // Neither other threads nor a success change it.
+    OK(robosieve_judge_url(judge, "x", 1, verdicts, AGENT_COUNT));
+    CHECK(strstr(robosieve_last_error(), "room for 2 of 5") != NULL && message == robosieve_last_error());
+}
+
+// Flips bits all over the file. Every answer is a status; some are CORRUPT, and nothing crashes.
+static void test_damage(const char *path, const char *directory) {
+    char scratch[4096];
+    snprintf(scratch, sizeof scratch, "%s/flipped.rsieve", directory);
+    static int8_t verdicts[MAX_ROWS * AGENT_COUNT];
+    static int64_t masks[MAX_ROWS];
+    size_t len, at_open = 0, at_rows = 0, at_explain = 0;
+    char *bytes = read_file(path, &len);
+    for (size_t at = 3; at < len; at += 97) {
+        bytes[at] ^= (char)(1 << at % 8);
+        write_file(scratch, bytes, len);
+        bytes[at] ^= (char)(1 << at % 8);
+        robosieve_snapshot *snapshot = NULL;
+        robosieve_judge *judge = NULL;
+        char *json = NULL;
+        robosieve_status status = robosieve_snapshot_open(scratch, ROBOSIEVE_OPEN_FLAG_VERIFY_CHECKSUMS, &snapshot);
+        robosieve_snapshot_close(snapshot);
+        at_open += status == ROBOSIEVE_STATUS_CORRUPT;
+        if (robosieve_snapshot_open(scratch, 0, &snapshot) != ROBOSIEVE_STATUS_OK) continue;
+        status = robosieve_judge_new(snapshot, AGENTS, AGENT_COUNT, NULL, &judge);
+        CHECK(status == ROBOSIEVE_STATUS_OK || status == ROBOSIEVE_STATUS_CORRUPT);
+        if (status == ROBOSIEVE_STATUS_OK) {
+            status = robosieve_judge_rows32(judge, data, data_len(), offsets, row_count, verdicts, sizeof verdicts);
+            CHECK(status == ROBOSIEVE_STATUS_OK || status == ROBOSIEVE_STATUS_CORRUPT);
+            at_rows += status == ROBOSIEVE_STATUS_CORRUPT;
+            CHECK(robosieve_judge_masks64(judge, data, data_len(), offsets64, row_count, masks, NULL) == status);
+            for (size_t row = at % 16; row < row_count; row += 16) {
+                size_t url_len = (size_t)(offsets[row + 1] - offsets[row]);
+                status = robosieve_explain(judge, data + offsets[row], url_len, row % AGENT_COUNT, 0, &json);
+                CHECK(status == ROBOSIEVE_STATUS_OK || (status == ROBOSIEVE_STATUS_CORRUPT && json == NULL));
+                at_explain += status == ROBOSIEVE_STATUS_CORRUPT;
+                robosieve_string_free(json);
+            }
+        }
+        status = robosieve_snapshot_metadata(snapshot, &json);
+        CHECK(status == ROBOSIEVE_STATUS_OK || status == ROBOSIEVE_STATUS_CORRUPT);
+        robosieve_string_free(json);
+        robosieve_judge_close(judge);
+        robosieve_snapshot_close(snapshot);
+    }
+    printf("flipped bits: %zu found by checksums, %zu by rows, %zu by explanations\n", at_open, at_rows, at_explain);
+    CHECK(at_open > len / 97 / 2 && at_rows > 0 && at_explain > 0);
+    free(bytes);
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 4);
+    CHECK(robosieve_last_error()[0] == '\0');
+    CHECK(strchr(robosieve_version(), '.') != NULL);
+    read_expected(argv[2]);
+    test_open(argv[1], argv[2], argv[3]);
+    test_facts(argv[1]);
+
+    robosieve_snapshot *snapshot = open_snapshot(argv[1]);
+    test_new_judge(snapshot);
+    test_options(snapshot);
+    robosieve_judge *judge = NULL;
+    OK(robosieve_judge_new(snapshot, AGENTS, AGENT_COUNT, NULL, &judge));
+    test_masks(snapshot, judge);
+    // A judge keeps its snapshot.
+    robosieve_snapshot_close(snapshot);
+    test_rows(judge);
+    test_bad_columns(judge);
+    test_explain(judge);
+    test_threads(judge);
+    robosieve_judge_close(judge);
+    test_damage(argv[1], argv[3]);
+    printf("robosieve %s: %zu URLs, %d agents, all tests of the C interface passed\n", robosieve_version(), row_count, AGENT_COUNT);
+    return 0;
+}
