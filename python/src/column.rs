@@ -5,11 +5,12 @@ use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use robosieve::judge::Rows;
+use robosieve::{ErrorKind, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -134,8 +135,8 @@ impl<'a> TextRows<'a> {
     /// A range of the rows. `None` for an array of nulls, which has no texts.
     ///
     /// # Errors
-    /// `ValueError` if the range is not in the array.
-    pub(crate) fn rows(&self, start: usize, len: usize) -> PyResult<Option<Rows<'_>>> {
+    /// [`ErrorKind::BadColumn`] if the array has too few offsets.
+    pub(crate) fn rows(&self, start: usize, len: usize) -> Result<Option<Rows<'_>>> {
         let array = self.array;
         let rows = match array.data_type() {
             DataType::Utf8 => {
@@ -162,7 +163,7 @@ impl<'a> TextRows<'a> {
             DataType::BinaryView => self.views(array.as_binary_view().views().inner().as_slice(), start, len),
             _ => return Ok(None),
         };
-        rows.map(Some).ok_or_else(|| PyValueError::new_err("an Arrow array with too few offsets"))
+        rows.map(Some).ok_or_else(|| ErrorKind::BadColumn("too few offsets".to_owned()).into())
     }
 
     fn views(&self, bytes: &'a [u8], start: usize, len: usize) -> Option<Rows<'_>> {

@@ -5,14 +5,13 @@
 //! Starting them takes some 30 microseconds per thread, and large columns take milliseconds.
 
 use crate::column::TextRows;
-use crate::errors::{RobosieveError, exception};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
-use robosieve::Judge;
 use robosieve::judge::VerdictsRef;
+use robosieve::{Judge, Result};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
@@ -49,7 +48,7 @@ pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
     arrays: &[ArrayRef],
     threads: usize,
     value: impl Fn(VerdictsRef<'_>) -> T + Sync,
-) -> PyResult<Vec<T>> {
+) -> Result<Vec<T>> {
     let mut values = vec![T::default(); arrays.iter().map(|array| array.len()).sum()];
     let mut rest = values.as_mut_slice();
     let (mut columns, mut dictionaries) = (Vec::new(), Vec::new());
@@ -83,9 +82,9 @@ struct Task<'t, T> {
 }
 
 impl<T: Copy> Task<'_, T> {
-    fn run(self, judge: &Judge, value: &impl Fn(VerdictsRef<'_>) -> T) -> PyResult<()> {
+    fn run(self, judge: &Judge, value: &impl Fn(VerdictsRef<'_>) -> T) -> Result<()> {
         let Some(rows) = self.column.rows(self.start, self.out.len())? else { return Ok(()) };
-        judge.judge_rows(rows, |rows, verdicts| self.out[rows].fill(value(verdicts))).map_err(exception)
+        judge.judge_rows(rows, |rows, verdicts| self.out[rows].fill(value(verdicts)))
     }
 }
 
@@ -94,7 +93,7 @@ fn judge_columns<T: Copy + Send>(
     columns: &mut [(TextRows<'_>, &mut [T])],
     threads: usize,
     value: &(impl Fn(VerdictsRef<'_>) -> T + Sync),
-) -> PyResult<()> {
+) -> Result<()> {
     let rows = columns.iter().map(|(column, _)| column.len()).sum::<usize>();
     let task_len = if threads == 1 { usize::MAX } else { TASK };
     let tasks = columns.iter_mut().flat_map(|(column, out)| {
@@ -120,7 +119,7 @@ fn judge_columns<T: Copy + Send>(
         }
         work();
     });
-    tasks.into_inner().map_err(|_| RobosieveError::new_err("internal error: a thread panicked"))?.1
+    tasks.into_inner().unwrap_or_else(PoisonError::into_inner).1
 }
 
 /// The nulls of all arrays, one after the other; `None` without any.

@@ -1,17 +1,17 @@
 //! An open snapshot, with the judges that were used last.
 
 use crate::column::{url_arrays, url_bytes};
-use crate::errors::{detached, snapshot_exception};
+use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{cores, judge_arrays, nulls, threads_for};
 use crate::options::{OptionTuple, agent_match_named, judge_options, parse_agent, parse_agents};
 use crate::result_array::Array;
-use arrow_array::{Int8Array, Int64Array};
+use arrow_array::{Array as _, ArrayRef, Int8Array, Int64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robosieve::judge::VerdictsRef;
-use robosieve::{Judge, JudgeOptions, Origin, Verdict};
+use robosieve::{ErrorKind, Judge, JudgeOptions, Origin, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -39,9 +39,12 @@ struct CachedJudge {
 }
 
 impl Snapshot {
-    /// An exception that names the snapshot.
+    /// The exception for an error of judging; one about the snapshot names it.
     pub(crate) fn exception(&self, py: Python<'_>, err: robosieve::Error) -> PyErr {
-        snapshot_exception(py, err, &self.path)
+        match err.kind() {
+            ErrorKind::BadColumn(_) => exception(err),
+            _ => snapshot_exception(py, err, &self.path),
+        }
     }
 
     /// The path, as it was given.
@@ -92,6 +95,28 @@ impl Snapshot {
             ..=63 => Ok(judge),
             count => Err(PyValueError::new_err(format!("{count} agents; a mask of int64 holds at most 63"))),
         }
+    }
+}
+
+impl Snapshot {
+    /// Judges a column without the interpreter's lock. `value` is the value of a row, and `finish`
+    /// makes an array of all values and the nulls of the column.
+    fn judge_column<T: Copy + Default + Send + Sync>(
+        &self,
+        py: Python<'_>,
+        judge: &Judge,
+        urls: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        value: impl Fn(VerdictsRef<'_>) -> T + Send + Sync,
+        finish: impl FnOnce(Vec<T>, Option<NullBuffer>) -> ArrayRef + Send,
+    ) -> PyResult<Array> {
+        let arrays = caught(|| url_arrays(urls))?;
+        let threads = threads_for(arrays.iter().map(|array| array.len()).sum(), threads)?;
+        let judged = detached(py, || {
+            let values = judge_arrays(judge, &arrays, threads, value);
+            Ok(values.map(|values| finish(values, nulls(&arrays))))
+        })?;
+        Ok(Array::new(judged.map_err(|err| self.exception(py, err))?))
     }
 }
 
@@ -156,12 +181,14 @@ impl Snapshot {
         threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
-        let arrays = url_arrays(urls)?;
-        detached(py, || {
-            let threads = threads_for(arrays.iter().map(|array| array.len()).sum(), threads)?;
-            let verdicts = judge_arrays(&judge, &arrays, threads, |verdicts| code(verdicts.get(0)))?;
-            Ok(Array::new(Arc::new(Int8Array::new(verdicts.into(), nulls(&arrays)))))
-        })
+        self.judge_column(
+            py,
+            &judge,
+            urls,
+            threads,
+            |verdicts| code(verdicts.get(0)),
+            |verdicts, nulls| Arc::new(Int8Array::new(verdicts.into(), nulls)),
+        )
     }
 
     /// One mask per URL.
@@ -174,23 +201,22 @@ impl Snapshot {
         threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_several(py, &agents, options)?;
-        let arrays = url_arrays(urls)?;
-        detached(py, || {
-            let threads = threads_for(arrays.iter().map(|array| array.len()).sum(), threads)?;
-            let mask =
-                |verdicts: VerdictsRef<'_>| if verdicts.unjudged().is_some() { NO_MASK } else { verdicts.mask() };
-            let masks = judge_arrays(&judge, &arrays, threads, mask)?;
+        let mask = |verdicts: VerdictsRef<'_>| if verdicts.unjudged().is_some() { NO_MASK } else { verdicts.mask() };
+        self.judge_column(py, &judge, urls, threads, mask, |masks, nulls| {
             let judged = BooleanBuffer::collect_bool(masks.len(), |row| masks[row] != NO_MASK);
-            let nulls = NullBuffer::union(nulls(&arrays).as_ref(), Some(&NullBuffer::new(judged)));
-            Ok(Array::new(Arc::new(Int64Array::new(masks.into(), nulls))))
+            let nulls = NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::new(judged)));
+            Arc::new(Int64Array::new(masks.into(), nulls))
         })
     }
 
     /// The verdict on one URL.
     fn verdict(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, options: OptionTuple<'_>) -> PyResult<i8> {
         let judge = self.judge_one(py, agent, options)?;
-        let verdicts = judge.judge(&url_bytes(url)?).map_err(|err| self.exception(py, err))?;
-        Ok(code(verdicts.get(0)))
+        let url = url_bytes(url)?;
+        caught(|| {
+            let verdicts = judge.judge(&url).map_err(|err| self.exception(py, err))?;
+            Ok(code(verdicts.get(0)))
+        })
     }
 
     /// The explanation of the verdict on one URL, as JSON.
@@ -204,24 +230,27 @@ impl Snapshot {
     ) -> PyResult<String> {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;
-        let explanation = judge.explain(&url, 0).map_err(|err| self.exception(py, err))?;
-        Ok(explanation.to_json(&url, agent, all_rules).to_string())
+        caught(|| {
+            let explanation = judge.explain(&url, 0).map_err(|err| self.exception(py, err))?;
+            Ok(explanation.to_json(&url, agent, all_rules).to_string())
+        })
     }
 
     /// The text of the origin's robots.txt; `None` if there is none.
     fn robots_text<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
-        let text = self.snapshot.origin(&origin).and_then(|entry| match entry {
-            Some(entry) => self.snapshot.robots_text(&entry),
-            None => Ok(None),
-        });
-        Ok(text.map_err(|err| self.exception(py, err))?.map(|text| PyBytes::new(py, &text)))
+        let text = caught(|| {
+            let entry = self.snapshot.origin(&origin);
+            let text = entry.and_then(|entry| entry.map_or(Ok(None), |entry| self.snapshot.robots_text(&entry)));
+            text.map_err(|err| self.exception(py, err))
+        })?;
+        Ok(text.map(|text| PyBytes::new(py, &text)))
     }
 
     /// The sitemaps of the origin.
     fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(Vec::new()) };
-        let sitemaps = self.snapshot.sitemaps(&origin).map_err(|err| self.exception(py, err))?;
+        let sitemaps = caught(|| self.snapshot.sitemaps(&origin).map_err(|err| self.exception(py, err)))?;
         Ok(sitemaps.iter().map(|sitemap| String::from_utf8_lossy(sitemap).into_owned()).collect())
     }
 
@@ -236,7 +265,8 @@ impl Snapshot {
         let how = agent_match_named(agent_match)?;
         let agent = parse_agent(agent)?;
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
-        let delay = self.snapshot.crawl_delay(&origin, &agent, how).map_err(|err| self.exception(py, err))?;
+        let delay = || self.snapshot.crawl_delay(&origin, &agent, how).map_err(|err| self.exception(py, err));
+        let delay = caught(delay)?;
         Ok(delay.map(|delay| delay.as_secs_f64()))
     }
 }
