@@ -57,7 +57,7 @@ fn many_origins(c: &mut Criterion) {
     let web = Web::new(WebOptions { seed: 1, origins, urls: origins, order: Order::Shuffled });
     let mut compiler = Compiler::default();
     compiler.add_reader("synthetic archive", web.archive()).expect("an archive");
-    // As a file, it is mapped with huge pages; a vector takes 1.2 to 1.4 times as long.
+    // As a file: a snapshot in a vector took 1.2 to 1.4 times as long.
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let path = dir.path().join("web.rsieve");
     compiler.finish().and_then(|mut compiled| compiled.write_to(&path)).expect("a snapshot");
