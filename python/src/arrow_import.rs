@@ -1,13 +1,14 @@
 //! Arrays of other Python libraries, through the Arrow PyCapsule interface.
 //!
-//! The memory is not copied. An import takes over the producer's release callback, so the arrays
+//! Arrays stay [`ArrayData`]: the typed arrays of `arrow-array` would link the code of all types, a
+//! tenth of the wheel. The memory is not copied. An import takes over the producer's release callback, so the arrays
 //! live until the last reference here is dropped. See "The Arrow PyCapsule Interface" and "The Arrow
 //! C data interface" in the documentation of Apache Arrow.
 
 use crate::errors::RobosieveError;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, make_array};
+use arrow_data::ArrayData;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -16,7 +17,7 @@ use std::ffi::{CStr, c_int};
 
 /// The arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`, in order; `None` if it
 /// has neither.
-pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
+pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayData>>> {
     let mut arrays = Vec::new();
     let is_arrow = for_each_array(object, |array| {
         arrays.push(array);
@@ -30,7 +31,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>
 /// than memory.
 pub(crate) fn for_each_array(
     object: &Bound<'_, PyAny>,
-    mut each: impl FnMut(ArrayRef) -> PyResult<()>,
+    mut each: impl FnMut(ArrayData) -> PyResult<()>,
 ) -> PyResult<bool> {
     let py = object.py();
     if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
@@ -50,17 +51,17 @@ fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut T> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.as_ptr().cast())
 }
 
-fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
     let schema: *mut FFI_ArrowSchema = pointer(schema, c"arrow_schema")?;
     let array: *mut FFI_ArrowArray = pointer(array, c"arrow_array")?;
     // SAFETY: The names of the capsules say what they point to. The structs stay valid while the
     // capsules are referenced, which the caller does. `from_raw` moves the array out and leaves a
     // released one. The interface has no lengths of buffers, so the producer is trusted for these.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) };
-    data.map(make_array).map_err(unreadable)
+    data.map_err(unreadable)
 }
 
-fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayRef) -> PyResult<()>) -> PyResult<()> {
+fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayData) -> PyResult<()>) -> PyResult<()> {
     let stream: *mut FFI_ArrowArrayStream = pointer(capsule, c"arrow_array_stream")?;
     // SAFETY: As in `import_array`; the stream is moved out.
     let mut stream = Stream(unsafe { FFI_ArrowArrayStream::from_raw(stream) });
@@ -69,7 +70,7 @@ fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayRef) -> P
     while let Some(array) = capsule.py().detach(|| stream.next())? {
         // SAFETY: The stream gave the array for this schema.
         let data = unsafe { from_ffi(array, &schema) };
-        each(data.map(make_array).map_err(unreadable)?)?;
+        each(data.map_err(unreadable)?)?;
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! A column of URLs that a caller passed: Arrow arrays, or a list.
 
 use crate::arrow_import::import;
-use arrow_array::builder::LargeBinaryBuilder;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -12,7 +11,6 @@ use pyo3::types::{PyBytes, PyString};
 use robosieve::judge::Rows;
 use robosieve::{ErrorKind, Result};
 use std::borrow::Cow;
-use std::sync::Arc;
 
 const ACCEPTED: &str = "a column of URLs is an Arrow array or stream (pyarrow, Polars, pandas 3, DuckDB) of type \
                         string, large_string, string_view, binary, large_binary, binary_view or a dictionary of \
@@ -22,7 +20,7 @@ const ACCEPTED: &str = "a column of URLs is an Arrow array or stream (pyarrow, P
 ///
 /// # Errors
 /// `TypeError` that lists the accepted types.
-pub(crate) fn url_arrays(urls: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+pub(crate) fn url_arrays(urls: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayData>> {
     match import(urls)? {
         Some(arrays) => arrays.into_iter().map(url_array).collect(),
         None => Ok(vec![list_to_array(urls)?]),
@@ -30,16 +28,18 @@ pub(crate) fn url_arrays(urls: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
 }
 
 /// The array itself, or the only column of a table.
-fn url_array(array: ArrayRef) -> PyResult<ArrayRef> {
-    let array = match array.as_struct_opt() {
-        None => array,
-        Some(table) if table.num_columns() == 1 && table.nulls().is_none() => Arc::clone(table.column(0)),
-        Some(table) => {
-            let names = table.column_names();
+fn url_array(array: ArrayData) -> PyResult<ArrayData> {
+    let array = match array.data_type() {
+        DataType::Struct(fields) if fields.len() == 1 && array.null_count() == 0 => {
+            array.child_data()[0].slice(array.offset(), array.len())
+        }
+        DataType::Struct(fields) => {
+            let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
             return Err(PyTypeError::new_err(format!(
                 "a table with the columns {names:?}; pass one of them, such as table[\"url\"]"
             )));
         }
+        _ => array,
     };
     if is_accepted(array.data_type()) {
         return Ok(array);
@@ -57,7 +57,7 @@ fn is_accepted(data_type: &DataType) -> bool {
 }
 
 /// Copies the items, so that they can be read without the interpreter's lock.
-fn list_to_array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+fn list_to_array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
     // A single URL is iterable too, and its characters would be taken for URLs.
     let is_single = urls.is_instance_of::<PyString>() || urls.is_instance_of::<PyBytes>();
     let items = if is_single { None } else { urls.try_iter().ok() };
@@ -65,17 +65,21 @@ fn list_to_array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         let hint = if is_single { "; for a single URL use verdict()" } else { "" };
         return Err(PyTypeError::new_err(format!("{}: {ACCEPTED}{hint}", type_name(urls)?)));
     };
-    let rows = urls.len().unwrap_or(0);
-    let mut array = LargeBinaryBuilder::with_capacity(rows, rows.saturating_mul(64).min(1 << 26));
+    let (mut data, mut offsets, mut valid) = (Vec::new(), vec![0_i64], Vec::new());
     for (row, item) in items.enumerate() {
         let item = item?;
-        if item.is_none() {
-            array.append_null();
-        } else {
-            array.append_value(url_bytes(&item).map_err(|err| in_row(urls.py(), err, row))?);
+        if !item.is_none() {
+            data.extend_from_slice(&url_bytes(&item).map_err(|err| in_row(urls.py(), err, row))?);
         }
+        offsets.push(data.len() as i64);
+        valid.push(!item.is_none());
     }
-    Ok(Arc::new(array.finish()))
+    let array = ArrayData::builder(DataType::LargeBinary)
+        .len(valid.len())
+        .nulls(Some(NullBuffer::from(valid)))
+        .add_buffer(Buffer::from_vec(offsets))
+        .add_buffer(Buffer::from_vec(data));
+    array.build().map_err(|err| PyTypeError::new_err(err.to_string()))
 }
 
 fn in_row(py: Python<'_>, err: PyErr, row: usize) -> PyErr {
@@ -106,26 +110,19 @@ pub(crate) fn url_bytes<'o>(url: &'o Bound<'_, PyAny>) -> PyResult<Cow<'o, [u8]>
     }
 }
 
-/// An array of texts, without nulls applied, as rows that the library judges in place.
+/// An array of texts, as rows that the library judges in place. Rows that are null have any text.
 pub(crate) struct TextRows<'a> {
-    array: &'a dyn Array,
+    array: &'a ArrayData,
     /// The buffers of an array of views.
     buffers: Vec<&'a [u8]>,
 }
 
 impl<'a> TextRows<'a> {
     /// The rows of an array of an accepted type, except a dictionary.
-    pub(crate) fn new(array: &'a dyn Array) -> Self {
-        let buffers = match array.data_type() {
-            DataType::Utf8View => {
-                array.as_string_view().data_buffers().iter().map(|buffer| buffer.as_slice()).collect()
-            }
-            DataType::BinaryView => {
-                array.as_binary_view().data_buffers().iter().map(|buffer| buffer.as_slice()).collect()
-            }
-            _ => Vec::new(),
-        };
-        Self { array, buffers }
+    pub(crate) fn new(array: &'a ArrayData) -> Self {
+        let is_view = matches!(array.data_type(), DataType::Utf8View | DataType::BinaryView);
+        let buffers = if is_view { array.buffers().get(1..).unwrap_or_default() } else { &[] };
+        Self { array, buffers: buffers.iter().map(Buffer::as_slice).collect() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -135,44 +132,89 @@ impl<'a> TextRows<'a> {
     /// A range of the rows. `None` for an array of nulls, which has no texts.
     ///
     /// # Errors
-    /// [`ErrorKind::BadColumn`] if the array has too few offsets.
+    /// [`ErrorKind::BadColumn`] if the array has too few offsets or views.
     pub(crate) fn rows(&self, start: usize, len: usize) -> Result<Option<Rows<'_>>> {
-        let array = self.array;
+        use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
+        let (array, first) = (self.array, self.array.offset() + start);
+        let bytes = |number: usize| array.buffers().get(number).map_or(&[][..], Buffer::as_slice);
         let rows = match array.data_type() {
-            DataType::Utf8 => {
-                let array = array.as_string::<i32>();
-                offsets_in(array.value_offsets(), start, len)
-                    .map(|offsets| Rows::Offsets32 { data: array.value_data(), offsets })
+            Utf8 | Binary => {
+                let offsets = array.buffers().first().and_then(|buffer| buffer.typed_data().get(first..=first + len));
+                offsets.map(|offsets| Rows::Offsets32 { data: bytes(1), offsets })
             }
-            DataType::Binary => {
-                let array = array.as_binary::<i32>();
-                offsets_in(array.value_offsets(), start, len)
-                    .map(|offsets| Rows::Offsets32 { data: array.value_data(), offsets })
+            LargeUtf8 | LargeBinary => {
+                let offsets = array.buffers().first().and_then(|buffer| buffer.typed_data().get(first..=first + len));
+                offsets.map(|offsets| Rows::Offsets64 { data: bytes(1), offsets })
             }
-            DataType::LargeUtf8 => {
-                let array = array.as_string::<i64>();
-                offsets_in(array.value_offsets(), start, len)
-                    .map(|offsets| Rows::Offsets64 { data: array.value_data(), offsets })
+            Utf8View | BinaryView => {
+                let views = bytes(0).as_chunks::<16>().0.get(first..first + len);
+                views.map(|views| Rows::Views { views, buffers: &self.buffers })
             }
-            DataType::LargeBinary => {
-                let array = array.as_binary::<i64>();
-                offsets_in(array.value_offsets(), start, len)
-                    .map(|offsets| Rows::Offsets64 { data: array.value_data(), offsets })
-            }
-            DataType::Utf8View => self.views(array.as_string_view().views().inner().as_slice(), start, len),
-            DataType::BinaryView => self.views(array.as_binary_view().views().inner().as_slice(), start, len),
             _ => return Ok(None),
         };
         rows.map(Some).ok_or_else(|| ErrorKind::BadColumn("too few offsets".to_owned()).into())
     }
+}
 
-    fn views(&self, bytes: &'a [u8], start: usize, len: usize) -> Option<Rows<'_>> {
-        let views = bytes.as_chunks::<16>().0.get(start..start + len)?;
-        Some(Rows::Views { views, buffers: &self.buffers })
+/// The text in a row that is not null; `None` if the array has no texts.
+pub(crate) fn text(array: &ArrayData, row: usize) -> Option<&[u8]> {
+    fn between<O: ArrowNativeType>(array: &ArrayData, row: usize) -> Option<&[u8]> {
+        let offsets = array.buffer::<O>(0);
+        array.buffers()[1].get(offsets[row].as_usize()..offsets[row + 1].as_usize())
+    }
+    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
+    match array.data_type() {
+        Utf8 | Binary => between::<i32>(array, row),
+        LargeUtf8 | LargeBinary => between::<i64>(array, row),
+        Utf8View | BinaryView => {
+            let view = &array.buffers()[0].as_chunks::<16>().0[array.offset() + row];
+            let number =
+                |at: usize| view.as_chunks::<4>().0.get(at).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+            match number(0) {
+                len @ ..=12 => view.get(4..4 + len),
+                // The first buffer holds the views.
+                len => array.buffers().get(1 + number(2))?.get(number(3)..number(3) + len),
+            }
+        }
+        _ => None,
     }
 }
 
-/// The offsets of a range of rows: one more than there are rows.
-fn offsets_in<O>(offsets: &[O], start: usize, len: usize) -> Option<&[O]> {
-    offsets.get(start..start + len + 1)
+/// For each row of a dictionary, the number of its value; any number for null.
+pub(crate) fn dictionary_keys(array: &ArrayData) -> Vec<usize> {
+    fn keys<K: ArrowNativeType>(array: &ArrayData) -> Vec<usize> {
+        let keys = &array.buffer::<K>(0)[..array.len()];
+        keys.iter().map(|key| key.to_usize().unwrap_or(0)).collect()
+    }
+    use DataType::{Dictionary, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
+    let Dictionary(key, _) = array.data_type() else { return Vec::new() };
+    match **key {
+        _ if array.is_empty() => Vec::new(),
+        Int8 => keys::<i8>(array),
+        Int16 => keys::<i16>(array),
+        Int32 => keys::<i32>(array),
+        Int64 => keys::<i64>(array),
+        UInt8 => keys::<u8>(array),
+        UInt16 => keys::<u16>(array),
+        UInt32 => keys::<u32>(array),
+        UInt64 => keys::<u64>(array),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether each row has a value: of a dictionary, both the key and its value. `None` if all have.
+pub(crate) fn validity(array: &ArrayData) -> Option<NullBuffer> {
+    match array.data_type() {
+        DataType::Null => Some(NullBuffer::new_null(array.len())),
+        DataType::Dictionary(..) => {
+            let keys = array.nulls().cloned();
+            let Some(values) = validity(&array.child_data()[0]) else { return keys };
+            let places = dictionary_keys(array);
+            let has_value =
+                |row: usize| places.get(row).is_some_and(|place| *place < values.len() && values.is_valid(*place));
+            let of_values = NullBuffer::new(BooleanBuffer::collect_bool(array.len(), has_value));
+            NullBuffer::union(keys.as_ref(), Some(&of_values))
+        }
+        _ => array.nulls().cloned(),
+    }
 }

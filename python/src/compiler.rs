@@ -5,9 +5,9 @@ use crate::errors::{RobosieveError, detached, exception};
 use crate::files::{in_pool, refuse_overwriting};
 use crate::interrupt::{Watch, watched};
 use crate::options::named;
-use crate::table::{Column, column};
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StructArray};
+use crate::table::{Column, column, column_names};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robosieve::compile::{CompileProgress, FetchResult, HttpResponse};
@@ -198,7 +198,7 @@ fn value_of<'c, 't, T>(
 }
 
 impl<'t> FetchColumns<'t> {
-    fn new(table: &'t StructArray, names: &'t TableNames) -> PyResult<Self> {
+    fn new(table: &ArrayData, names: &'t TableNames) -> PyResult<Self> {
         let find = |names: &'t [String]| names.iter().find_map(|name| column(table, name));
         let columns = Self {
             url: find(&names.url),
@@ -211,7 +211,7 @@ impl<'t> FetchColumns<'t> {
             scheme: &names.scheme,
         };
         let missing = |role: &str, names: &[&[String]]| {
-            let has = table.column_names();
+            let has = column_names(table);
             let names = names.concat();
             PyValueError::new_err(format!("no column of {role}: looked for {names:?}, the table has {has:?}"))
         };
@@ -225,7 +225,7 @@ impl<'t> FetchColumns<'t> {
     }
 
     /// The URL of a row's robots.txt; `None` for a row without one.
-    fn url(&self, row: usize) -> Result<Option<Cow<'t, [u8]>>, String> {
+    fn url(&self, row: usize) -> Result<Option<Cow<'_, [u8]>>, String> {
         if let Some(url) = value_of(&self.url, |urls| urls.text(row))? {
             return Ok(Some(Cow::Borrowed(url)));
         }
@@ -243,7 +243,7 @@ impl<'t> FetchColumns<'t> {
     }
 
     /// The result of a row's request, by the rules for JSON lines (docs/GUIDE.md).
-    fn result(&self, row: usize) -> Result<FetchResult<'t>, String> {
+    fn result(&self, row: usize) -> Result<FetchResult<'_>, String> {
         let fetched_at = value_of(&self.fetched_at, |times| times.time(row))?;
         let failure = |cause| Ok(FetchResult::Failure { cause, fetched_at });
         if let Some(error) = value_of(&self.error, |errors| errors.text(row))?.filter(|error| !error.is_empty()) {
@@ -267,9 +267,9 @@ impl<'t> FetchColumns<'t> {
 
 impl Compiler {
     /// Adds a batch of rows; `before` rows of the table came earlier.
-    fn add_rows(&self, py: Python<'_>, array: &ArrayRef, names: &TableNames, before: u64) -> PyResult<()> {
-        let Some(table) = array.as_struct_opt() else {
-            let what = format!("an Arrow array of type {}; pass a table with named columns", array.data_type());
+    fn add_rows(&self, py: Python<'_>, table: &ArrayData, names: &TableNames, before: u64) -> PyResult<()> {
+        let DataType::Struct(_) = table.data_type() else {
+            let what = format!("an Arrow array of type {}; pass a table with named columns", table.data_type());
             return Err(PyTypeError::new_err(what));
         };
         let columns = FetchColumns::new(table, names)?;

@@ -4,10 +4,10 @@
 //! `multiprocessing` and Spark use: the child has none of the threads that the pool counts on.
 //! Starting them takes some 30 microseconds per thread, and large columns take milliseconds.
 
-use crate::column::TextRows;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use crate::column::{TextRows, dictionary_keys, validity};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use robosieve::judge::VerdictsRef;
@@ -45,30 +45,28 @@ pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> PyResult<usize
 /// get any value.
 pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
     judge: &Judge,
-    arrays: &[ArrayRef],
+    arrays: &[ArrayData],
     threads: usize,
     value: impl Fn(VerdictsRef<'_>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let mut values = vec![T::default(); arrays.iter().map(|array| array.len()).sum()];
+    let mut values = vec![T::default(); arrays.iter().map(ArrayData::len).sum()];
     let mut rest = values.as_mut_slice();
     let (mut columns, mut dictionaries) = (Vec::new(), Vec::new());
     for array in arrays {
         let out = rest.split_off_mut(..array.len()).unwrap_or_default();
-        match array.as_any_dictionary_opt() {
-            None => columns.push((TextRows::new(array), out)),
-            Some(dictionary) => dictionaries.push((dictionary, out)),
+        match array.data_type() {
+            DataType::Dictionary(..) => dictionaries.push((array, out)),
+            _ => columns.push((TextRows::new(array), out)),
         }
     }
     judge_columns(judge, &mut columns, threads, &value)?;
     for (dictionary, out) in dictionaries {
         // The distinct values are judged once each. They cannot be dictionaries themselves.
-        let texts = dictionary.values();
+        let texts = &dictionary.child_data()[0];
         let mut distinct = vec![T::default(); texts.len()];
         judge_columns(judge, &mut [(TextRows::new(texts), distinct.as_mut_slice())], threads, &value)?;
-        // Without values all rows are null.
-        let keys = if texts.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
-        for (out, key) in out.iter_mut().zip(keys) {
-            *out = distinct[key];
+        for (out, key) in out.iter_mut().zip(dictionary_keys(dictionary)) {
+            *out = distinct.get(key).copied().unwrap_or_default();
         }
     }
     Ok(values)
@@ -123,12 +121,12 @@ fn judge_columns<T: Copy + Send>(
 }
 
 /// The nulls of all arrays, one after the other; `None` without any.
-pub(crate) fn nulls(arrays: &[ArrayRef]) -> Option<NullBuffer> {
-    let of_arrays: Vec<_> = arrays.iter().map(|array| array.logical_nulls()).collect();
+pub(crate) fn nulls(arrays: &[ArrayData]) -> Option<NullBuffer> {
+    let of_arrays: Vec<_> = arrays.iter().map(validity).collect();
     if of_arrays.iter().flatten().all(|nulls| nulls.null_count() == 0) {
         return None;
     }
-    let mut bits = BooleanBufferBuilder::new(arrays.iter().map(|array| array.len()).sum());
+    let mut bits = BooleanBufferBuilder::new(arrays.iter().map(ArrayData::len).sum());
     for (array, nulls) in arrays.iter().zip(of_arrays) {
         match nulls {
             Some(nulls) => bits.append_buffer(nulls.inner()),

@@ -5,8 +5,8 @@ use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{cores, judge_arrays, nulls, threads_for};
 use crate::options::{OptionTuple, agent_match_named, judge_options, parse_agent, parse_agents};
 use crate::result_array::Array;
-use arrow_array::{Array as _, ArrayRef, Int8Array, Int64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_data::ArrayData;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -108,15 +108,15 @@ impl Snapshot {
         urls: &Bound<'_, PyAny>,
         threads: Option<usize>,
         value: impl Fn(VerdictsRef<'_>) -> T + Send + Sync,
-        finish: impl FnOnce(Vec<T>, Option<NullBuffer>) -> ArrayRef + Send,
+        finish: impl FnOnce(Vec<T>, Option<NullBuffer>) -> PyResult<Array> + Send,
     ) -> PyResult<Array> {
         let arrays = caught(|| url_arrays(urls))?;
-        let threads = threads_for(arrays.iter().map(|array| array.len()).sum(), threads)?;
+        let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads)?;
         let judged = detached(py, || {
             let values = judge_arrays(judge, &arrays, threads, value);
             Ok(values.map(|values| finish(values, nulls(&arrays))))
         })?;
-        Ok(Array::new(judged.map_err(|err| self.exception(py, err))?))
+        judged.map_err(|err| self.exception(py, err))?
     }
 }
 
@@ -181,14 +181,7 @@ impl Snapshot {
         threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
-        self.judge_column(
-            py,
-            &judge,
-            urls,
-            threads,
-            |verdicts| code(verdicts.get(0)),
-            |verdicts, nulls| Arc::new(Int8Array::new(verdicts.into(), nulls)),
-        )
+        self.judge_column(py, &judge, urls, threads, |verdicts| code(verdicts.get(0)), Array::int8)
     }
 
     /// One mask per URL.
@@ -205,7 +198,7 @@ impl Snapshot {
         self.judge_column(py, &judge, urls, threads, mask, |masks, nulls| {
             let judged = BooleanBuffer::collect_bool(masks.len(), |row| masks[row] != NO_MASK);
             let nulls = NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::new(judged)));
-            Arc::new(Int64Array::new(masks.into(), nulls))
+            Array::int64(masks, nulls)
         })
     }
 
