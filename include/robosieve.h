@@ -35,8 +35,8 @@ enum robosieve_status
   ROBOSIEVE_STATUS_NOT_A_SNAPSHOT = 2,
   // The snapshot has a format version that this library does not read. Compile it again.
   ROBOSIEVE_STATUS_UNSUPPORTED_VERSION = 3,
-  // The bytes of the snapshot contradict each other, or a checksum is wrong. Nothing read from it
-  // can be trusted.
+  // The bytes of the snapshot contradict each other, or a checksum is wrong. Nothing read from
+  // it can be trusted.
   ROBOSIEVE_STATUS_CORRUPT = 4,
   // The name of an agent is invalid.
   ROBOSIEVE_STATUS_BAD_AGENT = 5,
@@ -150,8 +150,8 @@ enum robosieve_agent_match
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // As Google's parser; in addition, a name outside RFC 9309's alphabet (`MJ12bot`) is compared as
-  // a whole.
+  // As Google's parser; in addition, a name outside RFC 9309's alphabet (`MJ12bot`) is compared
+  // as a whole.
   ROBOSIEVE_AGENT_MATCH_EXTENDED = 0,
   // Only as Google's parser: no group can name an agent outside the alphabet.
   ROBOSIEVE_AGENT_MATCH_GOOGLE = 1,
@@ -234,8 +234,9 @@ const char *robosieve_version(void);
 // The file must not change while it is open; replace it by renaming a new file over it. A process
 // whose snapshot is truncated ends with SIGBUS.
 //
-// Cost: reads the header, some tens of microseconds at any size. With VERIFY_CHECKSUMS it reads the
-// whole file, on one thread up to 1 MiB, else on a pool of one thread per core.
+// Cost: reads the header, some tens of microseconds at any size. With VERIFY_CHECKSUMS it reads
+// the whole file: on the calling thread up to 1 MiB, else on one thread per core. These threads
+// end before the function returns.
 //
 // Errors: IO, NOT_A_SNAPSHOT, UNSUPPORTED_VERSION, CORRUPT, BAD_ARGUMENT.
 robosieve_status robosieve_snapshot_open(const char *path,
@@ -360,8 +361,8 @@ robosieve_status robosieve_judge_rows32(const robosieve_judge *judge,
                                         int8_t *verdicts,
                                         size_t verdicts_len);
 
-// Judges a column of URLs with 64-bit offsets, the layout of Arrow's `LargeUtf8` and `LargeBinary`.
-// Everything else is as for `robosieve_judge_rows32`.
+// Judges a column of URLs with 64-bit offsets, the layout of Arrow's `LargeUtf8` and
+// `LargeBinary`. Everything else is as for `robosieve_judge_rows32`.
 robosieve_status robosieve_judge_rows64(const robosieve_judge *judge,
                                         const void *data,
                                         size_t data_len,
@@ -372,13 +373,13 @@ robosieve_status robosieve_judge_rows64(const robosieve_judge *judge,
 
 // Judges a column of URLs with 32-bit offsets into one mask per row.
 //
-// The column is that of `robosieve_judge_rows32`. Bit `k` of `masks[i]` is 1 if agent `k` may fetch
-// row `i`. `masks` has room for `row_count` numbers. The judge has at most 63 agents, so no mask is
-// negative.
+// The column is that of `robosieve_judge_rows32`. Bit `k` of `masks[i]` is 1 if agent `k` may
+// fetch row `i`. `masks` has room for `row_count` numbers. The judge has at most 63 agents, so no
+// mask is negative.
 //
 // `unjudged` may be NULL, or has room for `row_count` numbers. It gets 0 for a row with verdicts,
-// else `ROBOSIEVE_VERDICT_UNKNOWN` or `ROBOSIEVE_VERDICT_NOT_A_URL`, which hold for all agents; the
-// mask of such a row is 0.
+// else `ROBOSIEVE_VERDICT_UNKNOWN` or `ROBOSIEVE_VERDICT_NOT_A_URL`, which hold for all agents;
+// the mask of such a row is 0.
 //
 // Errors: as for `robosieve_judge_rows32`; BAD_ARGUMENT also for more than 63 agents.
 robosieve_status robosieve_judge_masks32(const robosieve_judge *judge,

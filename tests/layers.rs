@@ -68,7 +68,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("synthetic", &[]),
-    ("capi", &["error", "agent", "crawlers", "snapshot", "judge"]),
+    ("capi", &["error", "agent", "crawlers", "compile", "snapshot", "judge"]),
 ];
 
 /// The exceptions to rule 2: a module, and the items of its `mod.rs` that its children import

@@ -2,9 +2,9 @@
 
 use super::options::{judge_options, robosieve_judge_options};
 use super::pointers::{c_text, check_flags, close, output, reference, slice};
-use super::rows::number;
 use super::snapshot::{json_text, robosieve_snapshot};
 use super::status::{Failure, guard, guard_value, robosieve_status};
+use super::verdict::number;
 use crate::agent::Agent;
 use crate::crawlers::add_agents;
 use crate::judge::Judge;

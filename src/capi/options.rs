@@ -34,8 +34,8 @@ pub enum robosieve_unknown_origin {
 /// How agents are compared with user-agent lines.
 #[repr(i32)]
 pub enum robosieve_agent_match {
-    /// As Google's parser; in addition, a name outside RFC 9309's alphabet (`MJ12bot`) is compared as
-    /// a whole.
+    /// As Google's parser; in addition, a name outside RFC 9309's alphabet (`MJ12bot`) is compared
+    /// as a whole.
     Extended = 0,
     /// Only as Google's parser: no group can name an agent outside the alphabet.
     Google = 1,
@@ -87,8 +87,8 @@ pub(super) unsafe fn judge_options(options: *const robosieve_judge_options) -> R
         let what = format!("options->size is {size}; set it to sizeof(robosieve_judge_options)");
         return Err(Failure::bad_argument(what));
     }
-    // SAFETY: there are `size` bytes, at least those of this version, and any bytes are valid numbers.
-    // Members of later versions follow.
+    // SAFETY: there are `size` bytes, at least those of this version, and any bytes are valid
+    // numbers. Members of later versions follow.
     let (given, later) = unsafe {
         let later = options.cast::<u8>().add(FIRST_SIZE);
         (options.read(), slice(later, size - FIRST_SIZE, "options")?)

@@ -60,7 +60,8 @@ pub(super) unsafe fn c_text<'a>(pointer: *const c_char, name: &str) -> Result<&'
 /// As the [module](super) states: nothing uses the value any more.
 pub(super) unsafe fn close<T>(pointer: *mut T) {
     if !pointer.is_null() {
-        // SAFETY: the caller guarantees that it comes from `Box::into_raw`, and that this is its end.
+        // SAFETY: the caller guarantees that it comes from `Box::into_raw`, and that this is its
+        // end.
         drop(unsafe { Box::from_raw(pointer) });
     }
 }

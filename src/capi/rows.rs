@@ -3,34 +3,10 @@
 use super::judge::robosieve_judge;
 use super::pointers::{output, reference, slice};
 use super::status::{Failure, guard, robosieve_status};
-use crate::judge::{Judge, Rows, Verdict};
+use super::verdict::number;
+use crate::judge::{Judge, Rows};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-
-/// Whether an agent may fetch a URL. Buffers hold these numbers as `int8_t`.
-#[repr(i8)]
-pub enum robosieve_verdict {
-    /// The agent may not fetch it.
-    Disallowed = 0,
-    /// The agent may fetch it.
-    Allowed = 1,
-    /// The snapshot does not contain the URL's origin.
-    Unknown = 2,
-    /// The text is not a URL with a scheme and a host.
-    NotAUrl = 3,
-}
-
-/// The number of a verdict.
-#[inline]
-pub(super) fn number(verdict: Verdict) -> i8 {
-    let number = match verdict {
-        Verdict::Disallowed => robosieve_verdict::Disallowed,
-        Verdict::Allowed => robosieve_verdict::Allowed,
-        Verdict::Unknown => robosieve_verdict::Unknown,
-        Verdict::Invalid => robosieve_verdict::NotAUrl,
-    };
-    number as i8
-}
 
 /// Judges a column of URLs with 32-bit offsets, the layout of Arrow's `Utf8` and `Binary`.
 ///
@@ -66,8 +42,8 @@ pub unsafe extern "C" fn robosieve_judge_rows32(
     })
 }
 
-/// Judges a column of URLs with 64-bit offsets, the layout of Arrow's `LargeUtf8` and `LargeBinary`.
-/// Everything else is as for `robosieve_judge_rows32`.
+/// Judges a column of URLs with 64-bit offsets, the layout of Arrow's `LargeUtf8` and
+/// `LargeBinary`. Everything else is as for `robosieve_judge_rows32`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn robosieve_judge_rows64(
     judge: *const robosieve_judge,
@@ -88,13 +64,13 @@ pub unsafe extern "C" fn robosieve_judge_rows64(
 
 /// Judges a column of URLs with 32-bit offsets into one mask per row.
 ///
-/// The column is that of `robosieve_judge_rows32`. Bit `k` of `masks[i]` is 1 if agent `k` may fetch
-/// row `i`. `masks` has room for `row_count` numbers. The judge has at most 63 agents, so no mask is
-/// negative.
+/// The column is that of `robosieve_judge_rows32`. Bit `k` of `masks[i]` is 1 if agent `k` may
+/// fetch row `i`. `masks` has room for `row_count` numbers. The judge has at most 63 agents, so no
+/// mask is negative.
 ///
 /// `unjudged` may be NULL, or has room for `row_count` numbers. It gets 0 for a row with verdicts,
-/// else `ROBOSIEVE_VERDICT_UNKNOWN` or `ROBOSIEVE_VERDICT_NOT_A_URL`, which hold for all agents; the
-/// mask of such a row is 0.
+/// else `ROBOSIEVE_VERDICT_UNKNOWN` or `ROBOSIEVE_VERDICT_NOT_A_URL`, which hold for all agents;
+/// the mask of such a row is 0.
 ///
 /// Errors: as for `robosieve_judge_rows32`; BAD_ARGUMENT also for more than 63 agents.
 #[unsafe(no_mangle)]

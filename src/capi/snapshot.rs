@@ -4,7 +4,7 @@ use super::pointers::{c_text, check_flags, close, output, reference};
 use super::status::{Failure, guard, guard_value, robosieve_status};
 use crate::snapshot::Snapshot;
 use std::ffi::{CStr, CString, c_char};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
 
@@ -30,8 +30,9 @@ pub enum robosieve_open_flag {
 /// The file must not change while it is open; replace it by renaming a new file over it. A process
 /// whose snapshot is truncated ends with SIGBUS.
 ///
-/// Cost: reads the header, some tens of microseconds at any size. With VERIFY_CHECKSUMS it reads the
-/// whole file, on one thread up to 1 MiB, else on a pool of one thread per core.
+/// Cost: reads the header, some tens of microseconds at any size. With VERIFY_CHECKSUMS it reads
+/// the whole file: on the calling thread up to 1 MiB, else on one thread per core. These threads
+/// end before the function returns.
 ///
 /// Errors: IO, NOT_A_SNAPSHOT, UNSUPPORTED_VERSION, CORRUPT, BAD_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -48,11 +49,29 @@ pub unsafe extern "C" fn robosieve_snapshot_open(
         let path = path_of(path?)?;
         let snapshot = Snapshot::open(&path)?;
         if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
-            snapshot.verify_checksums().map_err(|err| err.at(&path))?;
+            verify_checksums(&snapshot, &path)?;
         }
         out[0].write(Box::into_raw(Box::new(robosieve_snapshot { snapshot: Arc::new(snapshot) })));
         Ok(())
     })
+}
+
+/// The checksums of a shorter file are computed on the calling thread anyway.
+const SINGLE_THREADED: u64 = 1 << 20;
+
+/// Compares all checksums, on threads that end with the call.
+///
+/// The threads of rayon's global pool would stay. After a fork, they are missing in the child,
+/// whose next call would wait for them forever.
+fn verify_checksums(snapshot: &Snapshot, path: &Path) -> Result<(), Failure> {
+    let verify = || snapshot.verify_checksums().map_err(|err| err.at(path));
+    if snapshot.byte_len() <= SINGLE_THREADED {
+        return Ok(verify()?);
+    }
+    let verified = rayon::ThreadPoolBuilder::new().build_scoped(|thread| thread.run(), |pool| pool.install(verify));
+    verified
+        .map_err(|err| Failure { status: robosieve_status::Io, message: format!("cannot start threads: {err}") })??;
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -131,4 +150,37 @@ pub(super) fn json_text(value: &impl serde::Serialize) -> Result<*mut c_char, Fa
 pub unsafe extern "C" fn robosieve_snapshot_close(snapshot: *mut robosieve_snapshot) {
     // SAFETY: the caller keeps the contract of the module.
     guard_value((), || unsafe { close(snapshot) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A snapshot of more than [`SINGLE_THREADED`] bytes, whose texts do not compress well.
+    fn large() -> Vec<u8> {
+        let mut compiler = crate::compile::Compiler::default();
+        let mut state = 1u64;
+        for number in 0..400 {
+            let mut body = String::from("user-agent: *\n");
+            for _ in 0..100 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                body += &format!("disallow: /{:x}\n", state);
+            }
+            compiler.add_robots(&format!("https://{number}.example"), body.as_bytes()).unwrap();
+        }
+        compiler.finish().unwrap().to_vec().unwrap()
+    }
+
+    #[test]
+    fn large_snapshots_are_verified_as_a_whole() {
+        let mut bytes = large();
+        assert!(bytes.len() as u64 > SINGLE_THREADED, "{}", bytes.len());
+        let path = Path::new("large.rsieve");
+        verify_checksums(&Snapshot::new(bytes.clone()).unwrap(), path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        let failure = verify_checksums(&Snapshot::new(bytes).unwrap(), path).unwrap_err();
+        assert_eq!(failure.status, robosieve_status::Corrupt);
+        assert!(failure.message.starts_with("large.rsieve: "), "{}", failure.message);
+    }
 }

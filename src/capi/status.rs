@@ -19,8 +19,8 @@ pub enum robosieve_status {
     NotASnapshot = 2,
     /// The snapshot has a format version that this library does not read. Compile it again.
     UnsupportedVersion = 3,
-    /// The bytes of the snapshot contradict each other, or a checksum is wrong. Nothing read from it
-    /// can be trusted.
+    /// The bytes of the snapshot contradict each other, or a checksum is wrong. Nothing read from
+    /// it can be trusted.
     Corrupt = 4,
     /// The name of an agent is invalid.
     BadAgent = 5,

@@ -9,12 +9,11 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 impl UrlExplanation<'_> {
-    /// The explanation as a JSON object with the keys of `docs/CHECK.md`, as `robosieve check --json`
-    /// prints it.
+    /// The explanation as a JSON object with the keys of `docs/CHECK.md`, those of `check --json`.
     ///
-    /// `url` and `agent` become the keys of these names; bytes that are not UTF-8 become U+FFFD. With
-    /// `all`, `losers` also has the rules that do not match. Texts of sites are as they wrote them, so
-    /// escape control characters before you print them to a terminal.
+    /// `url` and `agent` become the keys of these names; bytes that are not UTF-8 become U+FFFD.
+    /// With `all`, `losers` also has the rules that do not match. Texts of sites are as they wrote
+    /// them, so escape control characters before you print them to a terminal.
     ///
     /// ```
     /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
@@ -45,8 +44,8 @@ impl UrlExplanation<'_> {
 }
 
 impl Explanation {
-    /// The keys `path`, `group`, `rule`, `losers` and `not_matching` of `docs/CHECK.md`. With `all`,
-    /// `losers` also has the rules that do not match.
+    /// The keys `path`, `group`, `rule`, `losers` and `not_matching` of `docs/CHECK.md`. With
+    /// `all`, `losers` also has the rules that do not match.
     pub fn to_json(&self, all: bool) -> Map<String, Value> {
         rules_json(Some(self), all)
     }

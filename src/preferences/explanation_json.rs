@@ -4,8 +4,8 @@ use crate::preferences::explain::PreferenceExplanation;
 use serde_json::{Map, Value, json};
 
 impl PreferenceExplanation {
-    /// The value of the key `preferences` of `docs/CHECK.md`: the preferences, and the lines that state
-    /// them.
+    /// The value of the key `preferences` of `docs/CHECK.md`: the preferences, and the lines that
+    /// state them.
     pub fn to_json(&self) -> Value {
         let found = self.preferences;
         let signals: Map<String, Value> =
