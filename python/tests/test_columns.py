@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any, Callable
 
 import pytest
@@ -437,6 +438,19 @@ def test_other_arrow_objects_get_an_array(
             result[-len(rows) - 1]
 
 
+def test_arrays_convert_to_numpy(snapshot: robosieve.Snapshot, expected: Expected, urls: list[str]) -> None:
+    numpy = pytest.importorskip("numpy")
+    pa = pytest.importorskip("pyarrow")
+    column = Stream(pa.chunked_array([pa.array(urls)]))
+    verdicts = snapshot.verdicts(column, AGENT)
+    assert numpy.asarray(verdicts).dtype == numpy.int8
+    assert numpy.asarray(verdicts).tolist() == expected.verdicts(urls)
+    assert numpy.asarray(verdicts, dtype="int32").dtype == numpy.int32
+    # Unknown origins have no mask.
+    with pytest.raises(ValueError, match="nulls, which a NumPy array of integers cannot hold"):
+        numpy.asarray(snapshot.masks(column, AGENTS))
+
+
 def test_results_outlive_column_and_snapshot(small: Any, expected: Expected, urls: list[str]) -> None:
     pa = pytest.importorskip("pyarrow")
     snapshot = robosieve.Snapshot(small)
@@ -532,3 +546,80 @@ def test_lone_surrogates_are_not_text(snapshot: robosieve.Snapshot) -> None:
                   lambda: snapshot.verdicts(["https://shop.example/\ud800"], AGENT)):
         with pytest.raises((TypeError, UnicodeEncodeError)):
             judge()
+
+
+# Malformed arrays. The interface has no lengths of buffers, but the rest is checked.
+
+
+def _string_with_offsets(pa: Any, *offsets: int) -> Any:
+    data = pa.py_buffer(b"https://shop.example/" * 4)
+    packed = pa.py_buffer(struct.pack(f"<{len(offsets)}q", *offsets))
+    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, [None, packed, data])
+
+
+def _view(pa: Any, *fields: int) -> Any:
+    data = pa.py_buffer(b"https://shop.example/" * 4)
+    return pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(struct.pack("<iiii", *fields)), data])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_malformed_arrays_raise_value_error(snapshot: robosieve.Snapshot, threads: int) -> None:
+    pa = pytest.importorskip("pyarrow")
+    for column, message in [
+        (_string_with_offsets(pa, 0, 30, 5), "the offsets descend"),
+        (_view(pa, 30, 0, 7, 0), "the view of row 0 exceeds its buffer"),
+        (_view(pa, 30_000, 0, 0, 0), "the view of row 0 exceeds its buffer"),
+        (_view(pa, -3, 0, 0, 0), "the view of row 0 exceeds its buffer"),
+    ]:
+        for judge in (snapshot.verdicts, snapshot.masks):
+            with pytest.raises(ValueError, match=message):
+                judge(column, AGENT, threads=threads)
+
+
+@pytest.mark.xfail(strict=True, reason="a key outside the dictionary is taken for the nearest one")
+@pytest.mark.parametrize(("keys", "values"), [([0, 9], ["https://shop.example/"]), ([0, -1], ["a"]), ([0], [])])
+def test_keys_outside_a_dictionary_raise_value_error(
+    snapshot: robosieve.Snapshot, keys: list[int], values: list[str]
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    column = pa.DictionaryArray.from_arrays(pa.array(keys, pa.int8()), pa.array(values, pa.string()), safe=False)
+    with pytest.raises(ValueError):
+        snapshot.verdicts(column, AGENT)
+
+
+def test_objects_with_other_capsules_raise(snapshot: robosieve.Snapshot) -> None:
+    pa = pytest.importorskip("pyarrow")
+
+    class Exporter:
+        def __init__(self, result: Any) -> None:
+            self._result = result
+
+        def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+            return self._result
+
+    schema, array = pa.array(["https://shop.example/"]).__arrow_c_array__()
+    for result in [(1, 2), (), 5, None, (array, schema), (schema, schema)]:
+        with pytest.raises((TypeError, ValueError, IndexError)):
+            snapshot.verdicts(Exporter(result), AGENT)
+
+
+@pytest.mark.xfail(strict=True, reason="the import of a released array panics outside of the guard")
+def test_released_arrays_raise(snapshot: robosieve.Snapshot) -> None:
+    pa = pytest.importorskip("pyarrow")
+    capsules = pa.array(["https://shop.example/"]).__arrow_c_array__()
+
+    class Exporter:
+        def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+            return capsules
+
+    assert list(snapshot.verdicts(Exporter(), AGENT)) == [1]
+    with pytest.raises((TypeError, ValueError, robosieve.RobosieveError)):
+        snapshot.verdicts(Exporter(), AGENT)
+
+
+@pytest.mark.xfail(strict=True, reason="only missing values of a pandas Series are nulls")
+def test_pandas_arrays_and_indexes_have_nulls(snapshot: robosieve.Snapshot) -> None:
+    pd = pytest.importorskip("pandas")
+    for make in (pd.array, pd.Index):
+        verdicts = snapshot.verdicts(make(["https://shop.example/", None]), AGENT)
+        assert int(verdicts[0]) == 1 and pd.isna(verdicts[1])
