@@ -1,0 +1,20 @@
+"""robots.txt verdicts on Apache Spark: as a SQL function, as columns, and from files to files.
+
+>>> from robosieve.spark import annotate_files, register, with_verdicts
+>>> register(spark, "/mnt/web.rsieve", agent="GPTBot")
+>>> spark.sql("SELECT url FROM pages WHERE robots_verdict(url) = 1")
+DataFrame[url: string]
+
+:func:`register` and :func:`with_verdicts` judge columns of anything that Spark reads.
+:func:`annotate_files` and :func:`filter_files` read and write whole files in the tasks, so no row
+passes through the JVM: the fastest way for files on a file system that all nodes mount.
+
+The driver reads the snapshot's header and checks agents and options before a job starts. Each
+Python worker of Spark opens the snapshot once and checks that its content is the driver's.
+``docs/SPARK.md`` has the settings that matter. ``python -m robosieve.spark --help`` is the command.
+"""
+
+from ._columns import register, with_verdicts
+from ._jobs import InputsError, annotate_files, filter_files
+
+__all__ = ["InputsError", "annotate_files", "filter_files", "register", "with_verdicts"]

@@ -1,0 +1,168 @@
+"""The command ``python -m robosieve.spark``.
+
+Imports are absolute, so spark-submit can run this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+# spark-submit puts the directory of this file first, but its modules belong to the package.
+sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
+
+from robosieve import RobosieveError  # noqa: E402
+from robosieve.spark import annotate_files, filter_files  # noqa: E402
+from robosieve.spark._source import require_pyspark  # noqa: E402
+
+DESCRIPTION = """\
+Process whole files of URLs on an Apache Spark cluster.
+
+Each task reads one file, judges its URLs and writes one file of the same name. All nodes and the
+driver must mount the inputs, the output directory and the snapshot at the same paths; for a copy of
+the snapshot on the local disk of each node, give --node-directory.
+"""
+
+EXAMPLES = """\
+Examples:
+  # On this machine, with all cores:
+  python -m robosieve.spark annotate -s web.rsieve -a GPTBot,CCBot -o verdicts crawl/
+  # On a cluster; a quoted glob keeps the directories of partitions:
+  python -m robosieve.spark filter --master spark://host:7077 -s /mnt/web.rsieve -a @ai-train \\
+      --node-directory /local/robosieve -o /mnt/kept '/mnt/crawl/**/*.parquet'
+  # With spark-submit and its options:
+  spark-submit --master yarn "$(python -m robosieve.spark --script)" annotate -s ...
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command and returns its exit status: 0, 1 after an error, 2 for bad arguments."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments == ["--script"]:
+        print(os.path.abspath(__file__))
+        return 0
+    args = vars(_parser().parse_args(arguments))
+    args.pop("script")
+    run = args.pop("run")
+    spark = None
+    try:
+        require_pyspark()
+        spark = _session(args.pop("command"), args.pop("master"), args.pop("conf"))
+        counts = run(spark, args.pop("snapshot"), args.pop("inputs"), args.pop("output"), **_options(args))
+    except (ImportError, OSError, RobosieveError, TypeError, ValueError) as err:
+        print(f"robosieve.spark: {err}", file=sys.stderr)
+        return 1
+    finally:
+        if spark is not None:
+            spark.stop()
+    kinds = ("files", "lines", "allowed", "disallowed", "unknown", "invalid")
+    print("  ".join(f"{kind} {counts[kind]:,}" for kind in kinds))
+    return 0
+
+
+def _session(command: str, master: str | None, conf: list[str]) -> Any:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(f"robosieve {command}")
+    if master is not None:
+        builder = builder.master(master)
+    for setting in conf:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--conf {setting}: write KEY=VALUE")
+        builder = builder.config(key, value)
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if not is_submitted and (master or "local").startswith("local"):
+        # The default, python3, may be another interpreter that lacks robosieve.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return builder.getOrCreate()
+
+
+def _options(args: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given; functions have their own defaults."""
+    field = args.get("field")
+    if field is not None and field.isdecimal():
+        args["field"] = int(field)
+    args["any_scheme"] = args.pop("scheme") == "any"
+    return {name: value for name, value in args.items() if value is not None}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m robosieve.spark",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--script", action="store_true", help="print the path of this program, for spark-submit")
+    commands = parser.add_subparsers(required=True, dest="command", metavar="annotate|filter")
+    annotate = _add_command(commands, "annotate", annotate_files, "write every record with its verdicts")
+    annotate.add_argument(
+        "--as", dest="form", choices=["letters", "jsonl", "mask", "bits", "int8"],
+        help="form of verdicts: letters, jsonl or mask for lists, bits or int8 for Parquet (default: letters, bits)",
+    )  # fmt: skip
+    annotate.add_argument("--as-name", dest="name", metavar="NAME", help="name of the Parquet column, or prefix")
+    annotate.add_argument("--preferences", action="store_true", default=None, help="add statements on content use")
+    keep = _add_command(commands, "filter", filter_files, "write the records that agents may fetch")
+    keep.add_argument("--keep", choices=["allowed", "disallowed"], help="verdict of kept records (default: allowed)")
+    keep.add_argument("--require", choices=["all", "any"], help="keep if all agents have it, or any (default: all)")
+    keep.add_argument("--disallowed-to", metavar="DIR", help="directory for records with the other verdict")
+    keep.add_argument("--unknown-to", metavar="DIR", help="directory for records of unknown origins")
+    keep.add_argument("--invalid-to", metavar="DIR", help="directory for records that are not URLs")
+    return parser
+
+
+def _add_command(commands: Any, name: str, run: Any, summary: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+    parser.set_defaults(run=run)
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="lists of URLs or Parquet files, directories, globs")
+    parser.add_argument("-s", "--snapshot", required=True, metavar="SNAP", help="the snapshot")
+    parser.add_argument(
+        "-a", "--agents", required=True, metavar="AGENTS", help="agents or sets, such as GPTBot,@ai-train"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory of the outputs")
+    parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
+    cluster = parser.add_argument_group("cluster")
+    cluster.add_argument("--master", metavar="URL", help="the cluster (default: that of spark-submit, or this machine)")
+    cluster.add_argument(
+        "--conf", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark; repeatable"
+    )
+    cluster.add_argument(
+        "--node-directory", metavar="DIR", help="local directory for one copy of the snapshot per node"
+    )
+    cluster.add_argument(
+        "--executor-path", metavar="PATH",
+        help="path of the snapshot on executors; relative for files of spark-submit --files and --archives",
+    )  # fmt: skip
+    cluster.add_argument("--partitions", type=int, metavar="N", help="number of tasks (default: one per file)")
+    cluster.add_argument("--threads", type=int, metavar="N", help="threads of a task (default: spark.task.cpus)")
+    _add_record_options(parser.add_argument_group("input"))
+    _add_policy_options(parser.add_argument_group("policy"))
+    return parser
+
+
+def _add_record_options(group: Any) -> None:
+    formats = ["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
+    group.add_argument("--field", metavar="N|NAME", help="column of the URLs; for Parquet the default is url")
+    group.add_argument("--input-format", choices=formats, help="layout of lists (default: detected)")
+    group.add_argument("--header", action="store_true", default=None, help="the first line of a list is a header")
+    group.add_argument("--delimiter", metavar="CHAR", help="column separator")
+    group.add_argument("--json-key", metavar="KEY", help="JSON key of the URL (default: url)")
+    group.add_argument("--default-scheme", metavar="SCHEME", help="scheme of URLs without one")
+    group.add_argument("--host", metavar="HOST", help="host of URLs that are only a path")
+
+
+def _add_policy_options(group: Any) -> None:
+    policies = ["google", "rfc9309", "strict"]
+    group.add_argument("--status-policy", choices=policies, help="meaning of HTTP errors")
+    group.add_argument("--unknown", choices=["allow", "disallow"], help="verdict on unknown origins")
+    group.add_argument("--scheme", choices=["exact", "any"], default="exact", help="any: http and https stand in")
+    group.add_argument("--at", metavar="TIME", help="judge failing sites as of this time, such as 2026-10-01")
+    group.add_argument("--agent-match", choices=["extended", "google"], help="match of names outside RFC 9309")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""Verdicts as columns of DataFrames and as a function of SQL.
+
+Spark passes a column to Python in Arrow batches (10,000 rows by default), and a snapshot judges
+each batch in place. A batch is far too small for several threads, and a task has one core, so one
+thread judges it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from .. import Snapshot, agents as agent_names
+from .._options import Agents, Path, names
+from ._source import SnapshotSource, require_pyspark, snapshot_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from typing_extensions import Unpack
+
+    from ._typing import JudgeOptions
+
+
+def register(
+    spark: SparkSession,
+    snapshot: Snapshot | Path,
+    *,
+    name: str = "robots_verdict",
+    agent: str,
+    node_directory: Path | None = None,
+    executor_path: Path | None = None,
+    **options: Unpack[JudgeOptions],
+) -> Any:
+    """Register a SQL function that gives the verdict on a URL for one agent.
+
+    Args:
+        spark: The session.
+        snapshot: A snapshot, or its path. The driver reads its header.
+        name: The name of the function. For several agents, register one function for each.
+        agent: The product token of the crawler, such as ``"GPTBot"``, or a chain of fallbacks,
+            ``"Googlebot-Image:Googlebot"``.
+        node_directory: A directory on a local disk of every node. The first task of a node copies
+            the snapshot there with :func:`robosieve.node_copy`, and all tasks read the copy. By
+            default, tasks read the snapshot at its path, which then must exist on every node.
+        executor_path: The path of the snapshot on the executors, if it differs from the driver's. A
+            relative path is that of a file shipped with ``--files``, ``--archives`` or
+            ``SparkContext.addFile``.
+        options: ``status_policy``, ``unknown``, ``any_scheme``, ``at`` and ``agent_match``, as for
+            :class:`robosieve.Snapshot`.
+
+    Returns:
+        The function, for DataFrames: ``df.withColumn("verdict", function("url"))``. It takes a
+        string or binary column and gives a tinyint: 0 disallowed, 1 allowed, 2 unknown origin, 3
+        not a URL (see :class:`robosieve.Verdict`), null for null.
+
+    Raises:
+        ImportError: PySpark is missing or older than 4.1.
+        SnapshotError: The driver cannot open the snapshot.
+        TypeError, ValueError: A bad agent or option.
+
+    An executor that finds another snapshot at the path fails the query. The cost per row is that of
+    moving it from the JVM to Python; the verdict itself is a small part.
+    """
+    require_pyspark()
+    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    # Raises for a bad agent or option.
+    opened.verdicts([], agent, **options)
+    return spark.udf.register(name, _verdict_function(source, agent, options))
+
+
+def with_verdicts(
+    df: DataFrame,
+    snapshot: Snapshot | Path,
+    agents: Agents,
+    *,
+    url: str | Column = "url",
+    as_: Literal["bits", "int8"] = "bits",
+    name: str | None = None,
+    node_directory: Path | None = None,
+    executor_path: Path | None = None,
+    **options: Unpack[JudgeOptions],
+) -> DataFrame:
+    """Add the verdicts for agents to a DataFrame.
+
+    Args:
+        df: The DataFrame.
+        snapshot, node_directory, executor_path, options: As for :func:`register`.
+        agents: Names and sets: ``["GPTBot", "CCBot"]``, ``"GPTBot,CCBot"``, ``"@ai-train"``.
+            :func:`robosieve.agents` tells their order.
+        url: The column of the URLs, string or binary; ``"page.url"`` is a field of a struct.
+        as_: ``"bits"`` adds one bigint column for up to 63 agents: bit 0 is set if the first agent
+            may fetch the URL, bit 1 for the second. It is null for null, for unknown origins and
+            for text that is not a URL. ``"int8"`` adds a tinyint column per agent with the values
+            of :func:`register`.
+        name: The name of the column (default ``robots_allowed``), or the prefix of the columns per
+            agent (default ``robots_``).
+
+    Returns:
+        The DataFrame with the new columns after the others.
+
+    Raises:
+        ImportError: PySpark is missing or older than 4.1.
+        SnapshotError: The driver cannot open the snapshot.
+        TypeError: The column holds neither strings nor bytes, or an unknown option.
+        ValueError: A bad agent or option, an unknown column, or the new column exists already.
+    """
+    require_pyspark()
+    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    _check_url_column(df, url)
+    if as_ == "bits":
+        opened.masks([], agents, **options)
+        columns = {name or "robots_allowed": _mask_function(source, names(agents), options)(url)}
+    elif as_ == "int8":
+        columns = {}
+        for agent in agent_names(agents):
+            opened.verdicts([], agent, **options)
+            columns[f"{'robots_' if name is None else name}{agent}"] = _verdict_function(source, agent, options)(url)
+    else:
+        raise ValueError(f"as_={as_!r}; give one of 'bits', 'int8'")
+    existing = {column.lower() for column in df.columns}
+    for column in columns:
+        if column.lower() in existing:
+            raise ValueError(f"the DataFrame has a column {column!r} already; give the added one another name: name=")
+    return df.withColumns(columns)
+
+
+def _verdict_function(source: SnapshotSource, agent: str, options: Any) -> Any:
+    def robots_verdict(urls: Any) -> Any:
+        return source.open().verdicts(urls, agent, threads=1, **options)
+
+    return _arrow_function(robots_verdict, "tinyint")
+
+
+def _mask_function(source: SnapshotSource, agents: list[str], options: Any) -> Any:
+    def robots_allowed(urls: Any) -> Any:
+        return source.open().masks(urls, agents, threads=1, **options)
+
+    return _arrow_function(robots_allowed, "bigint")
+
+
+def _arrow_function(function: Any, returns: str) -> Any:
+    import pyarrow
+
+    try:
+        from pyspark.sql.functions import arrow_udf
+    except ImportError as err:
+        import pyspark
+
+        raise ImportError(
+            f"Arrow functions need PySpark 4.1 or newer, and this is {pyspark.__version__}: "
+            'pip install "pyspark>=4.1"; annotate_files and filter_files work without them'
+        ) from err
+    # PySpark takes the kind of function from its types, which name pyarrow only where it is needed.
+    function.__annotations__ = {"urls": pyarrow.Array, "return": pyarrow.Array}
+    return arrow_udf(function, returns)
+
+
+def _check_url_column(df: DataFrame, url: str | Column) -> None:
+    """Raises for a column that does not exist or holds no text, before any job starts."""
+    from pyspark.errors import AnalysisException
+    from pyspark.sql.types import BinaryType, CharType, StringType, VarcharType
+
+    unknown = ValueError(
+        f"no column {url!r}; the columns are: {', '.join(df.columns) or 'none'}; name the one of the URLs: url="
+    )
+    # PySpark logs a long trace for a name that it cannot resolve, so simple names are looked up here.
+    if isinstance(url, str) and url.isidentifier() and url.lower() not in map(str.lower, df.columns):
+        raise unknown
+    try:
+        field = df.select(url).schema[0]
+    except AnalysisException as err:
+        raise unknown from err
+    if not isinstance(field.dataType, (BinaryType, CharType, StringType, VarcharType)):
+        raise TypeError(
+            f"column {field.name!r} is {field.dataType.simpleString()}; URLs are a column of string or binary"
+        )

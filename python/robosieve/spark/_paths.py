@@ -1,0 +1,182 @@
+"""Input files, the outputs named after them, and the checks that make a run safe to start."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .. import RobosieveError
+from .._options import Path
+
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file to process."""
+
+    path: str
+    name: str
+    """The path of its outputs below their directories."""
+    size: int
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files that the caller's paths stand for, and the directories that were named."""
+
+    files: list[InputFile]
+    directories: list[str]
+
+
+def local_path(path: Path) -> str:
+    """The absolute path of a file or directory.
+
+    Raises:
+        ValueError: It is a URL: tasks read and write files of mounted file systems.
+    """
+    text = os.fsdecode(path)
+    if not _REMOTE.match(text) or os.path.exists(text):
+        return os.path.abspath(text)
+    if text.startswith("file:"):
+        raise ValueError(f"{text}: write the path alone: /{text.removeprefix('file:').lstrip('/')}")
+    raise ValueError(
+        f"{text}: not a path of a mounted file system; mount the storage on all nodes, or read it as a DataFrame: "
+        "robosieve.spark.with_verdicts takes all that Spark reads"
+    )
+
+
+def find_inputs(paths: Path | Sequence[Path]) -> Inputs:
+    """The files of files, directories and globs.
+
+    A file of a directory or glob keeps its path below the directory, or below the fixed part of the
+    pattern, so that partitions (``year=2026/``) stay. As in Spark, directories are read with their
+    subdirectories, and names that begin with ``.`` or ``_`` are skipped.
+
+    Raises:
+        FileNotFoundError: A path, directory or glob without files.
+        ValueError: No path, or a URL.
+    """
+    named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not named:
+        raise ValueError("no input; name files, directories or globs")
+    files: list[InputFile] = []
+    directories = []
+    for path in map(local_path, named):
+        if os.path.isdir(path):
+            directories.append(path)
+            found = sorted(_files_below(path))
+            root = path
+        elif os.path.exists(path):
+            found, root = [path], os.path.dirname(path)
+        elif glob.has_magic(path):
+            found, root = _matches(path), _fixed_part(path)
+        else:
+            raise FileNotFoundError(2, "no file has this name; the driver must mount the file system too", path)
+        if not found:
+            raise FileNotFoundError(2, "no file is there (names that begin with . or _ are skipped)", path)
+        files += [InputFile(file, os.path.relpath(file, root), os.path.getsize(file)) for file in found]
+    return Inputs(files, directories)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
+
+
+def _files_below(directory: str) -> Iterator[str]:
+    seen = set()
+    for parent, subdirectories, names in os.walk(directory, followlinks=True, onerror=_raise):
+        if _identity(parent) in seen:
+            # A link to a directory above would repeat its files without end.
+            subdirectories.clear()
+            continue
+        seen.add(_identity(parent))
+        subdirectories[:] = [name for name in subdirectories if not _is_hidden(name)]
+        yield from (os.path.join(parent, name) for name in names if not _is_hidden(name))
+
+
+def _raise(err: OSError) -> None:
+    raise err
+
+
+def _matches(pattern: str) -> list[str]:
+    """The files that a glob matches, with those of the directories that it matches."""
+    found = set()
+    root = _fixed_part(pattern)
+    for path in glob.iglob(pattern, recursive=True):
+        if any(map(_is_hidden, os.path.relpath(path, root).split(os.sep))) and path != root + os.sep:
+            continue
+        found.update(_files_below(path) if os.path.isdir(path) else [path])
+    return sorted(found)
+
+
+def _fixed_part(pattern: str) -> str:
+    """The directory in front of the first wildcard."""
+    while glob.has_magic(pattern):
+        pattern = os.path.dirname(pattern)
+    return pattern
+
+
+def check_outputs(inputs: Inputs, directories: list[str], snapshot: str, overwrite: bool) -> None:
+    """Checks the outputs of a run before anything is created.
+
+    Raises:
+        FileExistsError: An output exists, and ``overwrite`` is false.
+        RobosieveError: An output would overwrite an input or the snapshot, or an output directory
+            is one of the inputs.
+        ValueError: Two inputs, or two output directories, give one output.
+    """
+    for directory in directories:
+        for source in inputs.directories:
+            if _is_below(directory, source):
+                raise RobosieveError(
+                    f"{directory}: the outputs would be among the inputs of {source}; give another directory"
+                )
+    _check_names(inputs, directories)
+    guarded = {_identity(file.path): file.path for file in inputs.files} | {_identity(snapshot): snapshot}
+    for directory in directories:
+        for file in inputs.files:
+            output = os.path.join(directory, file.name)
+            if not os.path.lexists(output):
+                continue
+            source = guarded.get(_identity(output))
+            if source is not None:
+                raise RobosieveError(f"{output}: would overwrite {source}; give another directory")
+            if not overwrite or os.path.isdir(output):
+                raise FileExistsError(17, "this output exists; give an empty directory, or overwrite=True", output)
+
+
+def _check_names(inputs: Inputs, directories: list[str]) -> None:
+    sources: dict[str, str] = {}
+    for file in inputs.files:
+        for directory in directories:
+            output = os.path.join(os.path.realpath(directory), file.name)
+            other = sources.setdefault(output, file.path)
+            if other != file.path:
+                raise ValueError(
+                    f"{other} and {file.path} would have one output, {output}; name the directory above both, or give "
+                    "each a run of its own"
+                )
+    if len(sources) < len(inputs.files) * len(directories):
+        raise ValueError("an input is named twice, or two outputs share a directory; name each once")
+    for output, path in sources.items():
+        parent = os.path.dirname(output)
+        if parent in sources:
+            raise ValueError(f"{sources[parent]} and {path}: the output of one would be a directory of the other")
+
+
+def _is_below(path: str, directory: str) -> bool:
+    path, directory = os.path.realpath(path), os.path.realpath(directory)
+    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
+
+
+def _identity(path: str) -> tuple[int, int] | str:
+    """A value that two names of one file share."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return path
+    return status.st_dev, status.st_ino

@@ -1,0 +1,67 @@
+"""The snapshot as tasks open it: once per Python worker, and only with the driver's content."""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+
+from .. import Snapshot, SnapshotError, node_copy
+from .._options import Path
+
+
+def require_pyspark() -> None:
+    """Checks that PySpark is installed.
+
+    Raises:
+        ImportError: It is not. The message names the package to install.
+    """
+    try:
+        import pyspark  # noqa: F401
+    except ImportError as err:
+        raise ImportError('robosieve.spark needs PySpark, which is missing: pip install "robosieve[spark]"') from err
+
+
+@dataclass(frozen=True)
+class SnapshotSource:
+    """Where tasks find a snapshot, and the content that they must find there."""
+
+    path: str
+    """An absolute path, or a relative one below the directory of files that Spark ships."""
+    checksum: str
+    node_directory: str | None
+
+    def open(self) -> Snapshot:
+        """The snapshot. A process opens each once."""
+        return _opened(self)
+
+
+def snapshot_source(
+    snapshot: Snapshot | Path, node_directory: Path | None, executor_path: Path | None
+) -> tuple[Snapshot, SnapshotSource]:
+    """The driver's snapshot, and the source from which tasks open the same content."""
+    if not isinstance(snapshot, Snapshot):
+        snapshot = Snapshot(snapshot)
+    path = os.path.abspath(snapshot.path) if executor_path is None else os.fspath(executor_path)
+    directory = None if node_directory is None else os.fspath(node_directory)
+    if directory is not None and not os.path.isabs(directory):
+        raise ValueError(f"node_directory={directory!r}: give an absolute path; tasks run in other directories")
+    return snapshot, SnapshotSource(path, snapshot.checksum, directory)
+
+
+@functools.lru_cache(maxsize=8)
+def _opened(source: SnapshotSource) -> Snapshot:
+    path = source.path
+    if not os.path.isabs(path):
+        from pyspark import SparkFiles
+
+        path = SparkFiles.get(path)
+    if source.node_directory is not None:
+        path = node_copy(path, source.node_directory)
+    snapshot = Snapshot(path)
+    if snapshot.checksum != source.checksum:
+        raise SnapshotError(
+            f"{path}: another snapshot (checksum {snapshot.checksum}) than the driver's ({source.checksum}); "
+            "give all nodes the same file, and write a new snapshot under a new name"
+        )
+    return snapshot

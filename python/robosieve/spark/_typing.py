@@ -1,0 +1,45 @@
+"""The options that the functions of this package hand on, for type checkers."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from .._files import InputFormat
+from .._options import AgentMatch, StatusPolicy, Time, UnknownOrigin
+
+
+class JudgeOptions(TypedDict, total=False):
+    """How URLs are judged: see :class:`robosieve.Snapshot`."""
+
+    status_policy: StatusPolicy | None
+    unknown: UnknownOrigin | None
+    any_scheme: bool
+    at: Time | None
+    agent_match: AgentMatch
+
+
+class RecordOptions(JudgeOptions, total=False):
+    """Where the URLs of files are: see :func:`robosieve.annotate`."""
+
+    field: str | int | None
+    input_format: InputFormat | None
+    header: bool
+    delimiter: str | None
+    json_key: str | None
+    default_scheme: str | None
+    host: str | None
+
+
+class AnnotateOptions(RecordOptions, total=False):
+    """The options of :func:`robosieve.annotate`."""
+
+    form: Literal["letters", "jsonl", "mask", "bits", "int8"] | None
+    name: str | None
+    preferences: bool
+
+
+class FilterOptions(RecordOptions, total=False):
+    """The options of :func:`robosieve.filter`."""
+
+    keep: Literal["allowed", "disallowed"]
+    require: Literal["all", "any"]

@@ -1,0 +1,654 @@
+"""robosieve.spark on a cluster of two executor processes, compared with the command line.
+
+The environment variable ROBOSIEVE names the command-line program. The corpus is ../shared/corpus,
+or datasets/small if it is absent. ``pytest -s`` prints the log of the killed executor.
+"""
+
+import doctest
+import gzip
+import multiprocessing
+import os
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import robosieve
+from robosieve.spark import InputsError, annotate_files, filter_files, register, with_verdicts
+from robosieve.spark._jobs import _Call, _groups, _OutputDirectory, _write_outputs
+from robosieve.spark._paths import InputFile, check_outputs, find_inputs
+from robosieve.spark._source import snapshot_source
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ROOT / "datasets" / "small"
+CORPUS = ROOT.parent / "shared" / "corpus"
+AGENTS = "FooBot,Googlebot,GPTBot,CCBot,Bingbot"
+LETTERS = "DAUI"
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+
+@pytest.fixture(scope="module")
+def program():
+    """The command-line program."""
+    name = os.environ.get("ROBOSIEVE", ROOT / "target" / "release" / "robosieve")
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is missing: build the program, or name it with the variable ROBOSIEVE")
+    return os.path.abspath(path)
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def urls():
+    """The URLs of the corpus, as bytes."""
+    if (CORPUS / "urls.tsv").exists():
+        return [line.split(b"\t")[1] for line in (CORPUS / "urls.tsv").read_bytes().splitlines()]
+    return SMALL.joinpath("urls.txt").read_bytes().splitlines() * 100
+
+
+@pytest.fixture(scope="module")
+def snapshot(program, tmp_path_factory):
+    """The path of the corpus's snapshot."""
+    archive = CORPUS / "robots.warc.gz"
+    path = tmp_path_factory.mktemp("snapshot") / "web.rsieve"
+    run(program, "compile", "-q", "-o", path, archive if archive.exists() else SMALL / "robots.warc")
+    return path
+
+
+@pytest.fixture(scope="module")
+def spark_environment(tmp_path_factory):
+    """Sets the environment of Spark. Its home has links to PySpark's files, because workers write
+    to a directory below it."""
+    pyspark = pytest.importorskip("pyspark", reason='PySpark is missing: pip install "robosieve[spark]"')
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("java is missing: install a Java runtime, 17 or newer")
+    home = tmp_path_factory.mktemp("spark-home")
+    for entry in Path(pyspark.__file__).parent.iterdir():
+        (home / entry.name).symlink_to(entry)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", str(home))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYTHONPATH", str(Path(robosieve.__file__).parents[1]))
+        yield
+
+
+@pytest.fixture(scope="module")
+def spark(spark_environment, tmp_path_factory):
+    """A session on two executors with one core each."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    # The status tracker answers without delay.
+    builder = builder.config("spark.ui.liveUpdate.period", "0")
+    session = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse"))).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def write_gzip(path, lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"".join(line + b"\n" for line in lines))
+
+
+def lines(path):
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()
+
+
+def hidden(directory):
+    return [path for path in directory.rglob("*") if path.name.startswith(".")]
+
+
+@pytest.fixture(scope="module")
+def table(urls, tmp_path_factory):
+    """A directory of four Parquet files with all URLs and their numbers."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    directory = tmp_path_factory.mktemp("table") / "pages"
+    directory.mkdir()
+    text = [url.decode("utf-8", "replace") for url in urls]
+    rows = pa.table({"url": pa.array(text), "n": pa.array(range(len(text)))})
+    for part in range(4):
+        first, last = part * len(text) // 4, (part + 1) * len(text) // 4
+        parquet.write_table(rows.slice(first, last - first), directory / f"part-{part}.parquet", row_group_size=5000)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def letters(program, snapshot, urls, tmp_path_factory):
+    """The letters that the command line gives each URL of the table, for five agents."""
+    path = tmp_path_factory.mktemp("letters") / "urls.txt"
+    path.write_text("".join(url.decode("utf-8", "replace") + "\n" for url in urls), encoding="utf-8")
+    printed = run(program, "annotate", "-q", "-s", snapshot, "-a", AGENTS, path)
+    return [line.split(b"\t")[0].decode() for line in printed.splitlines()]
+
+
+def in_order(frame, *columns):
+    table = frame.select("n", *columns).toArrow().sort_by("n")
+    return [table[column].to_pylist() for column in columns]
+
+
+def test_sql_function_equals_the_command_line(spark, snapshot, table, letters):
+    function = register(spark, snapshot, agent="GPTBot")
+    register(spark, robosieve.Snapshot(snapshot), name="googlebot_verdict", agent="Googlebot")
+    frame = spark.read.parquet(str(table))
+    frame.createOrReplaceTempView("pages")
+    judged = spark.sql("SELECT n, robots_verdict(url) AS gptbot, googlebot_verdict(url) AS googlebot FROM pages")
+    assert [field.dataType.simpleString() for field in judged.schema.fields] == ["bigint", "tinyint", "tinyint"]
+    gptbot, googlebot = in_order(judged, "gptbot", "googlebot")
+    assert "".join(LETTERS[code] for code in gptbot) == "".join(row[2] for row in letters)
+    assert "".join(LETTERS[code] for code in googlebot) == "".join(row[1] for row in letters)
+    allowed = spark.sql("SELECT count(*) AS n FROM pages WHERE robots_verdict(url) = 1").collect()[0].n
+    assert allowed == sum(row[2] == "A" for row in letters)
+    assert in_order(frame.withColumn("v", function("url")), "v") == [gptbot]
+
+
+def test_columns_equal_the_command_line(spark, snapshot, table, letters):
+    frame = spark.read.parquet(str(table))
+    (bits,) = in_order(with_verdicts(frame, snapshot, AGENTS), "robots_allowed")
+    expected = [
+        sum((letter == "A") << bit for bit, letter in enumerate(row)) if row[0] in "AD" else None for row in letters
+    ]
+    assert bits == expected
+    names = [f"robots_{agent}" for agent in AGENTS.split(",")]
+    judged = with_verdicts(frame, snapshot, AGENTS, as_="int8")
+    assert judged.columns == ["url", "n", *names]
+    columns = in_order(judged, *names)
+    assert ["".join(LETTERS[code] for code in row) for row in zip(*columns)] == letters
+
+
+def test_nulls_bytes_and_nested_columns(spark, snapshot):
+    rows = [(1, ("https://nowhere.invalid/",), b"https://nowhere.invalid/"), (2, None, None), (3, ("no url",), b"\xff")]
+    frame = spark.createDataFrame(rows, "n int, page struct<url: string>, raw binary")
+    for url in ["page.url", "raw"]:
+        judged = with_verdicts(frame, snapshot, "GPTBot", url=url, as_="int8", name="v_")
+        assert in_order(judged, "v_GPTBot") == [[2, None, 3]]
+    judged = with_verdicts(frame, snapshot, "GPTBot", url=frame["page.url"], unknown="allow")
+    assert in_order(judged, "robots_allowed") == [[1, None, None]]
+
+
+def test_large_strings_of_arrow(spark, snapshot):
+    setting = "spark.sql.execution.arrow.useLargeVarTypes"
+    spark.conf.set(setting, "true")
+    try:
+        frame = spark.createDataFrame([(1, "https://nowhere.invalid/"), (2, None)], "n int, url string")
+        assert in_order(with_verdicts(frame, snapshot, "GPTBot", as_="int8"), "robots_GPTBot") == [[2, None]]
+    finally:
+        spark.conf.unset(setting)
+
+
+def test_errors_come_before_any_job(spark, snapshot, tmp_path):
+    frame = spark.createDataFrame([("https://e.example/", 1)], "url string, n int")
+    for url in ["urll", "url.path"]:
+        with pytest.raises(ValueError, match=f"no column '{url}'; the columns are: url, n"):
+            with_verdicts(frame, snapshot, "GPTBot", url=url)
+    with pytest.raises(TypeError, match="column 'n' is int"):
+        with_verdicts(frame, snapshot, "GPTBot", url="n")
+    with pytest.raises(ValueError, match="already"):
+        with_verdicts(frame.withColumnRenamed("n", "Robots_Allowed"), snapshot, "GPTBot")
+    with pytest.raises(ValueError, match="at most 63"):
+        with_verdicts(frame, snapshot, [f"Bot{number}" for number in range(64)])
+    with pytest.raises(ValueError, match="as_='bit'"):
+        with_verdicts(frame, snapshot, "GPTBot", as_="bit")
+    for agent in ["@nope", "", "@ai-train"]:
+        with pytest.raises(ValueError, match="agent"):
+            register(spark, snapshot, agent=agent)
+    with pytest.raises(ValueError, match="node_directory='copies': give an absolute path"):
+        register(spark, snapshot, agent="GPTBot", node_directory="copies")
+    with pytest.raises(robosieve.SnapshotError, match="missing.rsieve"):
+        register(spark, tmp_path / "missing.rsieve", agent="GPTBot")
+    with pytest.raises(TypeError, match="colour"):
+        register(spark, snapshot, agent="GPTBot", colour="red")
+
+    pages, out = SMALL / "pages.parquet", tmp_path / "out"
+    with pytest.raises(ValueError, match="@nope"):
+        annotate_files(spark, snapshot, pages, out, "@nope")
+    with pytest.raises((ValueError, robosieve.RobosieveError), match=r'pages.parquet.* no column "urll"'):
+        annotate_files(spark, snapshot, pages, out, "GPTBot", field="urll")
+    with pytest.raises(ValueError, match="form="):
+        annotate_files(spark, snapshot, pages, out, "GPTBot", form="letters")
+    with pytest.raises(TypeError, match="colour"):
+        filter_files(spark, snapshot, pages, out, "GPTBot", colour="red")
+    with pytest.raises(ValueError, match="partitions=0"):
+        filter_files(spark, snapshot, pages, out, "GPTBot", partitions=0)
+    with pytest.raises(ValueError, match="no output directory"):
+        filter_files(spark, snapshot, pages, None, "GPTBot")
+    assert not out.exists()
+
+
+def test_missing_pyspark_is_an_import_error(tmp_path):
+    code = "import sys; sys.modules['pyspark'] = None; import robosieve.spark as s; s.register(None, 'x', agent='y')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": package_path()}
+    )
+    assert 'ImportError: robosieve.spark needs PySpark, which is missing: pip install "robosieve[spark]"' in done.stderr
+
+
+def package_path():
+    return str(Path(robosieve.__file__).parents[1])
+
+
+def test_files_equal_the_command_line(spark, program, snapshot, urls, table, tmp_path):
+    lists = tmp_path / "lists"
+    write_gzip(lists / "day=1" / "a.txt.gz", urls[::2])
+    write_gzip(lists / "day=2" / "a.txt.gz", urls[1::2])
+    (lists / "day=2" / "empty.txt").write_bytes(b"")
+    (lists / "day=2" / "_SUCCESS").write_bytes(b"")
+    out = tmp_path / "out"
+    counts = annotate_files(spark, snapshot, [lists, table], out, AGENTS, form=None)
+    assert counts["files"] == 7 and counts["lines"] == 2 * len(urls) and len(counts["agent_allowed"]) == 5
+    for name in ["day=1/a.txt.gz", "day=2/a.txt.gz"]:
+        printed = run(program, "annotate", "-q", "-s", snapshot, "-a", AGENTS, lists / name)
+        assert lines(out / name) == printed.splitlines()
+    for part in table.iterdir():
+        run(program, "annotate", "-q", "-s", snapshot, "-a", AGENTS, "-o", tmp_path / part.name, part)
+        assert (out / part.name).read_bytes() == (tmp_path / part.name).read_bytes()
+    assert (out / "day=2" / "empty.txt").read_bytes() == b""
+    assert (out / "_SUCCESS").read_bytes() == b"" and not hidden(out)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        annotate_files(spark, snapshot, lists, out, AGENTS)
+    again = annotate_files(spark, snapshot, [lists, table], out, AGENTS, overwrite=True, partitions=2)
+    assert again == counts and not hidden(out)
+
+
+def test_filtered_files_equal_the_command_line(spark, program, snapshot, urls, tmp_path):
+    lists = tmp_path / "lists"
+    for part in range(3):
+        write_gzip(lists / f"{part}.txt.gz", [*urls[part::3], b"no url"])
+    outputs = {name: tmp_path / name for name in ["kept", "dropped", "unknown", "invalid"]}
+    counts = filter_files(
+        spark, snapshot, f"{lists}/*.gz", outputs["kept"], "GPTBot,CCBot", require="any", partitions=2,
+        disallowed_to=outputs["dropped"], unknown_to=outputs["unknown"], invalid_to=outputs["invalid"],
+    )  # fmt: skip
+    for part in range(3):
+        name = f"{part}.txt.gz"
+        expected = {output: tmp_path / f"{output}-{part}.txt" for output in outputs}
+        run(
+            program, "filter", "-q", "-s", snapshot, "-a", "GPTBot,CCBot", "--require", "any", "-o", expected["kept"],
+            "--disallowed-to", expected["dropped"], "--unknown-to", expected["unknown"],
+            "--invalid-to", expected["invalid"], lists / name,
+        )  # fmt: skip
+        for output, directory in outputs.items():
+            assert lines(directory / name) == lines(expected[output]), (output, name)
+    assert counts["lines"] == len(urls) + 3
+    assert all((directory / "_SUCCESS").exists() and not hidden(directory) for directory in outputs.values())
+
+
+def test_a_damaged_input_stops_no_other(spark, snapshot, urls, tmp_path):
+    lists, out = tmp_path / "lists", tmp_path / "out"
+    for part in range(3):
+        write_gzip(lists / f"{part}.txt.gz", urls[:1000])
+    whole = (lists / "1.txt.gz").read_bytes()
+    (lists / "1.txt.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputsError, match="1 of 3 inputs failed") as caught:
+        annotate_files(spark, snapshot, lists, out, "GPTBot")
+    assert list(caught.value.failures) == [str(lists / "1.txt.gz")]
+    assert caught.value.counts["lines"] == 2000 and caught.value.counts["files"] == 2
+    assert sorted(path.name for path in out.iterdir()) == ["0.txt.gz", "2.txt.gz"]
+    # The damaged file alone completes the directory.
+    (lists / "1.txt.gz").write_bytes(whole)
+    assert annotate_files(spark, snapshot, lists / "1.txt.gz", out, "GPTBot")["files"] == 1
+    assert sorted(path.name for path in out.iterdir()) == ["0.txt.gz", "1.txt.gz", "2.txt.gz", "_SUCCESS"]
+
+
+def processes():
+    """The parent of each process."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdecimal():
+            try:
+                status = Path("/proc", entry, "stat").read_text()
+            except OSError:
+                continue
+            parents[int(entry)] = int(status.rpartition(")")[2].split()[1])
+    return parents
+
+
+def executor_pids(spark, tasks=8):
+    """The process ids of the executors, found by tasks: the parent of a worker is PySpark's daemon,
+    and the parent of the daemon is the executor."""
+
+    def find(batches):
+        import pyarrow
+
+        for _ in batches:
+            time.sleep(0.3)
+            daemon = Path("/proc", str(os.getppid()), "stat").read_text()
+            yield pyarrow.RecordBatch.from_pydict({"pid": [int(daemon.rpartition(")")[2].split()[1])]})
+
+    return sorted({row.pid for row in spark.range(0, tasks, 1, tasks).mapInArrow(find, "pid bigint").collect()})
+
+
+def writers_below(executor, directory):
+    """Descendants of the executor that have a file below the directory open."""
+    parents = processes()
+    found = []
+    for pid in parents:
+        ancestor = pid
+        while ancestor not in (0, executor):
+            ancestor = parents.get(ancestor, 0)
+        if ancestor != executor:
+            continue
+        try:
+            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        except OSError:
+            continue
+        if any(link.startswith(f"{directory}{os.sep}.robosieve-") for link in links):
+            found.append(pid)
+    return found
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
+def test_a_killed_executor_costs_its_file_only(spark, program, snapshot, urls, tmp_path):
+    lists, out, expected = tmp_path / "lists", tmp_path / "out", tmp_path / "expected"
+    for part in range(12):
+        write_gzip(lists / f"{part:02}.txt.gz", (urls[part:] + urls[:part]) * 4)
+    executors = executor_pids(spark)
+    assert len(executors) == 2
+    print(f"\nexecutors {executors}, 12 files")
+    job = {}
+
+    def work():
+        spark.sparkContext.setJobGroup("kill", "annotate_files")
+        try:
+            job["counts"] = annotate_files(spark, snapshot, lists, out, AGENTS)
+        except BaseException as err:
+            job["error"] = err
+
+    tracker = spark.sparkContext.statusTracker()
+
+    def stage():
+        jobs = tracker.getJobIdsForGroup("kill")
+        return tracker.getStageInfo(tracker.getJobInfo(max(jobs)).stageIds[0]) if jobs else None
+
+    start = time.monotonic()
+    thread = threading.Thread(target=work)
+    thread.start()
+    killed = None
+    while thread.is_alive() and killed is None:
+        time.sleep(0.05)
+        if len(list(out.glob("*.gz"))) >= 3:
+            for executor in executors:
+                if workers := writers_below(executor, out):
+                    before, killed = stage(), executor
+                    os.kill(executor, signal.SIGKILL)
+                    break
+    at, complete = time.monotonic() - start, len(list(out.glob("*.gz")))
+    thread.join(timeout=120)
+    assert "error" not in job, job["error"]
+    assert killed is not None, "the job ended before an executor was killed"
+    # The tracker learns of the last tasks a little later than the job.
+    deadline = time.monotonic() + 10
+    while (after := stage()).numCompletedTasks < 12 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    print(f"{at:.1f} s: kill -9 {killed}, while its worker {workers[0]} was writing a file")
+    print(f"  outputs {complete} of 12, tasks finished {before.numCompletedTasks}, running {before.numActiveTasks}")
+    print(f"{time.monotonic() - start:.1f} s: tasks finished {after.numCompletedTasks}, lost {after.numFailedTasks}")
+    assert after.numCompletedTasks == 12 and after.numFailedTasks >= 1
+    left = executor_pids(spark)
+    print(f"executors afterwards {left}")
+    assert killed not in left
+
+    printed = run(
+        program, "annotate", "-q", "-s", snapshot, "-a", AGENTS, "--out-dir", expected, *sorted(lists.iterdir())
+    )
+    assert printed == b""
+    files = sorted(path.name for path in out.iterdir())
+    assert files == [*(f"{part:02}.txt.gz" for part in range(12)), "_SUCCESS"], "something partial was left"
+    for part in range(12):
+        assert lines(out / f"{part:02}.txt.gz") == lines(expected / f"{part:02}.txt.gz")
+    assert job["counts"]["lines"] == 12 * 4 * len(urls) and job["counts"]["files"] == 12
+    print("12 files equal those of the command line; nothing else is left")
+
+
+def copy_at_once(source, directory, barrier, copies):
+    barrier.wait()
+    path = robosieve.node_copy(source, directory)
+    copies.put((path, os.stat(path).st_ino))
+
+
+def test_several_processes_make_one_copy(snapshot, tmp_path):
+    context = multiprocessing.get_context("spawn")
+    barrier, copies = context.Barrier(4), context.Queue()
+    arguments = (snapshot, tmp_path / "node", barrier, copies)
+    workers = [context.Process(target=copy_at_once, args=arguments) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    found = {copies.get(timeout=60) for _ in workers}
+    for worker in workers:
+        worker.join()
+    assert len(found) == 1
+    assert [path.suffix for path in sorted((tmp_path / "node").iterdir())] == [".lock", ".rsieve"]
+
+
+def test_node_copy_and_shipped_snapshot(spark, snapshot, table, letters, tmp_path):
+    # The executors get the snapshot from Spark, and no other file has its name.
+    shipped = tmp_path / "shipped-to-executors.rsieve"
+    shutil.copy(snapshot, shipped)
+    spark.sparkContext.addFile(str(shipped))
+    node = tmp_path / "node"
+    frame = with_verdicts(
+        spark.read.parquet(str(table)), snapshot, "GPTBot", as_="int8", node_directory=node, executor_path=shipped.name
+    )
+    (codes,) = in_order(frame, "robots_GPTBot")
+    assert "".join(LETTERS[code] for code in codes) == "".join(row[2] for row in letters)
+    (copy,) = node.glob("*.rsieve")
+    inode = copy.stat().st_ino
+    out = tmp_path / "out"
+    counts = annotate_files(spark, snapshot, table, out, "GPTBot", node_directory=node, executor_path=shipped.name)
+    assert counts["allowed"] == sum(row[2] == "A" for row in letters)
+    assert [path.stat().st_ino for path in node.glob("*.rsieve")] == [inode]
+
+
+def test_tasks_refuse_another_snapshot(spark, snapshot, program, table, tmp_path):
+    path = tmp_path / "web.rsieve"
+    shutil.copy(snapshot, path)
+    frame = with_verdicts(spark.read.parquet(str(table)), path, "GPTBot")
+    run(program, "compile", "-q", "-o", tmp_path / "other.rsieve", SMALL / "more.jsonl")
+    os.replace(tmp_path / "other.rsieve", path)
+    with pytest.raises(Exception, match="another snapshot .* than the driver's"):
+        frame.toArrow()
+
+
+def test_a_source_pickles_without_the_snapshot(snapshot, tmp_path):
+    opened, source = snapshot_source(snapshot, tmp_path / "node", None)
+    copy = pickle.loads(pickle.dumps(source))
+    assert copy == source and not (tmp_path / "node").exists()
+    assert copy.open().checksum == opened.checksum and copy.open() is source.open()
+    assert copy.open().path.startswith(str(tmp_path / "node"))
+
+
+def output_directory(path):
+    path.mkdir()
+    return _OutputDirectory(str(path), str(path / ".robosieve-run"))
+
+
+def test_attempts_share_no_file_and_orphans_write_nothing(snapshot, urls, tmp_path):
+    source = tmp_path / "urls.txt"
+    source.write_bytes(b"".join(url + b"\n" for url in urls))
+    call = _Call("annotate", snapshot_source(snapshot, None, None), ["GPTBot"], {})
+    expected, out = tmp_path / "expected.txt", output_directory(tmp_path / "out")
+    counts = robosieve.annotate(snapshot, source, expected, "GPTBot")
+    out.start(find_inputs(source).files)
+    with ThreadPoolExecutor(4) as attempts:
+        work = [attempts.submit(_write_outputs, call, [out], 1, str(source), "urls.txt") for _ in range(8)]
+        assert [attempt.result() for attempt in work] == [counts] * 8
+    assert (tmp_path / "out" / "urls.txt").read_bytes() == expected.read_bytes()
+    assert not os.listdir(out.staging)
+    out.remove_staging()
+    (tmp_path / "out" / "urls.txt").unlink()
+    with pytest.raises(FileNotFoundError, match="the run has ended"):
+        _write_outputs(call, [out], 1, str(source), "urls.txt")
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_an_orphan_that_ends_after_its_run_writes_nothing(tmp_path):
+    out = output_directory(tmp_path / "out")
+    out.start([])
+    source = touch(tmp_path / "urls.txt")
+
+    def ends_later(path, outputs, threads):
+        Path(outputs[0]).write_bytes(b"late")
+        out.remove_staging()
+        return {}
+
+    with pytest.raises(FileNotFoundError):
+        _write_outputs(ends_later, [out], 1, str(source), "urls.txt")
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_small_files_share_tasks():
+    files = [InputFile(f"/in/{size}", str(size), size) for size in [1, 9, 4, 0, 5, 0]]
+    groups = _groups(files, 2)
+    assert [[file[2] for file in group] for group in groups] == [["9", "1", "0"], ["5", "4", "0"]]
+    assert sorted(file[0] for group in groups for file in group) == list(range(6))
+    assert len(_groups(files, None)) == len(_groups(files, 100)) == 6
+
+
+def touch(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"https://e.example/\n")
+    return path
+
+
+def named(paths):
+    return [file.name for file in find_inputs(paths).files]
+
+
+def test_inputs_of_directories_and_globs_keep_their_partitions(tmp_path):
+    for name in ["a.txt", "day=1/b.txt", "day=2/c.gz", "_SUCCESS", ".hidden", "_temporary/d.txt", "day=2/_metadata"]:
+        touch(tmp_path / "in" / name)
+    everything = ["a.txt", "day=1/b.txt", "day=2/c.gz"]
+    assert named(f"{tmp_path}/in/**") == everything
+    (tmp_path / "in" / "day=1" / "loop").symlink_to(tmp_path / "in")
+    assert named(tmp_path / "in") == everything
+    assert named([f"{tmp_path}/in/day=*/*.gz", tmp_path / "in" / "a.txt"]) == ["day=2/c.gz", "a.txt"]
+    assert named(tmp_path / "in" / "_SUCCESS") == ["_SUCCESS"]
+    literal = touch(tmp_path / "[1].txt")
+    assert named(literal) == ["[1].txt"]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for missing in ["missing.txt", "*.zst", "empty"]:
+        with pytest.raises(FileNotFoundError, match="no file"):
+            find_inputs(tmp_path / missing)
+    with pytest.raises(ValueError, match="no input"):
+        find_inputs([])
+    for url in ["s3://bucket/a", "hdfs:///a", "dbfs:/a"]:
+        with pytest.raises(ValueError, match="with_verdicts takes all"):
+            find_inputs(url)
+    with pytest.raises(ValueError, match="write the path alone: /data/a"):
+        find_inputs("file:///data/a")
+
+
+def test_outputs_that_would_harm_are_refused(tmp_path):
+    snapshot = str(touch(tmp_path / "web.rsieve"))
+    first, second = touch(tmp_path / "1" / "a.txt"), touch(tmp_path / "2" / "a.txt")
+    out = str(tmp_path / "out")
+
+    def check(paths, *directories, overwrite=True):
+        check_outputs(find_inputs(paths), list(directories), snapshot, overwrite)
+
+    check([first], out)
+    with pytest.raises(ValueError, match="would have one output"):
+        check([first, second], out)
+    with pytest.raises(ValueError, match="named twice"):
+        check([first, first], out)
+    with pytest.raises(ValueError, match="two outputs share a directory"):
+        check([first], out, out)
+    with pytest.raises(robosieve.RobosieveError, match="would overwrite"):
+        check([first], str(tmp_path / "1"))
+    with pytest.raises(robosieve.RobosieveError, match="among the inputs"):
+        check(tmp_path / "1", str(tmp_path / "1" / "deep" / "out"))
+    (tmp_path / "link").symlink_to(tmp_path / "1")
+    with pytest.raises(robosieve.RobosieveError, match="among the inputs"):
+        check(tmp_path / "1", str(tmp_path / "link"))
+    (tmp_path / "out").mkdir()
+    os.link(second, tmp_path / "out" / "a.txt")
+    check([first], out)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        check([first], out, overwrite=False)
+    with pytest.raises(robosieve.RobosieveError, match="would overwrite"):
+        check([second], out)
+    touch(tmp_path / "3" / "web.rsieve")
+    with pytest.raises(robosieve.RobosieveError, match="would overwrite .*web.rsieve"):
+        check([tmp_path / "3" / "web.rsieve"], str(tmp_path))
+    touch(tmp_path / "4" / "a.txt" / "b")
+    with pytest.raises(ValueError, match="would be a directory of the other"):
+        check([first, tmp_path / "4"], out + "2")
+
+
+def run_module(command, *arguments):
+    return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_the_command_runs_by_itself_and_under_spark_submit(spark_environment, program, snapshot, urls, tmp_path):
+    source = tmp_path / "urls.txt"
+    source.write_bytes(b"".join(url + b"\n" for url in urls))
+    module = [sys.executable, "-m", "robosieve.spark"]
+    shared = ["-s", snapshot, "-a", "GPTBot,CCBot"]
+    conf = ["--conf", "spark.ui.enabled=false"]
+    done = run_module(module, "annotate", "--master", "local[2]", *conf, *shared, "-o", tmp_path / "annotated", source)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"files 1  lines {len(urls):,}  allowed ")
+    expected = run(program, "annotate", "-q", *shared, source)
+    assert (tmp_path / "annotated" / "urls.txt").read_bytes() == expected
+
+    script = run_module(module, "--script").stdout.strip()
+    submit = [os.path.join(os.environ["SPARK_HOME"], "bin", "spark-submit"), "--master", "local[2]", *conf, script]
+    dropped = ["--disallowed-to", tmp_path / "dropped", "--scheme", "any"]
+    done = run_module(submit, "filter", *shared, *dropped, "-o", tmp_path / "kept", source)
+    assert done.returncode == 0, done.stderr
+    run(
+        program, "filter", "-q", *shared, "--scheme", "any", "-o", tmp_path / "kept.txt",
+        "--disallowed-to", tmp_path / "dropped.txt", source,
+    )  # fmt: skip
+    for output in ["kept", "dropped"]:
+        assert (tmp_path / output / "urls.txt").read_bytes() == (tmp_path / f"{output}.txt").read_bytes()
+
+
+def test_the_command_explains_itself():
+    pytest.importorskip("pyspark")
+    module = [sys.executable, "-m", "robosieve.spark"]
+    assert "spark-submit --master yarn" in run_module(module, "--help").stdout
+    for command in ["annotate", "filter"]:
+        assert "--node-directory" in run_module(module, command, "--help").stdout
+    done = run_module(module, "annotate", "-a", "GPTBot", "-o", "out", "urls.txt")
+    assert done.returncode == 2 and "-s/--snapshot" in done.stderr
+
+
+def test_documentation_shows_what_runs(spark, program, tmp_path, monkeypatch):
+    page = ROOT / "docs" / "SPARK.md"
+    source = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", source, re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 4
+    for directory in ["mnt/pages", "mnt/lists", "local"]:
+        (tmp_path / directory).mkdir(parents=True)
+    run(program, "compile", "-q", "-o", tmp_path / "mnt/web.rsieve", SMALL / "robots.warc", SMALL / "more.jsonl")
+    shutil.copy(SMALL / "pages.parquet", tmp_path / "mnt/pages/part-0.parquet")
+    shutil.copy(SMALL / "urls.txt", tmp_path / "mnt/lists/urls.txt")
+    text = "\n".join(blocks).replace("/mnt/", f"{tmp_path}/mnt/").replace("/local/", f"{tmp_path}/local/")
+    test = doctest.DocTestParser().get_doctest(text, {"spark": spark}, "SPARK.md", str(page), 0)
+    assert len(test.examples) >= 8
+    report = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
