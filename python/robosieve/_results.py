@@ -14,10 +14,13 @@ def library_of(column: Any) -> str:
 
 def as_urls(column: Any) -> Any:
     """The column in a form that the native half reads."""
-    if library_of(column) == "pandas" and type(column).__name__ == "Series":
-        # Missing values of pandas are None, NaN, NaT or NA; `isna` knows them all.
-        if column.dtype == object or not hasattr(column, "__arrow_c_stream__"):
-            return [None if missing else url for url, missing in zip(column, column.isna())]
+    # Series of Arrow types export them. Other missing values are None, NaN, NaT or NA.
+    if library_of(column) == "pandas" and (
+        getattr(column, "dtype", None) == object or not hasattr(column, "__arrow_c_stream__")
+    ):
+        import pandas
+
+        return [None if missing else url for url, missing in zip(column, pandas.isna(column))]
     return column
 
 
@@ -30,14 +33,8 @@ def like(column: Any, result: Array, name: str, to_list: Callable[[Array], list[
         import polars
 
         return polars.Series(result).alias(name)
-    if library == "pandas" and kind == "Series":
-        import pandas
-
-        if result.null_count:
-            values = pandas.array(result.tolist(), dtype=result.type.capitalize())
-        else:
-            values = result.__array__()
-        return pandas.Series(values, index=column.index, name=name)
+    if library == "pandas":
+        return _pandas(column, result, name)
     if library == "numpy":
         return result.__array__()
     if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
@@ -56,3 +53,17 @@ def _pyarrow(column: Any, result: Array) -> Any:
         chunks.append(array.slice(start, len(chunk)))
         start += len(chunk)
     return pyarrow.chunked_array(chunks, type=array.type)
+
+
+def _pandas(column: Any, result: Array, name: str) -> Any:
+    import pandas
+
+    if result.null_count:
+        values = pandas.array(result.tolist(), dtype=result.type.capitalize())
+    else:
+        values = result.__array__()
+    if isinstance(column, pandas.Series):
+        return pandas.Series(values, index=column.index, name=name)
+    if isinstance(column, pandas.Index):
+        return pandas.Index(values, name=name)
+    return pandas.array(values) if not result.null_count else values

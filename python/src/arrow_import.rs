@@ -9,6 +9,7 @@ use crate::errors::RobosieveError;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_data::ArrayData;
+use arrow_schema::DataType;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -56,9 +57,23 @@ fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult
     let array: *mut FFI_ArrowArray = pointer(array, c"arrow_array")?;
     // SAFETY: The names of the capsules say what they point to. The structs stay valid while the
     // capsules are referenced, which the caller does. `from_raw` moves the array out and leaves a
-    // released one. The interface has no lengths of buffers, so the producer is trusted for these.
-    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) };
-    data.map_err(unreadable)
+    // released one.
+    let (array, schema) = unsafe { (FFI_ArrowArray::from_raw(array), &*schema) };
+    if array.is_released() || schema.release().is_none() {
+        return Err(PyValueError::new_err("the Arrow array was taken over already; export it again"));
+    }
+    array_data(array, schema)
+}
+
+/// The array that a producer gave for a type.
+fn array_data(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayData> {
+    // Some producers give nulls a buffer, which has no meaning.
+    if schema.format() == "n" {
+        return Ok(ArrayData::new_null(&DataType::Null, array.len()));
+    }
+    // SAFETY: Both structs come from one producer and are not released. The interface has no lengths
+    // of buffers, so the producer is trusted for these.
+    unsafe { from_ffi(array, schema) }.map_err(unreadable)
 }
 
 fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayData) -> PyResult<()>) -> PyResult<()> {
@@ -66,11 +81,15 @@ fn import_stream(capsule: &Bound<'_, PyAny>, mut each: impl FnMut(ArrayData) -> 
     // SAFETY: As in `import_array`; the stream is moved out.
     let mut stream = Stream(unsafe { FFI_ArrowArrayStream::from_raw(stream) });
     let schema = stream.schema()?;
+    let mut is_empty = true;
     // The producer may run Python code on other threads, so it must not wait for this one's lock.
     while let Some(array) = capsule.py().detach(|| stream.next())? {
-        // SAFETY: The stream gave the array for this schema.
-        let data = unsafe { from_ffi(array, &schema) };
-        each(data.map_err(unreadable)?)?;
+        is_empty = false;
+        each(array_data(array, &schema)?)?;
+    }
+    if is_empty {
+        // The type matters although there are no rows.
+        each(ArrayData::new_empty(&DataType::try_from(&schema).map_err(unreadable)?))?;
     }
     Ok(())
 }

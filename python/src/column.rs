@@ -180,11 +180,12 @@ pub(crate) fn text(array: &ArrayData, row: usize) -> Option<&[u8]> {
     }
 }
 
-/// For each row of a dictionary, the number of its value; any number for null.
+/// For each row of a dictionary, the number of its value; any number for null. A wrong number may be
+/// as large as the dictionary, or larger.
 pub(crate) fn dictionary_keys(array: &ArrayData) -> Vec<usize> {
     fn keys<K: ArrowNativeType>(array: &ArrayData) -> Vec<usize> {
         let keys = &array.buffer::<K>(0)[..array.len()];
-        keys.iter().map(|key| key.to_usize().unwrap_or(0)).collect()
+        keys.iter().map(|key| key.to_usize().unwrap_or(usize::MAX)).collect()
     }
     use DataType::{Dictionary, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
     let Dictionary(key, _) = array.data_type() else { return Vec::new() };

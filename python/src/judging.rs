@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use robosieve::judge::VerdictsRef;
-use robosieve::{Judge, Result};
+use robosieve::{ErrorKind, Judge, Result};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
@@ -65,8 +65,15 @@ pub(crate) fn judge_arrays<T: Copy + Default + Send + Sync>(
         let texts = &dictionary.child_data()[0];
         let mut distinct = vec![T::default(); texts.len()];
         judge_columns(judge, &mut [(TextRows::new(texts), distinct.as_mut_slice())], threads, &value)?;
-        for (out, key) in out.iter_mut().zip(dictionary_keys(dictionary)) {
-            *out = distinct.get(key).copied().unwrap_or_default();
+        for (row, (out, key)) in out.iter_mut().zip(dictionary_keys(dictionary)).enumerate() {
+            match distinct.get(key) {
+                Some(value) => *out = *value,
+                None if dictionary.is_null(row) => {}
+                None => {
+                    let what = format!("row {row} has a key outside its dictionary of {} values", texts.len());
+                    return Err(ErrorKind::BadColumn(what).into());
+                }
+            }
         }
     }
     Ok(values)

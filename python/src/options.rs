@@ -50,6 +50,10 @@ pub(crate) fn agent_match_named(name: &str) -> PyResult<AgentMatch> {
 pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
     let mut agents = Vec::new();
     for spec in specs {
+        if spec.as_ref().contains(',') {
+            let what = format!("agent {:?}: no name has a comma; masks() takes several, as a list", spec.as_ref());
+            return Err(PyValueError::new_err(what));
+        }
         add_agents(spec.as_ref(), &mut agents).map_err(exception)?;
     }
     if agents.is_empty() {
@@ -63,7 +67,11 @@ pub(crate) fn parse_agents<S: AsRef<str>>(specs: &[S]) -> PyResult<Vec<Agent>> {
 /// # Errors
 /// `ValueError` for a bad name, and for a set.
 pub(crate) fn parse_agent(name: &str) -> PyResult<Agent> {
-    name.parse().map_err(exception)
+    let agents = parse_agents(&[name])?;
+    let [agent] = agents.as_slice() else {
+        return Err(PyValueError::new_err(format!("agent={name:?} names {} agents; give one", agents.len())));
+    };
+    Ok(agent.clone())
 }
 
 /// The names of the agents of names and sets.

@@ -48,7 +48,8 @@ impl Column<'_> {
     /// The place of a row's value; `None` if it is null.
     fn place(&self, row: usize) -> Option<usize> {
         let is_valid = self.valid.as_ref().is_none_or(|valid| valid.is_valid(row));
-        is_valid.then(|| self.keys.as_ref().map_or(row, |keys| keys[row]))
+        let place = self.keys.as_ref().map_or(row, |keys| keys[row]);
+        (is_valid && place < self.values.len()).then_some(place)
     }
 
     /// The bytes of a text in a row; `None` if it is null.

@@ -143,7 +143,6 @@ def test_bad_agents(snapshot: Snapshot) -> None:
         snapshot.verdicts([SHOP], 7)
 
 
-@pytest.mark.xfail(strict=True, reason="the text is taken for the name of one agent, which no robots.txt names")
 def test_one_agent_has_no_comma(snapshot: Snapshot) -> None:
     with pytest.raises(ValueError):
         snapshot.verdicts([NEWS], "GPTBot,CCBot")
@@ -234,7 +233,6 @@ def test_flipped_bits_raise_snapshot_error(small: Path, tmp_path: Path, lines: l
     assert int(run.stdout) == 150
 
 
-@pytest.mark.xfail(strict=True, reason="an error while a column is judged has no path")
 def test_damage_found_while_judging_names_the_path(small: Path, tmp_path: Path, lines: list[bytes]) -> None:
     path = tmp_path / "flipped.rsieve"
     data, chance = small.read_bytes(), random.Random(7)
