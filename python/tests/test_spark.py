@@ -467,6 +467,11 @@ def test_tasks_refuse_another_snapshot(spark, snapshot, program, table, tmp_path
     os.replace(tmp_path / "other.rsieve", path)
     with pytest.raises(Exception, match="another snapshot .* than the driver's"):
         frame.toArrow()
+    # No input is at fault, so the task fails.
+    with pytest.raises(Exception, match="nowhere.rsieve: No such file") as caught:
+        annotate_files(spark, snapshot, table, tmp_path / "out", "GPTBot", executor_path=tmp_path / "nowhere.rsieve")
+    assert not isinstance(caught.value, InputsError)
+    assert os.listdir(tmp_path / "out") == []
 
 
 def test_a_source_pickles_without_the_snapshot(snapshot, tmp_path):
@@ -631,6 +636,9 @@ def test_the_command_explains_itself():
     assert "spark-submit --master yarn" in run_module(module, "--help").stdout
     for command in ["annotate", "filter"]:
         assert "--node-directory" in run_module(module, command, "--help").stdout
+    code = "import sys; sys.modules['pyspark'] = None; import robosieve.spark.__main__ as m; sys.exit(m.main())"
+    done = run_module([sys.executable, "-c", code], "annotate", "-s", "x", "-a", "y", "-o", "z", "urls.txt")
+    assert done.returncode == 1 and done.stderr.startswith("robosieve.spark: robosieve.spark needs PySpark")
     done = run_module(module, "annotate", "-a", "GPTBot", "-o", "out", "urls.txt")
     assert done.returncode == 2 and "-s/--snapshot" in done.stderr
 

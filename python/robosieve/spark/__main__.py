@@ -49,17 +49,25 @@ def main(arguments: list[str] | None = None) -> int:
     spark = None
     try:
         require_pyspark()
+        from pyspark.errors import PySparkException
+    except ImportError as err:
+        return _failed(err)
+    try:
         spark = _session(args.pop("command"), args.pop("master"), args.pop("conf"))
         counts = run(spark, args.pop("snapshot"), args.pop("inputs"), args.pop("output"), **_options(args))
-    except (ImportError, OSError, RobosieveError, TypeError, ValueError) as err:
-        print(f"robosieve.spark: {err}", file=sys.stderr)
-        return 1
+    except (ImportError, OSError, PySparkException, RobosieveError, TypeError, ValueError) as err:
+        return _failed(err)
     finally:
         if spark is not None:
             spark.stop()
     kinds = ("files", "lines", "allowed", "disallowed", "unknown", "invalid")
     print("  ".join(f"{kind} {counts[kind]:,}" for kind in kinds))
     return 0
+
+
+def _failed(err: Exception) -> int:
+    print(f"robosieve.spark: {err}", file=sys.stderr)
+    return 1
 
 
 def _session(command: str, master: str | None, conf: list[str]) -> Any:

@@ -309,6 +309,8 @@ def _process(
     results."""
     number, path, name = file
     counts = error = None
+    # A node without the snapshot fails the task: it may succeed on another node.
+    call.source.open()
     try:
         counts = json.dumps(_write_outputs(call, directories, threads or _task_cores(), path, name))
     except (RobosieveError, ValueError, TypeError) as err:
