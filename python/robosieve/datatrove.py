@@ -148,7 +148,8 @@ class RobotsFilter(BaseFilter):
         masks = self.snapshot.masks(urls, self.agents, threads=1, **self.options)
         # Masks have no bits to tell unknown origins from text that is not a URL.
         unjudged = [url for url, mask in zip(urls, masks) if mask is None]
-        verdicts = iter(self.snapshot.verdicts(unjudged, self.agents[0], threads=1, **self.options))
+        judged = self.snapshot.verdicts(unjudged, self.agents[0], threads=1, **self.options) if unjudged else []
+        verdicts = iter(judged)
         every = (1 << len(self.agents)) - 1
         results: list[bool | tuple[bool, str]] = []
         for doc, mask in zip(batch, masks):

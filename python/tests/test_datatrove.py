@@ -220,7 +220,8 @@ def test_pipeline_with_two_workers(small: Path, snapshot: Snapshot, urls: list[s
     wanted = {url: [snapshot.verdict(url, agent) for agent in AGENTS] for url in urls}
     found = [url for path in (tmp_path / "kept").glob("*") for url in parquet.read_table(path)["url"].to_pylist()]
     assert sorted(found) == sorted(url for url in urls if wanted[url] == [1, 1])
-    excluded = [row for path in (tmp_path / "excluded").glob("*.parquet") for row in parquet.read_table(path).to_pylist()]
+    files = (tmp_path / "excluded").glob("*.parquet")
+    excluded = [row for file in files for row in parquet.read_table(file).to_pylist()]
     assert len(excluded) + len(found) == len(urls)
     for row in excluded:
         verdicts = wanted[row["url"]]
