@@ -3,7 +3,15 @@
 use crate::error::Result;
 use std::io;
 use std::num::NonZero;
+use std::sync::OnceLock;
 use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
+
+/// The number of cores that the process may use, counted once: counting reads files of the system,
+/// which takes 24 microseconds.
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
+}
 
 /// The most threads that one job uses, whatever the size of the current rayon pool: four for each
 /// core, or 512 if that is more.
@@ -19,8 +27,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 /// # let _ = pool;
 /// ```
 pub fn max_threads() -> usize {
-    let cores = available_parallelism().map_or(1, NonZero::get);
-    (4 * cores).max(512)
+    (4 * cores()).max(512)
 }
 
 /// The number of threads of the current rayon pool that a job uses.

@@ -44,7 +44,22 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["error", "profile", "threads", "atomic", "decode", "url", "robots", "matcher", "snapshot", "archive"],
     ),
     ("records", &["error", "file_format", "bytes"]),
-    ("judge", &["error", "profile", "agent", "simd", "url", "robots", "preferences", "snapshot", "matcher", "records"]),
+    (
+        "judge",
+        &[
+            "error",
+            "profile",
+            "threads",
+            "agent",
+            "simd",
+            "url",
+            "robots",
+            "preferences",
+            "snapshot",
+            "matcher",
+            "records",
+        ],
+    ),
     ("pipeline", &["error", "threads", "file_format", "decode", "judge", "records"]),
     ("filter", &["error", "file_format", "agent", "preferences", "judge", "records", "pipeline"]),
     ("parquet", &["error", "threads", "file_format", "atomic", "agent", "judge", "records", "pipeline", "filter"]),
@@ -403,9 +418,18 @@ fn unsafe_code_is_confined() {
 #[test]
 fn source_files_in_the_documentation_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files: Vec<PathBuf> =
-        ["src", "tests", "benches", "examples"].iter().flat_map(|dir| rust_files(&root.join(dir))).collect();
-    let pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "benches/README.md", "tests/cases/README.md"];
+    let files: Vec<PathBuf> = ["src", "tests", "benches", "examples", "python/src"]
+        .iter()
+        .flat_map(|dir| rust_files(&root.join(dir)))
+        .collect();
+    let pages = [
+        "README.md",
+        "python/README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "benches/README.md",
+        "tests/cases/README.md",
+    ];
     let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut named = 0;
     for page in

@@ -36,7 +36,7 @@ INVALID = "robots_not_a_url"
 MISSING = "robots_no_url"
 
 
-class RobotsFilter(BaseFilter):
+class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
     """Keep the documents whose URLs the agents may fetch.
 
     Args:
@@ -115,7 +115,7 @@ class RobotsFilter(BaseFilter):
         self.node_directory = None if node_directory is None else os.fspath(node_directory)
         self.url, self.require = url, require
         self.unknown, self.invalid, self.missing = unknown, invalid, missing
-        self.options = dict(status_policy=status_policy, any_scheme=any_scheme, at=at, agent_match=agent_match)
+        self.options: dict[str, Any] = dict(status_policy=status_policy, any_scheme=any_scheme, at=at, agent_match=agent_match)
         self._snapshot: Snapshot | None = None
         if isinstance(snapshot, Snapshot):
             # Checks the options here, not in the workers.

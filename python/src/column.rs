@@ -93,7 +93,7 @@ fn type_name(object: &Bound<'_, PyAny>) -> PyResult<String> {
 /// The bytes of a URL: UTF-8 of a `str`, with the bytes that `surrogateescape` escaped restored.
 ///
 /// # Errors
-/// `TypeError` for other types, and for text with lone surrogates.
+/// `TypeError` for other types, `UnicodeEncodeError` for text with other lone surrogates.
 pub(crate) fn url_bytes<'o>(url: &'o Bound<'_, PyAny>) -> PyResult<Cow<'o, [u8]>> {
     if let Ok(text) = url.cast::<PyString>() {
         return match text.to_str() {

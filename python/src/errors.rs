@@ -48,7 +48,7 @@ pub(crate) fn exception(err: Error) -> PyErr {
 pub(crate) fn snapshot_exception(py: Python<'_>, err: Error, path: &Path) -> PyErr {
     let err = SnapshotError::new_err(err.at(path).to_string());
     // An exception without the attribute is still the right exception.
-    let _ = err.value(py).setattr("path", path);
+    let _ = err.value(py).setattr("path", path.as_os_str());
     err
 }
 

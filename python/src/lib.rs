@@ -4,6 +4,9 @@
 //! without the interpreter's lock. The modules in `python/robosieve` are the public interface: they
 //! check options, document them, and give results back in the caller's library.
 
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "Arrow's C interface is made of raw pointers")]
 mod arrow_import;
 mod column;
 mod compiler;

@@ -1,5 +1,6 @@
 //! A bounded pool of values that threads take and return.
 
+use crate::threads;
 use crossbeam_queue::ArrayQueue;
 
 /// Values that no call uses. Those for which it has no room are dropped, so memory is bounded by the
@@ -14,8 +15,7 @@ impl<T> std::fmt::Debug for Pool<T> {
 
 impl<T> Pool<T> {
     pub(super) fn new() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self(ArrayQueue::new(cores * 2))
+        Self(ArrayQueue::new(threads::cores() * 2))
     }
 
     /// A value of the pool, or a new one.
