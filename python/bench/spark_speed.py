@@ -2,7 +2,7 @@
 
 usage: spark_speed.py SNAPSHOT PAGES ROBOSIEVE
 
-PAGES is a directory of Parquet files with the columns ``url`` and ``text``. ROBOSIEVE is the
+PAGES is a directory of Parquet files with the column ``url``. ROBOSIEVE is the
 command-line program. Each way runs three times in a warm session; the table has the fastest run.
 Files are written to a temporary directory next to PAGES.
 """
