@@ -1,9 +1,12 @@
-"""Times the ways to judge URLs in Python, next to Protego with a cache of parsed files.
+"""Times the ways to judge URLs in Python, next to the command line and to Protego.
 
-    python python/bench/compare.py web.rsieve urls.txt.zst
+    python python/bench/compare.py web.rsieve urls.txt.zst --program target/release/robosieve
+
+Protego keeps the last parsed files in a cache.
 
 Needs pyarrow and protego. Protego gets the texts that the snapshot holds, so both judge the same
-URLs by the same rules. All times are CPU time of one thread. The program ends with an error if two
+URLs by the same rules. All times are CPU time of one thread, that of the command line with the
+start of its process. The program ends with an error if two
 ways of this package differ in one verdict, or if Protego agrees on fewer than 95 % of the URLs.
 """
 
@@ -11,6 +14,9 @@ from __future__ import annotations
 
 import argparse
 import functools
+import os
+import subprocess
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -23,7 +29,7 @@ from protego import Protego
 import robosieve
 
 BATCH = 10_000
-Judge = Callable[[], list[int]]
+Judge = Callable[[], Any]
 
 
 def read_urls(path: str, limit: int, snapshot: robosieve.Snapshot) -> tuple[list[str], dict[str, str], int]:
@@ -56,15 +62,21 @@ def origin_of(url: str) -> str:
 
 
 def ways(
-    snapshot: robosieve.Snapshot, urls: list[str], texts: dict[str, str], agent: str, cached: int
+    snapshot: robosieve.Snapshot,
+    urls: list[str],
+    texts: dict[str, str],
+    agent: str,
+    cached: int,
+    program: str | None,
+    directory: str,
 ) -> dict[str, Judge]:
     """The ways to judge the URLs: each gives 1 for an allowed URL and 0 for a disallowed one."""
     column = pa.array(urls)
     batches = [column[start : start + BATCH] for start in range(0, len(urls), BATCH)]
 
-    def in_batches() -> list[int]:
+    def in_batches() -> pa.ChunkedArray:
         results = [snapshot.verdicts(batch, agent, threads=1) for batch in batches]
-        return pa.chunked_array(results)  # type: ignore[return-value]
+        return pa.chunked_array(results)
 
     @functools.lru_cache(maxsize=cached)
     def parsed(origin: str) -> Protego:
@@ -74,23 +86,55 @@ def ways(
         parsed.cache_clear()
         return [parsed(origin_of(url)).can_fetch(url, agent) for url in urls]
 
-    return {
+    listed, annotated = os.path.join(directory, "urls.txt"), os.path.join(directory, "annotated.txt")
+    with open(listed, "w") as out:
+        out.writelines(f"{url}\n" for url in urls)
+
+    def files() -> str:
+        robosieve.annotate(snapshot, listed, annotated, agent, threads=1)
+        return annotated
+
+    def command() -> str:
+        arguments = ["annotate", "-q", "-j", "1", "-s", snapshot.path, "-a", agent, "-o", annotated, listed]
+        subprocess.run([str(program), *arguments], check=True)
+        return annotated
+
+    judges: dict[str, Judge] = {
         f"verdicts(), pyarrow, batches of {BATCH:,}": in_batches,
         "verdicts(), pyarrow, whole column": lambda: snapshot.verdicts(column, agent, threads=1),
         "verdicts(), list": lambda: snapshot.verdicts(urls, agent, threads=1),
         "verdict(), one URL per call": lambda: [snapshot.verdict(url, agent) for url in urls],
+        "annotate(), a list to a file": files,
+        "robosieve annotate -j 1, a list to a file": command,
         f"Protego, lru_cache of {cached:,} files": protego,
     }
+    if program is None:
+        judges = {name: judge for name, judge in judges.items() if judge is not command}
+    return judges
 
 
 def timed(judge: Judge, repeats: int) -> tuple[float, Any]:
     """The least CPU time of the repeats in seconds, and the result."""
     times = []
     for _ in range(repeats):
-        start = time.thread_time()
+        start = cpu_seconds()
         result = judge()
-        times.append(time.thread_time() - start)
+        times.append(cpu_seconds() - start)
     return min(times), result
+
+
+def cpu_seconds() -> float:
+    """The CPU time of this process and of those that it waited for."""
+    used = os.times()
+    return time.process_time() + used.children_user + used.children_system
+
+
+def codes(result: Any) -> list[int]:
+    """The verdicts of a list, an Arrow array, or an annotated file."""
+    if isinstance(result, str):
+        with open(result) as lines:
+            return ["DAUI".index(line[0]) for line in lines]
+    return [int(verdict) for verdict in (result if isinstance(result, list) else result.to_pylist())]
 
 
 def main() -> None:
@@ -100,6 +144,7 @@ def main() -> None:
     parser.add_argument("--agent", default="GPTBot")
     parser.add_argument("--limit", type=int, default=200_000, help="about this many URLs (default: 200,000)")
     parser.add_argument("--cached", type=int, default=10_000, help="parsed files that Protego keeps (default: 10,000)")
+    parser.add_argument("--program", help="the command line, such as target/release/robosieve")
     given = parser.parse_args()
 
     snapshot = robosieve.Snapshot(given.snapshot)
@@ -109,10 +154,12 @@ def main() -> None:
     print(f"{len(urls):,} URLs of {len(texts):,} origins with a robots.txt, from {lines:,} lines; agent {given.agent}")
 
     rows, expected = [], None
-    for name, judge in ways(snapshot, urls, texts, given.agent, given.cached).items():
+    directory = tempfile.TemporaryDirectory()
+    judges = ways(snapshot, urls, texts, given.agent, given.cached, given.program, directory.name)
+    for name, judge in judges.items():
         is_protego = name.startswith("Protego")
         seconds, result = timed(judge, 1 if is_protego else 5)
-        verdicts = [int(verdict) for verdict in (result if isinstance(result, list) else result.to_pylist())]
+        verdicts = codes(result)
         assert len(verdicts) == len(urls), name
         if expected is None:
             expected = verdicts
