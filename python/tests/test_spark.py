@@ -643,19 +643,18 @@ def test_the_command_explains_itself():
     assert done.returncode == 2 and "-s/--snapshot" in done.stderr
 
 
-def test_documentation_shows_what_runs(spark, program, tmp_path, monkeypatch):
-    page = ROOT / "docs" / "SPARK.md"
-    source = page.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "examples"), [("docs/SPARK.md", 8), ("README.md", 5)])
+def test_documentation_shows_what_runs(spark, program, tmp_path, monkeypatch, page, examples):
+    source = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", source, re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 4
     for directory in ["mnt/pages", "mnt/lists", "local"]:
         (tmp_path / directory).mkdir(parents=True)
     run(program, "compile", "-q", "-o", tmp_path / "mnt/web.rsieve", SMALL / "robots.warc", SMALL / "more.jsonl")
     shutil.copy(SMALL / "pages.parquet", tmp_path / "mnt/pages/part-0.parquet")
     shutil.copy(SMALL / "urls.txt", tmp_path / "mnt/lists/urls.txt")
     text = "\n".join(blocks).replace("/mnt/", f"{tmp_path}/mnt/").replace("/local/", f"{tmp_path}/local/")
-    test = doctest.DocTestParser().get_doctest(text, {"spark": spark}, "SPARK.md", str(page), 0)
-    assert len(test.examples) >= 8
+    test = doctest.DocTestParser().get_doctest(text, {"spark": spark}, page, page, 0)
+    assert len(test.examples) >= examples
     report = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     runner.run(test, out=report.append)

@@ -141,7 +141,7 @@ def _arrow_function(function: Any, returns: str) -> Any:
     import pyarrow
 
     try:
-        from pyspark.sql.functions import arrow_udf
+        from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined, unused-ignore]
     except ImportError as err:
         import pyspark
 

@@ -167,7 +167,7 @@ class _Call:
     def _call(self, snapshot: Snapshot, source: str, outputs: list[str | None], threads: int) -> dict[str, Any]:
         options = dict(self.options, threads=threads)
         if self.function == "annotate":
-            return robosieve.annotate(snapshot, source, outputs[0], self.agents, **options)
+            return robosieve.annotate(snapshot, source, str(outputs[0]), self.agents, **options)
         output, disallowed_to, unknown_to, invalid_to = outputs
         options.update(disallowed_to=disallowed_to, unknown_to=unknown_to, invalid_to=invalid_to)
         return robosieve.filter(snapshot, source, output, self.agents, **options)

@@ -104,7 +104,7 @@ def _raise(err: OSError) -> None:
 
 def _matches(pattern: str) -> list[str]:
     """The files that a glob matches, with those of the directories that it matches."""
-    found = set()
+    found: set[str] = set()
     root = _fixed_part(pattern)
     for path in glob.iglob(pattern, recursive=True):
         if any(map(_is_hidden, os.path.relpath(path, root).split(os.sep))) and path != root + os.sep:
@@ -142,9 +142,9 @@ def check_outputs(inputs: Inputs, directories: list[str], snapshot: str, overwri
             output = os.path.join(directory, file.name)
             if not os.path.lexists(output):
                 continue
-            source = guarded.get(_identity(output))
-            if source is not None:
-                raise RobosieveError(f"{output}: would overwrite {source}; give another directory")
+            overwritten = guarded.get(_identity(output))
+            if overwritten is not None:
+                raise RobosieveError(f"{output}: would overwrite {overwritten}; give another directory")
             if not overwrite or os.path.isdir(output):
                 raise FileExistsError(17, "this output exists; give an empty directory, or overwrite=True", output)
 
