@@ -56,9 +56,7 @@ class Compiler:
         old = None if previous is None else os.fspath(previous)
         self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, threads)
 
-    def add_path(
-        self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None
-    ) -> None:
+    def add_path(self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None) -> None:
         """Add archives: WARC and JSONL files (plain, gzip, zstd) and directories.
 
         Args:

@@ -96,7 +96,17 @@ def annotate(
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     counts: str = _native.annotate(
-        _opened(snapshot), paths(inputs), os.fspath(output), names(agents), form, name, preferences, records, options, threads, progress
+        _opened(snapshot),
+        paths(inputs),
+        os.fspath(output),
+        names(agents),
+        form,
+        name,
+        preferences,
+        records,
+        options,
+        threads,
+        progress,
     )
     return _as_dict(counts)
 

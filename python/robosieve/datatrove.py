@@ -115,7 +115,9 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         self.node_directory = None if node_directory is None else os.fspath(node_directory)
         self.url, self.require = url, require
         self.unknown, self.invalid, self.missing = unknown, invalid, missing
-        self.options: dict[str, Any] = dict(status_policy=status_policy, any_scheme=any_scheme, at=at, agent_match=agent_match)
+        self.options: dict[str, Any] = dict(
+            status_policy=status_policy, any_scheme=any_scheme, at=at, agent_match=agent_match
+        )
         self._snapshot: Snapshot | None = None
         if isinstance(snapshot, Snapshot):
             # Checks the options here, not in the workers.

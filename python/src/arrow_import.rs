@@ -60,7 +60,7 @@ fn import_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult
     // released one.
     let (array, schema) = unsafe { (FFI_ArrowArray::from_raw(array), &*schema) };
     if array.is_released() || schema.release().is_none() {
-        return Err(PyValueError::new_err("the Arrow array was taken over already; export it again"));
+        return Err(PyValueError::new_err("the Arrow array was consumed already; export it again"));
     }
     array_data(array, schema)
 }

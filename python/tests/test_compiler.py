@@ -162,7 +162,9 @@ def test_domains_stand_for_their_robots_txt(tmp_path: Path) -> None:
 
 def test_columns_may_have_other_names(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
-    table = pa.table({"robots_url": ["https://a.example/robots.txt"], "code": [200], "txt": ["User-agent: *\nDisallow: /"]})
+    table = pa.table(
+        {"robots_url": ["https://a.example/robots.txt"], "code": [200], "txt": ["User-agent: *\nDisallow: /"]}
+    )
     compiler = robosieve.Compiler()
     compiler.add(table, url="robots_url", status=["http_status", "code"], body="txt")
     compiler.write(tmp_path / "out.rsieve")
@@ -227,7 +229,9 @@ def test_an_error_of_a_stream_is_reported(tmp_path: Path) -> None:
 def test_compile_equals_the_command(program: Path, tmp_path: Path, small: Path) -> None:
     data = Path(__file__).resolve().parents[2] / "datasets/small"
     seen: list[int] = []
-    report = robosieve.compile([data / "robots.warc", data / "more.jsonl"], tmp_path / "out.rsieve", progress=seen.append)
+    report = robosieve.compile(
+        [data / "robots.warc", data / "more.jsonl"], tmp_path / "out.rsieve", progress=seen.append
+    )
     assert (tmp_path / "out.rsieve").read_bytes() == small.read_bytes()
     assert report["bytes_out"] == small.stat().st_size
     assert seen[-1] == report["bytes_in"]

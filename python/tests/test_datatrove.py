@@ -59,9 +59,7 @@ def test_kept_documents_are_those_of_the_verdicts(
     needs_datatrove()
     from robosieve.datatrove import RobotsFilter
 
-    step = RobotsFilter(
-        snapshot, AGENTS, require=require, unknown=unknown, invalid=invalid, batch_size=batch_size
-    )
+    step = RobotsFilter(snapshot, AGENTS, require=require, unknown=unknown, invalid=invalid, batch_size=batch_size)
     wanted, reasons = [], Counter()
     for url in urls:
         verdicts = [snapshot.verdict(url, agent) for agent in AGENTS]
@@ -125,8 +123,8 @@ def test_options_reach_the_judge(snapshot: Snapshot) -> None:
         ({"agents": "@nosuchset"}, "unknown set of agents"),
         ({"agents": []}, "no agent"),
         ({"agents": [f"Bot{'x' * at}" for at in range(64)]}, "64 agents; at most 63"),
-        ({"status_policy": "lax"}, "status_policy=\"lax\"; give one of"),
-        ({"agent_match": "lax"}, "agent_match=\"lax\"; give one of"),
+        ({"status_policy": "lax"}, 'status_policy="lax"; give one of'),
+        ({"agent_match": "lax"}, 'agent_match="lax"; give one of'),
         ({"at": "soon"}, "'soon' is not a time"),
     ],
 )

@@ -31,7 +31,11 @@ def run(program: Path, *arguments: object) -> None:
         (URLS, {}, []),
         (URLS, {"form": "jsonl", "preferences": True}, ["--as", "jsonl", "--preferences"]),
         (URLS, {"form": "mask"}, ["--as", "mask"]),
-        (URLS, {"unknown": "disallow", "status_policy": "strict"}, ["--unknown", "disallow", "--status-policy", "strict"]),
+        (
+            URLS,
+            {"unknown": "disallow", "status_policy": "strict"},
+            ["--unknown", "disallow", "--status-policy", "strict"],
+        ),
         (URLS, {"any_scheme": True, "agent_match": "google"}, ["--scheme", "any", "--agent-match", "google"]),
         (URLS, {"at": "2027-01-01"}, ["--at", "2027-01-01T00:00:00Z"]),
         (PAGES, {}, []),
@@ -60,12 +64,31 @@ def test_filter_equals_the_command(
     theirs = {name: tmp_path / f"theirs-{name}{source.suffix}" for name in names}
     outputs = {f"{name}_to": ours[name] for name in names[1:] if (keep, name) != ("disallowed", "disallowed")}
     counts = robosieve.filter(
-        robosieve.Snapshot(small), [source, source], ours["kept"], ["GPTBot", "CCBot"], keep=keep, require=require, **outputs
+        robosieve.Snapshot(small),
+        [source, source],
+        ours["kept"],
+        ["GPTBot", "CCBot"],
+        keep=keep,
+        require=require,
+        **outputs,
     )
     flags = [word for name in outputs for word in (f"--{name.replace('_', '-')}", theirs[name[:-3]])]
     run(
-        program, "filter", "-s", small, "-a", "GPTBot,CCBot", "--keep", keep, "--require", require, "-o", theirs["kept"],
-        *flags, source, source,
+        program,
+        "filter",
+        "-s",
+        small,
+        "-a",
+        "GPTBot,CCBot",
+        "--keep",
+        keep,
+        "--require",
+        require,
+        "-o",
+        theirs["kept"],
+        *flags,
+        source,
+        source,
     )
     assert counts["lines"] > 300
     for name in ["kept", *(output[:-3] for output in outputs)]:
@@ -85,7 +108,13 @@ def test_urls_in_columns_and_keys(small: Path, tmp_path: Path) -> None:
         assert (counts["lines"], counts["allowed"], counts["disallowed"]) == (2, 1, 1), (name, options)
     (tmp_path / "paths.txt").write_text("/world/\n/robots.txt\n")
     counts = robosieve.filter(
-        small, tmp_path / "paths.txt", None, "GPTBot", default_scheme="https", host="news.example", invalid_to=tmp_path / "odd"
+        small,
+        tmp_path / "paths.txt",
+        None,
+        "GPTBot",
+        default_scheme="https",
+        host="news.example",
+        invalid_to=tmp_path / "odd",
     )
     assert (counts["lines"], counts["invalid"]) == (2, 0)
 
