@@ -66,7 +66,7 @@ impl From<Error> for Failure {
             _ => robosieve_status::Other,
         };
         let advice = match err.remedy() {
-            Some(Remedy::CompileArchives) => "; `robosieve compile -o FILE ARCHIVE...` makes one",
+            Some(Remedy::CompileArchives) => "; the command `robosieve compile` makes one",
             _ => "",
         };
         Self { status, message: format!("{err}{advice}") }
