@@ -41,6 +41,7 @@
 //! | [`filter`], [`records`] | verdicts on lists of URLs, on all cores |
 //! | `parquet` | the same for Parquet files |
 //! | [`census`], [`diff`], [`report`] | statistics of snapshots and lists |
+//! | [`export`] | a snapshot as a table, with one row per origin, sitemap or rule |
 //! | [`crawlers`] | well-known crawlers and sets of them |
 //! | [`output`], [`decode`], [`threads`] | files written atomically, no input overwritten, decompression, limits |
 //!
@@ -97,7 +98,7 @@ pub mod synthetic;
 pub mod threads;
 mod url;
 
-pub use analysis::{census, diff, report};
+pub use analysis::{census, diff, export, report};
 
 pub mod output {
     //! Output files that appear whole or not at all, and overwrite no input.

@@ -3,8 +3,20 @@
 use crate::command::robosieve;
 use std::path::Path;
 
-const VERBS: &[&str] =
-    &["compile", "filter", "annotate", "check", "inspect", "agents", "diff", "report", "bench", "completions", "man"];
+const VERBS: &[&str] = &[
+    "compile",
+    "filter",
+    "annotate",
+    "check",
+    "inspect",
+    "export",
+    "agents",
+    "diff",
+    "report",
+    "bench",
+    "completions",
+    "man",
+];
 
 fn help(args: &[&str]) -> String {
     let ran = robosieve(Path::new("."), args);
@@ -54,7 +66,7 @@ fn inputs_come_first_and_options_are_grouped() {
 
 #[test]
 fn every_verb_names_the_snapshot_with_the_same_option() {
-    for verb in ["filter", "annotate", "report", "check", "inspect", "agents", "diff", "bench"] {
+    for verb in ["filter", "annotate", "report", "check", "inspect", "export", "agents", "diff", "bench"] {
         assert!(help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "), "{verb}");
     }
 }

@@ -67,6 +67,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         "analysis",
         &[
             "error",
+            "atomic",
+            "url",
             "profile",
             "agent",
             "crawlers",

@@ -12,6 +12,7 @@ mod corruption;
 mod datasets;
 mod determinism;
 mod diff;
+mod export;
 mod extensions;
 mod flipped_bits;
 mod generate;

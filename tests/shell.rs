@@ -4,8 +4,20 @@ use crate::command::robosieve;
 use std::path::Path;
 use std::process::Command;
 
-const VERBS: &[&str] =
-    &["compile", "filter", "annotate", "check", "inspect", "agents", "diff", "report", "bench", "completions", "man"];
+const VERBS: &[&str] = &[
+    "compile",
+    "filter",
+    "annotate",
+    "check",
+    "inspect",
+    "export",
+    "agents",
+    "diff",
+    "report",
+    "bench",
+    "completions",
+    "man",
+];
 
 fn printed(args: &[&str]) -> String {
     let ran = robosieve(Path::new("."), args);

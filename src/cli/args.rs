@@ -6,6 +6,7 @@ use super::bench::BenchArgs;
 use super::check::CheckArgs;
 use super::compile::CompileArgs;
 use super::diff::DiffArgs;
+use super::export::ExportArgs;
 use super::filter::FilterArgs;
 use super::help_text::{COMMON, COMPLETIONS_EXAMPLES, EXAMPLES, MAN_EXAMPLES, SHORT_EXAMPLES, TEMPLATE};
 use super::inputs::refuse_remote;
@@ -83,6 +84,8 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     /// Show the contents of a snapshot, or its entry for one origin
     Inspect(InspectArgs),
+    /// Write a snapshot as a table: TSV, CSV, JSON lines or Parquet
+    Export(ExportArgs),
     /// Show what changed between two snapshots
     Diff(DiffArgs),
     /// List known crawlers, or rank the names in a snapshot's robots.txt files

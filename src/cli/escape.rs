@@ -27,6 +27,14 @@ pub(crate) fn escape_lines(text: &str) -> Cow<'_, str> {
     escape_if(text, |c| is_unsafe(c) && c != '\n' && c != '\t')
 }
 
+/// Escapes a text within a line so that the text can be recovered: a backslash becomes two.
+pub(crate) fn escape_field(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'\\') {
+        return Cow::Borrowed(text);
+    }
+    escape_if(text, |c| is_unsafe(c) || c == '\\')
+}
+
 fn escape_if(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
@@ -57,8 +65,8 @@ pub(crate) fn to_json_pretty(value: &impl Serialize) -> serde_json::Result<Strin
     serde_json::to_string_pretty(value).map(|json| escape_json(&json) + "\n")
 }
 
-/// Escapes the strings of a JSON text; outside strings, its only unsafe characters are line ends.
-fn escape_json(json: &str) -> String {
+/// Escapes the strings of a JSON text as [`to_json`] does; outside strings, its only unsafe characters are line ends.
+pub(crate) fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if is_unsafe(c) && c != '\n' {
@@ -86,6 +94,8 @@ mod tests {
         for text in ["", "Disallow: /ä\\x1b/日本?\"'", "\u{fffd}\u{e9}\u{301}"] {
             assert!(matches!(escape(text), Cow::Borrowed(same) if same == text));
         }
+        assert_eq!(escape_field(UNSAFE), shown);
+        assert_eq!((escape_field("a\\t\tä"), escape_field("a\"b'")), ("a\\\\t\\tä".into(), "a\"b'".into()));
         assert_eq!((escape("a\tb\n"), escape_lines("a\tb\n")), ("a\\tb\\n".into(), "a\tb\n".into()));
     }
 

@@ -19,6 +19,7 @@ pub(super) const TEMPLATE: &str = "\
 Snapshots:
   compile      Compile robots.txt archives (WARC, JSONL, directories) into a snapshot
   inspect      Show the contents of a snapshot, or its entry for one origin
+  export       Write a snapshot as a table: TSV, CSV, JSON lines or Parquet
   diff         Show what changed between two snapshots
 
 URLs:
@@ -205,7 +206,7 @@ Examples:
   robosieve inspect web.rsieve
   robosieve inspect -s web.rsieve --verify
   robosieve inspect web.rsieve https://example.com
-  robosieve inspect web.rsieve --stale-at 2026-01-31 > fetch-again.txt
+  robosieve inspect web.rsieve --stale-at now > fetch-again.txt
   robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'
 
 Control characters of a robots.txt are escaped; --json has its exact text.";
@@ -216,6 +217,29 @@ Examples:
   robosieve inspect web.rsieve https://example.com
 
 `robosieve inspect --help` shows more examples and details.";
+
+pub(super) const EXPORT_SHORT: &str = "\
+Examples:
+  robosieve export -s web.rsieve -a GPTBot,CCBot -o origins.parquet
+  robosieve export -s web.rsieve --stale-at now --columns origin,outcome
+
+`robosieve export --help` shows all options, examples and details.";
+
+pub(super) const EXPORT_EXAMPLES: &str = "\
+Examples:
+  robosieve export -s web.rsieve -a GPTBot,CCBot -o origins.parquet
+  robosieve export -s web.rsieve -a MyBot --columns origin,MyBot.access,MyBot.crawl_delay -o delays.tsv
+  robosieve export -s web.rsieve --stale-at now --outcome server-error,unreachable --columns origin,detail
+  robosieve export -s web.rsieve --sitemaps -o sitemaps.jsonl.zst
+  robosieve export -s web.rsieve --rules -a GPTBot --format jsonl | jq -r .pattern | sort | uniq -c
+
+A row has the outcome of an origin's robots.txt, its fetch, its rules and fields in numbers, and three \
+columns for each agent of -a. AGENT.access is allowed, partial or blocked: the agent may fetch every URL, \
+some, or none except perhaps /robots.txt. AGENT.named is name, * or none: a group names the agent, the \
+groups for all agents apply, or no group. AGENT.crawl_delay is in seconds.
+
+Rows are in the order of the snapshot, by origin. In TSV and CSV, control characters are escaped as \\t or \
+\\u{1b}, and a backslash as \\\\. A missing value is empty. docs/EXPORT.md describes every column.";
 
 pub(super) const DIFF_SHORT: &str = "\
 Examples:

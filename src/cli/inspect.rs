@@ -6,7 +6,7 @@ use super::inputs::refuse_remote;
 use super::option_guard::OptionGuard;
 use super::output::{OutputTarget, print};
 use super::summary::{grouped, outcomes};
-use super::time::{parse_instant, time};
+use super::time::{parse_instant_or_now, time};
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::robots::LooksLike;
@@ -42,12 +42,12 @@ pub(crate) struct InspectArgs {
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-    /// List the robots.txt URLs that are due at this time, one per line
+    /// List the robots.txt URLs that are due at this time (or `now`), one per line
     ///
     /// A URL is due 24 hours after its fetch, or after the Cache-Control max-age of the answer. A
     /// URL with an unknown time is always due. A date is its first second in UTC. With --json, each
     /// line is a JSON object.
-    #[arg(long, value_name = "TIME", value_parser = parse_instant, help_heading = OUTPUT)]
+    #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
     pub stale_at: Option<i64>,
 }
 

@@ -11,6 +11,7 @@ mod completions;
 mod diff;
 mod error_advice;
 mod escape;
+mod export;
 mod file_extension;
 mod filter;
 mod help_text;
@@ -108,6 +109,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
         Verb::Check(args) => check::run(&args, quiet),
         Verb::Inspect(args) => inspect::run(&args).map(done),
+        Verb::Export(args) => export::run(&args, quiet).map(done),
         Verb::Agents(args) => agents::run(&args, quiet).map(done),
         Verb::Diff(args) => diff::run(&args, quiet),
         Verb::Report(args) => report::run(&args, quiet).map(done),

@@ -4,6 +4,7 @@ use super::escape::escape;
 use super::stderr::print_line;
 use robosieve::Agent;
 use robosieve::compile::CompileReport;
+use robosieve::export::ExportStats;
 use robosieve::filter::FilterStats;
 use robosieve::report::ListFacts;
 use robosieve::snapshot::Counts;
@@ -146,6 +147,12 @@ pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
 pub(crate) fn print_report(lists: &ListFacts, elapsed: Duration) {
     let (lines, bytes) = (grouped(lists.lines), grouped(lists.bytes));
     print_line(format_args!("lines {lines}  bytes {bytes}  {}", rate(lists.lines, elapsed)));
+}
+
+/// Prints the size of an exported table.
+pub(crate) fn print_export(stats: &ExportStats, elapsed: Duration) {
+    let (rows, origins, seconds) = (grouped(stats.rows), grouped(stats.origins), elapsed.as_secs_f64());
+    print_line(format_args!("rows {rows}  origins {origins}  {seconds:.2} s"));
 }
 
 /// Prints the counts of each agent, with the number of its letter, digit or column.

@@ -14,6 +14,11 @@ pub(crate) fn parse_instant(text: &str) -> Result<i64, String> {
     if is_date(text) { first_second(parse_date(text)?) } else { parse_time(text) }
 }
 
+/// [`parse_instant`], and `now` for the current time.
+pub(crate) fn parse_instant_or_now(text: &str) -> Result<i64, String> {
+    if text == "now" { Ok(Timestamp::now().as_second()) } else { parse_instant(text) }
+}
+
 /// Parses a time to seconds since 1970; a date is its last second in UTC.
 pub(crate) fn parse_through(text: &str) -> Result<i64, String> {
     if is_date(text) { Ok(first_second(parse_date(text)?)? + DAY - 1) } else { parse_time(text) }
@@ -58,6 +63,9 @@ mod tests {
         assert_eq!(parse_instant("1970-01-01T01:00:00+01:00"), Ok(0));
         assert_eq!(parse_through("1970-01-01"), Ok(86_399));
         assert_eq!(parse_through("1970-01-01T00:00:01Z"), Ok(1));
+        let now = Timestamp::now().as_second();
+        assert!(parse_instant_or_now("now").is_ok_and(|time| (now..now + 60).contains(&time)));
+        assert_eq!(parse_instant_or_now("1970-01-02"), Ok(86_400));
         assert_eq!(time(86_400), "1970-01-02T00:00:00Z");
     }
 

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use robosieve::filter::{Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::records::InputFormat;
+use robosieve::snapshot::OutcomeClass;
 use robosieve::synthetic::Order;
 use robosieve::{AgentMatch, Profile};
 
@@ -99,6 +100,18 @@ pub(crate) enum ExplainArg {
     All,
 }
 
+value_enum!(OutcomeArg => OutcomeClass {
+    /// 2xx: the rules of the body
+    Rules = "rules" => OutcomeClass::Rules,
+    /// 4xx except 429
+    ClientError = "client-error" => OutcomeClass::ClientError,
+    /// 429 and 5xx
+    ServerError = "server-error" => OutcomeClass::ServerError,
+    /// Network errors, and answers that are not HTTP
+    Unreachable = "unreachable" => OutcomeClass::Unreachable,
+    /// Redirects that the archives do not resolve
+    Unresolved = "unresolved-redirect" => OutcomeClass::Unresolved,
+});
 value_enum!(RequireArg => Require {
     All = "all" => Require::All,
     Any = "any" => Require::Any,

@@ -33,7 +33,7 @@ pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
 pub(crate) use preference_judge::PreferenceScratch;
 pub use reason::Reason;
-pub(crate) use rule_source::{AgentRules, RuleSource};
+pub(crate) use rule_source::{AgentPlace, AgentRules, RuleSource};
 pub use session::JudgeSession;
 pub use site::Site;
 pub use status_policy::{StatusPolicy, UnknownOrigin, Verdict};

@@ -8,6 +8,7 @@ use super::origin_cache::OriginState;
 use super::reason::Reason;
 use super::status_policy::{Ruling, Verdict, ruling};
 use crate::error::{Error, Result};
+use crate::snapshot::view::View;
 
 /// The source of an origin's rules, which is the same for all agents.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,15 @@ pub(crate) struct RuleSource {
 pub(crate) struct AgentRules {
     pub place: u32,
     pub agents: Vec<usize>,
+}
+
+/// The rules of one agent in a robots.txt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentPlace {
+    /// The place of the rules; [`NONE`](crate::snapshot::format::NONE) if the agent has no group.
+    pub place: u32,
+    /// Whether a group names the agent. Otherwise the rules are those of the global groups.
+    pub is_named: bool,
 }
 
 impl Engine<'_> {
@@ -60,5 +70,19 @@ impl Engine<'_> {
             AgentRules { place: group.place, agents: (0..self.agents().len()).filter(obeys).collect() }
         });
         Ok(rules.collect())
+    }
+
+    /// The rules of each agent in a robots.txt, in the order of the agents.
+    ///
+    /// # Errors
+    /// As [`rule_source`](Self::rule_source).
+    pub(crate) fn agent_places(&self, file: u32) -> Result<Vec<AgentPlace>> {
+        let file = self.view.file(file)?;
+        let named = self.view.named(&file)?;
+        let place = |chain: &Vec<u32>| match View::first_named(named, chain) {
+            Some(place) => AgentPlace { place, is_named: true },
+            None => AgentPlace { place: file.global, is_named: false },
+        };
+        Ok(self.chains.iter().map(place).collect())
     }
 }

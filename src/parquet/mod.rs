@@ -7,6 +7,7 @@ mod columns;
 mod flatbuffer;
 mod input;
 mod levels;
+pub(crate) mod plain_table;
 mod rewrite;
 mod route;
 mod row_groups;

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, AgentMatch, NamedTokens};
 use crate::profile::Profile;
 use crate::robots::condense::{FieldLine, field_lines};
-use crate::robots::field::RobotsField;
+use crate::robots::field::{RobotsField, split};
 use crate::robots::pattern::Pattern;
 use std::collections::HashSet;
 
@@ -222,6 +222,17 @@ impl<'a> Rule<'a> {
     /// The text of the line, without comment and surrounding white space.
     pub fn text(&self) -> &'a [u8] {
         self.text
+    }
+
+    /// The path as written, without surrounding white space.
+    ///
+    /// ```
+    /// use robosieve::{Profile, Robots};
+    /// let robots = Robots::parse(b"User-agent: *\nDisallow: /%7ea*$ # private", Profile::Google);
+    /// assert_eq!(robots.groups()[0].rules()[0].value(), b"/%7ea*$");
+    /// ```
+    pub fn value(&self) -> &'a [u8] {
+        split(self.text).map_or_else(Default::default, |(_, value)| value)
     }
 
     /// Allow or disallow.

@@ -14,7 +14,7 @@ use crate::snapshot::format::{
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::text::Unpacker;
 use crate::snapshot::view::View;
-use crate::url::Origin;
+use crate::url::{Origin, default_port};
 use ::bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,6 +60,47 @@ impl<'a> OriginEntry<'a> {
     /// The canonical origin, such as `https://example.com`.
     pub fn origin(&self) -> String {
         String::from_utf8_lossy(self.key).into_owned()
+    }
+
+    /// The scheme, the host and the port of the key.
+    fn parts(&self) -> (&'a str, &'a str, Option<u16>) {
+        let key = std::str::from_utf8(self.key).unwrap_or_default();
+        let (scheme, authority) = key.split_once("://").unwrap_or(("", key));
+        // Colons within an IPv6 address are in brackets.
+        let port = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+        match port.and_then(|(host, port)| Some((host, port.parse().ok()?))) {
+            Some((host, port)) => (scheme, host, Some(port)),
+            None => (scheme, authority, default_port(scheme.as_bytes())),
+        }
+    }
+
+    /// The scheme, such as `https`.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("http://[2001:db8::7]:8080", b"")?;
+    /// compiler.add_robots("https://e.example", b"")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let [a, b] = [0, 1].map(|row| snapshot.origins().nth(row).unwrap());
+    /// let (a, b) = (a?, b?);
+    /// assert_eq!((a.scheme(), a.host(), a.port()), ("http", "[2001:db8::7]", Some(8080)));
+    /// assert_eq!((b.scheme(), b.host(), b.port()), ("https", "e.example", Some(443)));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn scheme(&self) -> &'a str {
+        self.parts().0
+    }
+
+    /// The host: a name in Punycode, or an address, with brackets if it is an IPv6 address.
+    pub fn host(&self) -> &'a str {
+        self.parts().1
+    }
+
+    /// The port: that of the origin, or else the default of http, https or ftp. `None` for other
+    /// schemes without a port.
+    pub fn port(&self) -> Option<u16> {
+        self.parts().2
     }
 
     /// The outcome of fetching its robots.txt.

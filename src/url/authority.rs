@@ -8,12 +8,7 @@
 pub(super) fn canonical(scheme: &[u8], authority: &[u8], key: &mut Vec<u8>) -> Option<()> {
     key.clear();
     key.extend(scheme.iter().map(u8::to_ascii_lowercase));
-    let default_port = match key.as_slice() {
-        b"http" => Some(80),
-        b"https" => Some(443),
-        b"ftp" => Some(21),
-        _ => None,
-    };
+    let default_port = default_port(key);
     let after_user = memchr::memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     let (host, port) = split_port(after_user)?;
     key.extend_from_slice(b"://");
@@ -22,6 +17,16 @@ pub(super) fn canonical(scheme: &[u8], authority: &[u8], key: &mut Vec<u8>) -> O
         key.extend_from_slice(format!(":{port}").as_bytes());
     }
     Some(())
+}
+
+/// The default port of a scheme in lower case.
+pub(crate) fn default_port(scheme: &[u8]) -> Option<u16> {
+    match scheme {
+        b"http" => Some(80),
+        b"https" => Some(443),
+        b"ftp" => Some(21),
+        _ => None,
+    }
 }
 
 /// The host and the port of an authority without user information. An empty port means no port.

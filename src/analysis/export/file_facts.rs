@@ -1,0 +1,154 @@
+//! The values that come from the text of a robots.txt, and a cache of them.
+//!
+//! Many origins share a robots.txt, so each worker keeps the values of the files that it parsed.
+
+use super::columns::ExportTable;
+use super::rule_groups::{RuleGroup, rule_groups};
+use super::text::lossy;
+use crate::agent::{Agent, AgentMatch};
+use crate::error::Result;
+use crate::profile::Profile;
+use crate::robots::{Robots, RuleKind};
+use crate::snapshot::Snapshot;
+use crate::snapshot::text::Unpacker;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// The bytes of texts that a worker keeps at most. When full, the cache is cleared.
+const MAX_CACHED: usize = 16 << 20;
+
+/// The estimated bytes of a cached file in addition to its text.
+const FILE: usize = 256;
+
+/// The values of one robots.txt.
+#[derive(Debug)]
+pub(super) enum FileFacts {
+    Origins(TextFacts),
+    Sitemaps(Vec<SitemapLine>),
+    Rules(Vec<RuleGroup>),
+}
+
+/// The values of the table of origins.
+#[derive(Debug, Default)]
+pub(super) struct TextFacts {
+    pub groups: i64,
+    pub allow: i64,
+    pub disallow: i64,
+    pub sitemaps: i64,
+    pub host_field: Option<String>,
+    pub content_signal: Option<String>,
+    pub content_usage: Option<String>,
+    /// The fields without a column, as a JSON object.
+    pub other_fields: Option<String>,
+    /// The delay for each agent in seconds.
+    pub crawl_delays: Vec<Option<f64>>,
+}
+
+/// A sitemap as written.
+#[derive(Debug)]
+pub(super) struct SitemapLine {
+    pub value: String,
+    pub line: u32,
+}
+
+/// Parses robots.txt files of a snapshot. One per worker.
+pub(super) struct FileReader<'s> {
+    snapshot: &'s Snapshot,
+    table: ExportTable,
+    agents: &'s [Agent],
+    agent_match: AgentMatch,
+    unpacker: Option<Unpacker>,
+    cache: HashMap<u32, Rc<FileFacts>>,
+    cached_bytes: usize,
+}
+
+impl<'s> FileReader<'s> {
+    pub(super) fn new(
+        snapshot: &'s Snapshot,
+        table: ExportTable,
+        agents: &'s [Agent],
+        agent_match: AgentMatch,
+    ) -> Self {
+        Self { snapshot, table, agents, agent_match, unpacker: None, cache: HashMap::new(), cached_bytes: 0 }
+    }
+
+    /// The values of a file.
+    pub(super) fn facts(&mut self, file: u32) -> Result<Rc<FileFacts>> {
+        if let Some(found) = self.cache.get(&file) {
+            return Ok(Rc::clone(found));
+        }
+        let row = self.snapshot.view().file(file)?;
+        let unpacker = match &mut self.unpacker {
+            Some(unpacker) => unpacker,
+            none => none.insert(self.snapshot.unpacker()?),
+        };
+        let text = unpacker.unpack(self.snapshot.frame(&row)?, row.raw_len as usize)?;
+        // The profile matters for verdicts only.
+        let robots = Robots::parse(&text, Profile::default());
+        let facts = Rc::new(match self.table {
+            ExportTable::Origins => FileFacts::Origins(self.text_facts(&robots)),
+            ExportTable::Sitemaps => FileFacts::Sitemaps(sitemap_lines(&robots)),
+            ExportTable::Rules => FileFacts::Rules(rule_groups(&robots, self.agents, self.agent_match)),
+        });
+        // The values are at most a few times as long as the text.
+        self.cached_bytes += text.len() + FILE;
+        if self.cached_bytes > MAX_CACHED {
+            self.cache.clear();
+            self.cached_bytes = text.len() + FILE;
+        }
+        self.cache.insert(file, Rc::clone(&facts));
+        Ok(facts)
+    }
+
+    fn text_facts(&self, robots: &Robots<'_>) -> TextFacts {
+        let count = |kind| {
+            let rules = robots.groups().iter().flat_map(|group| group.rules());
+            rules.filter(|rule| rule.kind() == kind).count() as i64
+        };
+        let has_delay = robots.other_fields().iter().any(|field| field.name() == "crawl-delay");
+        let delay = |agent| robots.crawl_delay(agent, self.agent_match).map(|delay| delay.as_secs_f64());
+        TextFacts {
+            groups: robots.groups().len() as i64,
+            allow: count(RuleKind::Allow),
+            disallow: count(RuleKind::Disallow),
+            sitemaps: robots.sitemaps().count() as i64,
+            host_field: joined_values(robots, "host"),
+            content_signal: joined_values(robots, "content-signal"),
+            content_usage: joined_values(robots, "content-usage"),
+            other_fields: other_fields(robots),
+            crawl_delays: if has_delay { self.agents.iter().map(delay).collect() } else { Vec::new() },
+        }
+    }
+}
+
+/// The distinct values of a field in the order of the file, separated by `; `. Empty values are
+/// left out.
+fn joined_values(robots: &Robots<'_>, name: &str) -> Option<String> {
+    let fields = robots.other_fields().iter().filter(|field| field.name() == name && !field.value().is_empty());
+    let mut seen = std::collections::HashSet::new();
+    let values: Vec<Cow<'_, str>> =
+        fields.filter(|field| seen.insert(field.value())).map(|f| lossy(f.value())).collect();
+    (!values.is_empty()).then(|| values.join("; "))
+}
+
+/// The fields without a column of their own, as a JSON object: each name with its values in the
+/// order of the file.
+fn other_fields(robots: &Robots<'_>) -> Option<String> {
+    let mut fields: BTreeMap<&str, Vec<Cow<'_, str>>> = BTreeMap::new();
+    for field in robots.other_fields() {
+        if !matches!(field.name(), "sitemap" | "host" | "content-signal" | "content-usage") {
+            fields.entry(field.name()).or_default().push(lossy(field.value()));
+        }
+    }
+    if fields.is_empty() {
+        return None;
+    }
+    // Strings always serialise.
+    serde_json::to_string(&fields).ok()
+}
+
+fn sitemap_lines(robots: &Robots<'_>) -> Vec<SitemapLine> {
+    let sitemaps = robots.sitemaps();
+    sitemaps.map(|field| SitemapLine { value: lossy(field.value()).into_owned(), line: field.line() }).collect()
+}

@@ -1,0 +1,215 @@
+//! Exports: a snapshot as a table with one row per origin, sitemap or rule.
+//!
+//! [`Exporter`] computes the rows on all threads, in the order of the origins. `docs/EXPORT.md`
+//! describes every column.
+//!
+//! `origin_blocks` cuts the origins into blocks, and `rows` computes the rows of a block:
+//! `file_facts` parses each robots.txt, `access` computes what agents may fetch, `rule_groups` lists
+//! rules. `batch` stores rows by column, and `table_file` encodes them as Parquet.
+
+mod access;
+mod batch;
+mod columns;
+mod file_facts;
+mod origin_blocks;
+mod rows;
+mod rule_groups;
+mod selection;
+#[cfg(feature = "parquet")]
+mod table_file;
+mod text;
+
+pub use batch::{ExportBatch, ExportValue};
+pub use columns::{ExportColumn, ExportTable, ExportType};
+pub use rows::ExportStats;
+
+use crate::error::Result;
+use crate::judge::Judge;
+use crate::pipeline::FilterProgress;
+use crate::pipeline::ordered::{self, OrderedItem};
+use crate::snapshot::OutcomeClass;
+use origin_blocks::{BlockLimit, OriginSource};
+use rows::RowReader;
+use selection::ExportSelection;
+use std::io::Write;
+#[cfg(feature = "parquet")]
+use std::path::Path;
+
+/// The size of a block of text rows.
+const TEXT_BLOCK: BlockLimit = BlockLimit { origins: 4096, bytes: 4 << 20 };
+
+/// Writes a snapshot as a table, on all threads of the current rayon pool.
+///
+/// Rows are in the order of the snapshot, which sorts origins by key. The output does not depend on
+/// the number of threads.
+///
+/// Cost: a pass over the origins. Each robots.txt is decompressed and parsed about once per thread,
+/// if a column needs its text. Memory: some 16 MiB per thread for parsed files, and a few blocks of
+/// 4 MiB, however many origins there are.
+///
+/// ```
+/// use robosieve::export::{ExportTable, ExportValue, Exporter};
+/// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+/// use std::io::Write;
+/// let mut compiler = Compiler::default();
+/// compiler.add_robots("https://e.example", b"User-agent: a\nDisallow: /\nCrawl-delay: 2")?;
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let judge = Judge::new(snapshot, &["a".parse()?], JudgeOptions::default())?;
+///
+/// let mut exporter = Exporter::new(&judge, ExportTable::Origins)?;
+/// let mut columns = exporter.columns().to_vec();
+/// columns.retain(|column| ["origin", "a.access"].contains(&column.name()));
+/// exporter = exporter.with_columns(columns);
+///
+/// let mut out = Vec::new();
+/// let stats = exporter.write_text(
+///     |batch, out| {
+///         for row in 0..batch.rows() {
+///             let (ExportValue::Text(origin), ExportValue::Text(access)) = (batch.value(row, 0), batch.value(row, 1))
+///             else { continue };
+///             let _ = writeln!(out, "{origin} {access}");
+///         }
+///     },
+///     &mut out,
+/// )?;
+/// assert_eq!((stats.rows, out), (1, b"https://e.example blocked\n".to_vec()));
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+pub struct Exporter<'e> {
+    judge: &'e Judge,
+    selection: ExportSelection,
+    /// The time that ages count to.
+    now: Option<i64>,
+    progress: &'e (dyn Fn(FilterProgress) + Sync),
+}
+
+impl std::fmt::Debug for Exporter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exporter").field("selection", &self.selection).finish_non_exhaustive()
+    }
+}
+
+impl<'e> Exporter<'e> {
+    /// An export of all rows and columns of a table. The judge's agents have columns, and its
+    /// options decide their values. It may have no agents.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's description is damaged.
+    pub fn new(judge: &'e Judge, table: ExportTable) -> Result<Self> {
+        let engine = judge.engine();
+        let newest = engine.snapshot().metadata()?.captured.map(|(_, newest)| newest);
+        let columns = columns::all_columns(table, engine.agents());
+        let selection = ExportSelection { table, columns, ..ExportSelection::default() };
+        Ok(Self { judge, selection, now: engine.options().at.or(newest), progress: &|_| {} })
+    }
+
+    /// The columns, in their order: at first all of the table.
+    pub fn columns(&self) -> &[ExportColumn] {
+        &self.selection.columns
+    }
+
+    /// Sets the columns and their order. Each is one of [`columns`](Self::columns); a column of
+    /// another table or of other agents is null.
+    pub fn with_columns(mut self, columns: Vec<ExportColumn>) -> Self {
+        self.selection.columns = columns;
+        self
+    }
+
+    /// Exports only the origins whose robots.txt is stale at this time, in seconds since 1970; see
+    /// [`Outcome::is_stale_at`](crate::snapshot::Outcome::is_stale_at).
+    pub fn stale_at(mut self, time: impl Into<Option<i64>>) -> Self {
+        self.selection.stale_at = time.into();
+        self
+    }
+
+    /// Exports only the origins with one of these outcomes; all if there are none.
+    pub fn outcomes(mut self, outcomes: &[OutcomeClass]) -> Self {
+        self.selection.outcomes = outcomes.to_vec();
+        self
+    }
+
+    /// Sets a function to call after every block. It gets the bytes of the snapshot in proportion
+    /// to the origins done.
+    pub fn progress(mut self, progress: &'e (dyn Fn(FilterProgress) + Sync)) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Writes all rows as text: `render` appends the text of a batch, on any thread, and `out` gets
+    /// these texts in the order of the origins.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other; I/O errors of `out`.
+    pub fn write_text(
+        &self,
+        render: impl Fn(&ExportBatch, &mut Vec<u8>) + Sync,
+        out: &mut (dyn Write + Send),
+    ) -> Result<ExportStats> {
+        let work = |reader: &mut RowReader<'_>, rows, text: &mut Vec<u8>| {
+            text.clear();
+            reader.read(rows, &mut |batch| {
+                render(batch, text);
+                Ok(())
+            })
+        };
+        self.run(TEXT_BLOCK, work, |text| Ok(out.write_all(text)?))
+    }
+
+    /// Writes all rows to a Parquet file with typed columns and row groups of 65,536 rows. The file
+    /// appears when it is complete.
+    ///
+    /// Every column is optional. Texts and JSON are strings, times are UTC timestamps in
+    /// microseconds.
+    ///
+    /// # Errors
+    /// As [`write_text`](Self::write_text); errors of the operating system, which name the file.
+    #[cfg(feature = "parquet")]
+    pub fn write_parquet(&self, path: impl AsRef<Path>) -> Result<ExportStats> {
+        let agents: Vec<&str> = self.judge.agents().iter().map(crate::agent::Agent::label).collect();
+        let mut file = table_file::TableFile::create(path.as_ref(), self.columns(), &agents)?;
+        let encoder = file.encoder(self.columns());
+        let work = |reader: &mut RowReader<'_>, rows, groups: &mut _| {
+            let mut encoder = encoder.start();
+            let stats = reader.read(rows, &mut |batch| encoder.write(batch))?;
+            *groups = encoder.finish()?;
+            Ok(stats)
+        };
+        let stats = self.run(table_file::BLOCK, work, |groups| file.append(groups))?;
+        file.commit()?;
+        Ok(stats)
+    }
+
+    /// Sends the origins through `work` on all threads, and its output to `write` in order.
+    fn run<T: Default + Send>(
+        &self,
+        limit: BlockLimit,
+        work: impl Fn(&mut RowReader<'_>, std::ops::Range<u32>, &mut T) -> Result<ExportStats> + Sync,
+        mut write: impl FnMut(&mut T) -> Result<()> + Send,
+    ) -> Result<ExportStats> {
+        let engine = self.judge.engine();
+        let snapshot = engine.snapshot();
+        let source = OriginSource::new(snapshot, self.selection.table, engine.agents().len(), limit);
+        let (bytes, origins) = (snapshot.byte_len(), u64::from(snapshot.origin_count().max(1)));
+        let mut total = ExportStats::default();
+        ordered::run(
+            &source,
+            vec![()],
+            || RowReader::new(engine, &self.selection, self.now),
+            |block, reader| {
+                block.stats = work(reader, block.rows.clone(), &mut block.output)?;
+                Ok(())
+            },
+            |item| {
+                let OrderedItem::Block(block) = item else { return Ok(()) };
+                write(&mut block.output)?;
+                total.origins += block.stats.origins;
+                total.rows += block.stats.rows;
+                let share = u128::from(bytes) * u128::from(block.rows.end) / u128::from(origins);
+                (self.progress)(FilterProgress { bytes_read: share as u64 });
+                Ok(())
+            },
+        )?;
+        Ok(total)
+    }
+}

@@ -1,0 +1,231 @@
+//! The rows of origins. Each worker has a reader.
+
+use super::access::AccessReader;
+use super::batch::{ExportBatch, ExportValue};
+use super::columns::{ExportColumn, ExportField, ExportTable};
+use super::file_facts::{FileFacts, FileReader, SitemapLine, TextFacts};
+use super::rule_groups::RuleGroup;
+use super::selection::ExportSelection;
+use crate::error::Result;
+use crate::judge::engine::Engine;
+use crate::snapshot::OriginEntry;
+use std::ops::Range;
+use url::Url;
+
+/// Counts of an export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExportStats {
+    /// Origins that were selected.
+    pub origins: u64,
+    /// Rows that were written.
+    pub rows: u64,
+}
+
+/// A function that receives full batches.
+type Emit<'e> = &'e mut dyn FnMut(&ExportBatch) -> Result<()>;
+
+/// Reads the rows of origins.
+pub(super) struct RowReader<'s> {
+    engine: &'s Engine<'s>,
+    selection: &'s ExportSelection,
+    needs_text: bool,
+    needs_access: bool,
+    /// The time that ages count to, in seconds since 1970.
+    now: Option<i64>,
+    files: FileReader<'s>,
+    access: AccessReader<'s>,
+    batch: ExportBatch,
+}
+
+impl<'s> RowReader<'s> {
+    pub(super) fn new(engine: &'s Engine<'s>, selection: &'s ExportSelection, now: Option<i64>) -> Self {
+        let fields = || selection.columns.iter().map(ExportColumn::field);
+        Self {
+            engine,
+            selection,
+            needs_text: fields().any(ExportField::needs_text),
+            needs_access: fields().any(|field| matches!(field, ExportField::Access(_) | ExportField::Named(_))),
+            now,
+            files: FileReader::new(engine.snapshot(), selection.table, engine.agents(), engine.options().agent_match),
+            access: AccessReader::new(engine),
+            batch: ExportBatch::new(&selection.columns),
+        }
+    }
+
+    /// Passes the rows of some origins to `emit`, in batches.
+    pub(super) fn read(&mut self, rows: Range<u32>, emit: Emit<'_>) -> Result<ExportStats> {
+        let mut stats = ExportStats::default();
+        for row in rows {
+            let entry = self.engine.snapshot().origin_at(row)?;
+            if self.selection.includes(entry.outcome()) {
+                stats.origins += 1;
+                stats.rows += self.read_origin(row, &entry, emit)?;
+            }
+        }
+        flush(&mut self.batch, emit)?;
+        Ok(stats)
+    }
+
+    /// Appends the rows of an origin, and returns their number.
+    fn read_origin(&mut self, row: u32, entry: &OriginEntry<'_>, emit: Emit<'_>) -> Result<u64> {
+        let needs_text = self.needs_text || self.selection.table != ExportTable::Origins;
+        let facts = entry.file().filter(|_| needs_text).map(|file| self.files.facts(file)).transpose()?;
+        match facts.as_deref() {
+            Some(FileFacts::Sitemaps(sitemaps)) => push_sitemaps(&mut self.batch, entry, sitemaps, emit),
+            Some(FileFacts::Rules(groups)) => push_rules(&mut self.batch, entry, groups, emit),
+            Some(FileFacts::Origins(facts)) => self.push_origin(row, entry, Some(facts), emit),
+            None if self.selection.table == ExportTable::Origins => self.push_origin(row, entry, None, emit),
+            None => Ok(0),
+        }
+    }
+
+    fn push_origin(
+        &mut self,
+        row: u32,
+        entry: &OriginEntry<'_>,
+        text: Option<&TextFacts>,
+        emit: Emit<'_>,
+    ) -> Result<u64> {
+        let access = if self.needs_access { Some(self.access.of_origin(row)?) } else { None };
+        let bytes = match entry.file() {
+            Some(file) => Some(i64::from(self.engine.snapshot().view().file(file)?.raw_len)),
+            None => None,
+        };
+        let origin = OriginRow { entry, key: &entry.origin(), source: entry.source(), detail: entry.detail(), bytes };
+        let now = self.now;
+        self.batch.push_row(|column| match column.field() {
+            ExportField::Access(agent) => access.as_ref().map_or(ExportValue::Null, |access| access.access(agent)),
+            ExportField::Named(agent) => access.as_ref().map_or(ExportValue::Null, |access| access.named(agent)),
+            field => origin.value(field, now).unwrap_or_else(|| text_value(text, field)),
+        });
+        end_row(&mut self.batch, emit)?;
+        Ok(1)
+    }
+}
+
+/// Emits a full batch.
+fn end_row(batch: &mut ExportBatch, emit: Emit<'_>) -> Result<()> {
+    if batch.is_full() { flush(batch, emit) } else { Ok(()) }
+}
+
+/// Emits the rows of a batch, if it has any.
+fn flush(batch: &mut ExportBatch, emit: Emit<'_>) -> Result<()> {
+    if batch.rows() > 0 {
+        emit(batch)?;
+        batch.clear();
+    }
+    Ok(())
+}
+
+/// The values of an origin that its entry has.
+struct OriginRow<'r> {
+    entry: &'r OriginEntry<'r>,
+    key: &'r str,
+    source: Option<String>,
+    detail: Option<String>,
+    bytes: Option<i64>,
+}
+
+impl OriginRow<'_> {
+    /// The value of a field; `None` if the text of the robots.txt has it.
+    fn value(&self, field: ExportField, now: Option<i64>) -> Option<ExportValue<'_>> {
+        let (entry, outcome) = (self.entry, self.entry.outcome());
+        let age = || now?.checked_sub(outcome.fetched?);
+        Some(match field {
+            ExportField::Origin => ExportValue::Text(self.key),
+            ExportField::Outcome => ExportValue::Text(outcome.class.name()),
+            ExportField::Status => integer(Some(outcome.status).filter(|status| *status > 0)),
+            ExportField::Scheme => ExportValue::Text(entry.scheme()),
+            ExportField::Host => ExportValue::Text(entry.host()),
+            ExportField::Port => integer(entry.port()),
+            ExportField::Fetched => time(outcome.fetched),
+            ExportField::Age => integer(age()),
+            ExportField::StaleFrom => time(outcome.stale_from()),
+            ExportField::Redirects => integer(Some(outcome.hops)),
+            ExportField::Source => text(self.source.as_deref()),
+            ExportField::Detail => text(self.detail.as_deref()),
+            ExportField::HasLastGood => ExportValue::Boolean(entry.has_last_good()),
+            ExportField::Bytes => integer(self.bytes),
+            _ => return None,
+        })
+    }
+}
+
+/// The value of a field in the text of the robots.txt; null without one.
+fn text_value<'f>(facts: Option<&'f TextFacts>, field: ExportField) -> ExportValue<'f> {
+    let Some(facts) = facts else { return ExportValue::Null };
+    match field {
+        ExportField::Groups => ExportValue::Integer(facts.groups),
+        ExportField::Allow => ExportValue::Integer(facts.allow),
+        ExportField::Disallow => ExportValue::Integer(facts.disallow),
+        ExportField::Sitemaps => ExportValue::Integer(facts.sitemaps),
+        ExportField::HostField => text(facts.host_field.as_deref()),
+        ExportField::ContentSignal => text(facts.content_signal.as_deref()),
+        ExportField::ContentUsage => text(facts.content_usage.as_deref()),
+        ExportField::OtherFields => facts.other_fields.as_deref().map_or(ExportValue::Null, ExportValue::Json),
+        ExportField::CrawlDelay(agent) => {
+            facts.crawl_delays.get(agent).copied().flatten().map_or(ExportValue::Null, ExportValue::Float)
+        }
+        _ => ExportValue::Null,
+    }
+}
+
+fn integer<'v>(value: Option<impl Into<i64>>) -> ExportValue<'v> {
+    value.map_or(ExportValue::Null, |value| ExportValue::Integer(value.into()))
+}
+
+fn time<'v>(value: Option<i64>) -> ExportValue<'v> {
+    value.map_or(ExportValue::Null, ExportValue::Time)
+}
+
+fn text(value: Option<&str>) -> ExportValue<'_> {
+    value.map_or(ExportValue::Null, ExportValue::Text)
+}
+
+fn push_sitemaps(
+    batch: &mut ExportBatch,
+    entry: &OriginEntry<'_>,
+    sitemaps: &[SitemapLine],
+    emit: Emit<'_>,
+) -> Result<u64> {
+    if sitemaps.is_empty() {
+        return Ok(0);
+    }
+    let key = entry.origin();
+    let base = Url::parse(&entry.source().unwrap_or_else(|| entry.robots_url())).ok();
+    for sitemap in sitemaps {
+        let url = base.as_ref().and_then(|base| base.join(&sitemap.value).ok());
+        batch.push_row(|column| match column.field() {
+            ExportField::Origin => ExportValue::Text(&key),
+            ExportField::Sitemap => ExportValue::Text(&sitemap.value),
+            ExportField::Url => text(url.as_ref().map(Url::as_str)),
+            ExportField::Line => integer(Some(sitemap.line)),
+            _ => ExportValue::Null,
+        });
+        end_row(batch, emit)?;
+    }
+    Ok(sitemaps.len() as u64)
+}
+
+fn push_rules(batch: &mut ExportBatch, entry: &OriginEntry<'_>, groups: &[RuleGroup], emit: Emit<'_>) -> Result<u64> {
+    let (key, mut rows) = (entry.origin(), 0);
+    for group in groups {
+        for agent in &group.agents {
+            for rule in &group.rules {
+                batch.push_row(|column| match column.field() {
+                    ExportField::Origin => ExportValue::Text(&key),
+                    ExportField::Group => ExportValue::Integer(group.number),
+                    ExportField::AgentName => text(agent.as_deref()),
+                    ExportField::Kind => ExportValue::Text(rule.kind.name()),
+                    ExportField::Pattern => ExportValue::Text(&rule.pattern),
+                    ExportField::Line => integer(Some(rule.line)),
+                    _ => ExportValue::Null,
+                });
+                end_row(batch, emit)?;
+            }
+            rows += group.rules.len() as u64;
+        }
+    }
+    Ok(rows)
+}

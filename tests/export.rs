@@ -1,0 +1,471 @@
+//! `export`: the snapshot as a table, in all formats.
+
+use crate::command::{Ran, robosieve};
+use crate::determinism::robots;
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::Field;
+use robosieve::{AgentMatch, Origin, Snapshot};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+type Row = Map<String, Value>;
+
+struct Place(TempDir);
+
+impl Place {
+    /// A folder with the snapshot `s.rsieve` of these captures.
+    fn new(captures: &[Value]) -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let lines: String = captures.iter().map(|capture| format!("{capture}\n")).collect();
+        fs::write(place.path("a.jsonl"), lines).unwrap();
+        place.succeed("compile -q -o s.rsieve a.jsonl");
+        place
+    }
+
+    /// A folder with the snapshot of `datasets/small`.
+    fn small() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets/small");
+        let [warc, jsonl] = ["robots.warc", "more.jsonl"].map(|name| small.join(name).display().to_string());
+        let ran = robosieve(place.0.path(), &["compile", "-q", "-o", "s.rsieve", &warc, &jsonl]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        place
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, args: &str) -> Ran {
+        robosieve(self.0.path(), &args.split(' ').collect::<Vec<_>>())
+    }
+
+    fn succeed(&self, args: &str) -> Vec<u8> {
+        let ran = self.run(args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args}");
+        ran.stdout
+    }
+
+    /// The rows of an export as JSON.
+    fn rows(&self, args: &str) -> Vec<Row> {
+        let out = self.succeed(&format!("export -q -s s.rsieve --format jsonl {args}"));
+        String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// The row of an origin.
+fn of<'r>(rows: &'r [Row], origin: &str) -> &'r Row {
+    rows.iter().find(|row| row["origin"] == origin).unwrap_or_else(|| panic!("no row of {origin}"))
+}
+
+/// Checks some values of a row.
+fn assert_row(row: &Row, expected: &Value) {
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(row.get(key), Some(value), "{key} of {row:?}");
+    }
+}
+
+#[test]
+fn a_small_web_has_the_values_worked_out_by_hand() {
+    let place = Place::small();
+    let rows = place.rows("-a GPTBot,Googlebot,FooBot,MJ12bot");
+    assert_eq!(rows.len(), 48);
+    for expected in [
+        json!({
+            "origin": "https://signals.example", "outcome": "rules", "status": 200, "scheme": "https",
+            "host": "signals.example", "port": 443, "fetched": "2026-09-15T07:00:06Z", "age": 4,
+            "stale_from": "2026-09-16T07:00:06Z", "redirects": 0, "source": null, "detail": null,
+            "has_last_good": false, "groups": 2, "allow": 0, "disallow": 2, "sitemaps": 2,
+            "host_field": "signals.example",
+            "content_signal": "search=yes, ai-input=no, ai-train=no; ai-train=yes", "content_usage": "train-ai=n",
+            "other_fields": {"clean-param": ["ref /articles/"], "crawl-delay": ["0.5"], "request-rate": ["1/10"]},
+            "GPTBot.access": "partial", "GPTBot.named": "name", "GPTBot.crawl_delay": 0.5,
+            "Googlebot.crawl_delay": 0.5, "FooBot.access": "allowed", "FooBot.named": "name",
+            "FooBot.crawl_delay": null, "MJ12bot.named": "none", "MJ12bot.access": "allowed",
+        }),
+        json!({
+            "origin": "https://shop.example", "bytes": 331, "groups": 3, "allow": 2, "disallow": 9, "sitemaps": 1,
+            "GPTBot.access": "partial", "GPTBot.named": "*", "GPTBot.crawl_delay": 2,
+            "MJ12bot.access": "blocked", "MJ12bot.named": "name", "MJ12bot.crawl_delay": null,
+            "other_fields": {"crawl-delay": ["2"]}, "host_field": null,
+        }),
+        json!({
+            "origin": "https://news.example", "GPTBot.access": "partial", "Googlebot.access": "partial",
+            "content_signal": "search=yes, ai-train=no", "content_usage": null, "sitemaps": 2, "age": 3605,
+        }),
+        // Failing for 40 days: the rules of the last good copy apply.
+        json!({
+            "origin": "https://failing.example", "outcome": "server-error", "status": 503, "has_last_good": true,
+            "GPTBot.access": "blocked", "GPTBot.named": "name", "FooBot.access": "partial", "FooBot.named": "*",
+            "groups": 2, "disallow": 2,
+        }),
+        json!({
+            "origin": "https://down.example", "outcome": "server-error", "status": 503, "GPTBot.access": "blocked",
+            "GPTBot.named": null, "groups": null, "bytes": null, "has_last_good": false,
+        }),
+        json!({
+            "origin": "https://timeout.example", "outcome": "unreachable", "status": null, "detail": "timeout",
+            "GPTBot.access": "blocked",
+        }),
+        json!({"origin": "http://blog.example", "outcome": "client-error", "status": 404, "GPTBot.access": "allowed"}),
+        json!({
+            "origin": "https://moved.example", "redirects": 2, "source": "https://www.moved.example/robots.txt",
+        }),
+        json!({"origin": "http://[2001:db8::7]:8080", "scheme": "http", "host": "[2001:db8::7]", "port": 8080}),
+        json!({"origin": "http://192.0.2.10", "host": "192.0.2.10", "port": 80}),
+        json!({"origin": "ftp://files.example", "scheme": "ftp", "port": 21}),
+        // A max-age of a week.
+        json!({"origin": "https://cache.example", "stale_from": "2026-09-22T07:00:04Z", "GPTBot.named": "none"}),
+        json!({"origin": "https://names.example", "MJ12bot.access": "partial", "MJ12bot.named": "name"}),
+    ] {
+        assert_row(of(&rows, expected["origin"].as_str().unwrap()), &expected);
+    }
+}
+
+/// The library's look-ups give the same values.
+#[test]
+fn rows_equal_look_ups() {
+    let place = Place::small();
+    let snapshot = Snapshot::open(place.path("s.rsieve")).unwrap();
+    let rows = place.rows("-a GPTBot");
+    let sitemaps = place.rows("--sitemaps");
+    assert_eq!(rows.len(), snapshot.origins().count());
+    let mut delays = 0;
+    for (row, entry) in rows.iter().zip(snapshot.origins()) {
+        let entry = entry.unwrap();
+        assert_eq!(row["origin"], entry.origin());
+        let origin = Origin::of(entry.origin().as_bytes()).unwrap();
+        let delay = snapshot.crawl_delay(&origin, &"GPTBot".parse().unwrap(), AgentMatch::Extended).unwrap();
+        assert_eq!(row["GPTBot.crawl_delay"].as_f64(), delay.map(|delay| delay.as_secs_f64()), "{origin}");
+        delays += usize::from(delay.is_some());
+        let found = snapshot.sitemaps(&origin).unwrap();
+        let exported: Vec<&str> = sitemaps
+            .iter()
+            .filter(|row| row["origin"] == entry.origin())
+            .map(|row| row["sitemap"].as_str().unwrap())
+            .collect();
+        assert_eq!(exported, found.iter().map(|value| std::str::from_utf8(value).unwrap()).collect::<Vec<_>>());
+        assert_eq!(row["sitemaps"].as_u64().unwrap_or_default(), found.len() as u64);
+    }
+    assert!(delays > 1, "{delays} delays");
+}
+
+#[test]
+fn sitemaps_are_resolved_against_the_answer() {
+    let capture = |host: &str, more: Value| {
+        let mut capture = json!({"url": format!("https://{host}/robots.txt"), "status": 200});
+        capture.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        capture
+    };
+    let body =
+        "Sitemap: /a.xml\nSitemap: b.xml\n\nSitemap: https://c.example/c.xml\nSitemap: /a.xml\nSitemap: http://[";
+    let place = Place::new(&[
+        capture("e.example", json!({"body": body})),
+        capture("f.example", json!({"status": 301, "headers": {"location": "https://g.example/x/robots.txt"}})),
+        json!({"url": "https://g.example/x/robots.txt", "status": 200, "body": "sitemap: b.xml"}),
+        capture("h.example", json!({"body": "user-agent: *"})),
+    ]);
+    let row = |origin: &str, sitemap: &str, url: Option<&str>, line: u32| {
+        json!({"origin": origin, "sitemap": sitemap, "url": url, "line": line}).as_object().unwrap().clone()
+    };
+    assert_eq!(
+        place.rows("--sitemaps"),
+        [
+            row("https://e.example", "/a.xml", Some("https://e.example/a.xml"), 1),
+            row("https://e.example", "b.xml", Some("https://e.example/b.xml"), 2),
+            row("https://e.example", "https://c.example/c.xml", Some("https://c.example/c.xml"), 4),
+            row("https://e.example", "http://[", None, 6),
+            row("https://f.example", "b.xml", Some("https://g.example/x/b.xml"), 1),
+        ]
+    );
+}
+
+#[test]
+fn rules_have_a_row_for_each_agent() {
+    let body = "Disallow: /early\nUser-agent: FooBot/1.0\nUser-agent: MJ12bot\nDisallow: /%7Ea*$ # x\nAllow:\n\n\
+                User-agent: *\nDisallow: /x\nUser-agent: foobot\nDisallow: /y";
+    let place = Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
+    let row = |group: u32, agent: &str, kind: &str, pattern: &str, line: u32| {
+        let origin = "https://e.example";
+        let row =
+            json!({"origin": origin, "group": group, "agent": agent, "kind": kind, "pattern": pattern, "line": line});
+        row.as_object().unwrap().clone()
+    };
+    let all = [
+        row(1, "foobot", "disallow", "/%7Ea*$", 4),
+        row(1, "foobot", "allow", "", 5),
+        row(1, "mj12bot", "disallow", "/%7Ea*$", 4),
+        row(1, "mj12bot", "allow", "", 5),
+        row(2, "*", "disallow", "/x", 8),
+        row(3, "foobot", "disallow", "/y", 10),
+    ];
+    assert_eq!(place.rows("--rules"), all);
+    // FooBot obeys both of its groups, and BarBot that for all agents.
+    let obeyed = [
+        row(1, "FooBot", "disallow", "/%7Ea*$", 4),
+        row(1, "FooBot", "allow", "", 5),
+        row(2, "BarBot", "disallow", "/x", 8),
+        row(3, "FooBot", "disallow", "/y", 10),
+    ];
+    assert_eq!(place.rows("--rules -a FooBot,BarBot"), obeyed);
+}
+
+/// A robots.txt of 500 KiB can combine 10,000 agents with 10,000 rules.
+#[test]
+fn large_groups_have_one_row_per_rule() {
+    let agents: String = (0..10_000).map(|number| format!("user-agent: a{number}\n")).collect();
+    let rules: String = (0..10_000).map(|number| format!("disallow: /{number}\n")).collect();
+    let body = format!("user-agent: a\ndisallow: /first\n{agents}{rules}");
+    let place = Place::new(&[json!({"url": "https://e.example/robots.txt", "status": 200, "body": body})]);
+    let rows = place.rows("--rules");
+    assert_eq!(rows.len(), 10_001);
+    assert_eq!((&rows[0]["agent"], &rows[1]["agent"], &rows[1]["line"]), (&json!("a"), &Value::Null, &json!(10_003)));
+    assert_eq!(place.rows("--rules -a a7").len(), 10_000);
+}
+
+#[test]
+fn rows_and_columns_are_selected() {
+    let place = Place::small();
+    let origins = |args: &str| -> Vec<String> {
+        let rows = place.rows(&format!("--columns origin {args}"));
+        assert!(rows.iter().all(|row| row.len() == 1));
+        rows.iter().map(|row| row["origin"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(origins("--outcome unreachable").len(), 4);
+    assert_eq!(origins("--outcome unreachable,server-error").len(), 8);
+    // Origins whose day or week is over; `inspect` lists the same.
+    for at in ["2026-09-16T06:30:00Z", "2026-09-20", "now"] {
+        let stale = origins(&format!("--stale-at {at}"));
+        let listed = place.succeed(&format!("inspect s.rsieve --stale-at {at}"));
+        let listed = String::from_utf8(listed).unwrap();
+        let listed: Vec<&str> = listed.lines().map(|url| url.strip_suffix("/robots.txt").unwrap()).collect();
+        assert_eq!(stale, listed, "{at}");
+        assert!(!stale.is_empty() && stale.len() <= 48);
+    }
+    assert_eq!(origins("--stale-at 2026-09-20").len(), 47, "all but the one with a max-age of a week");
+    let tsv =
+        place.succeed("export -q -s s.rsieve -a GPTBot --columns status,gptbot.ACCESS,origin --outcome unreachable");
+    let tsv = String::from_utf8(tsv).unwrap();
+    assert!(
+        tsv.starts_with("status\tGPTBot.access\torigin\n\tallowed\thttps://mourned.example\n\tblocked\thttps://"),
+        "{tsv}"
+    );
+    let ages = place.rows("--at 2026-09-15T07:00:16Z --columns origin,age");
+    assert_eq!(of(&ages, "https://signals.example")["age"], 10);
+}
+
+#[test]
+fn status_policies_decide_access() {
+    let place = Place::small();
+    let access = |policy: &str, origin: &str| {
+        let rows = place.rows(&format!("-a FooBot --status-policy {policy} --columns origin,FooBot.access"));
+        of(&rows, origin)["FooBot.access"].clone()
+    };
+    for (policy, origin, expected) in [
+        ("google", "https://busy.example", "blocked"),
+        ("rfc9309", "https://busy.example", "allowed"),
+        ("google", "https://closed.example", "allowed"),
+        ("strict", "https://closed.example", "blocked"),
+    ] {
+        assert_eq!(access(policy, origin), expected, "{policy} {origin}");
+    }
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    let place = Place::small();
+    for (args, cause) in [
+        ("--columns nothing", "there is no such column; the columns are origin, outcome, status,"),
+        ("--columns origin,Origin", "the column origin appears twice"),
+        ("-a GPTBot,gptbot", "appears twice"),
+        ("-o s.rsieve", "would be overwritten"),
+        ("-o x.json", "name it .jsonl"),
+        ("-o x.parquet.zst", "not compressed as a whole"),
+        ("--format parquet", "Parquet needs a file"),
+        ("--sitemaps --rules", "cannot be used with"),
+        ("--stale-at soon", "not a time"),
+        ("--outcome fine", "unreachable"),
+    ] {
+        let ran = place.run(&format!("export -q -s s.rsieve {args}"));
+        assert_eq!(ran.code, Some(2), "{args}: {}", ran.stderr);
+        assert!(ran.stderr.contains(cause) && ran.stdout.is_empty(), "{args}: {}", ran.stderr);
+    }
+}
+
+/// Sites with fields full of characters that the formats use.
+fn hostile() -> Place {
+    let odd = "\t\u{1b}]0;x\u{7}\u{9b}\u{202e}\\t\\u{1b}\"',;= ü \u{fffd}";
+    let bodies = [
+        format!(
+            "user-agent: *\ndisallow: /{odd}\nhost: ={odd}\ncontent-signal: {odd}\nlicense: {odd}\nsitemap: /{odd}"
+        ),
+        format!("host: '{odd}\nhost: +1\ncontent-usage: @x,\"y\"\nlicense: \"\nlicense:\nuser-agent:\ndisallow: {odd}"),
+        "host: \u{feff}\u{2028}\\\nuser-agent: x\\y\ndisallow: \\".to_owned(),
+    ];
+    let mut captures: Vec<Value> = bodies
+        .iter()
+        .enumerate()
+        .map(|(number, body)| json!({"url": format!("https://h{number}.example/robots.txt"), "status": 200, "body": body}))
+        .collect();
+    captures.push(json!({"url": "https://i.example/robots.txt", "error": format!("dns\r\n{odd}")}));
+    captures.push(json!({"url": "https://j.example/robots.txt", "body_base64": "aG9zdDogm/8KdXNlci1hZ2VudDogKg=="}));
+    Place::new(&captures)
+}
+
+/// Undoes the escapes of TSV and CSV.
+fn unescape(field: &str) -> String {
+    let (mut out, mut rest) = (String::new(), field);
+    while let Some(at) = rest.find('\\') {
+        out += &rest[..at];
+        let escape = &rest[at + 1..];
+        let (c, len) = match escape.chars().next().unwrap() {
+            't' => ('\t', 1),
+            'n' => ('\n', 1),
+            'r' => ('\r', 1),
+            '\\' => ('\\', 1),
+            'u' => {
+                let end = escape.find('}').unwrap();
+                (char::from_u32(u32::from_str_radix(&escape[2..end], 16).unwrap()).unwrap(), end + 1)
+            }
+            c => panic!("an unknown escape \\{c} in {field}"),
+        };
+        out.push(c);
+        rest = &escape[len..];
+    }
+    out + rest
+}
+
+/// The fields of a line of CSV, without the apostrophes that protect spreadsheets.
+fn csv_fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if is_quoted && chars.peek() == Some(&'"') => fields.last_mut().unwrap().push(chars.next().unwrap()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            c => fields.last_mut().unwrap().push(c),
+        }
+    }
+    fields.iter().map(|field| unescape(field.strip_prefix('\'').unwrap_or(field))).collect()
+}
+
+/// The text of a JSON value in TSV and CSV.
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// The text of a value in a Parquet file.
+fn parquet_text(field: &Field) -> String {
+    match field {
+        Field::Null => String::new(),
+        Field::Str(text) => text.clone(),
+        Field::TimestampMicros(micros) => jiff::Timestamp::from_second(micros / 1_000_000).unwrap().to_string(),
+        Field::Double(number) => number.to_string(),
+        Field::Long(number) => number.to_string(),
+        Field::Bool(flag) => flag.to_string(),
+        other => panic!("a column of another type: {other:?}"),
+    }
+}
+
+fn decompressed(bytes: &[u8]) -> String {
+    String::from_utf8(zstd::decode_all(bytes).unwrap()).unwrap()
+}
+
+/// All formats have the values of the JSON lines.
+fn assert_formats_agree(place: &Place, args: &str) {
+    let rows = place.rows(args);
+    assert!(!rows.is_empty());
+    for name in ["t.tsv.zst", "t.csv", "t.parquet", "t.jsonl.gz"] {
+        place.succeed(&format!("export -q -s s.rsieve {args} -o {name}"));
+    }
+    let tsv = decompressed(&fs::read(place.path("t.tsv.zst")).unwrap());
+    let mut lines = tsv.lines();
+    let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    assert!(rows.iter().all(|row| row.len() == names.len()));
+    let expected: Vec<Vec<String>> =
+        rows.iter().map(|row| names.iter().map(|name| as_text(&row[*name])).collect()).collect();
+    let found: Vec<Vec<String>> = lines.map(|line| line.split('\t').map(unescape).collect()).collect();
+    assert_eq!(found, expected, "TSV of {args:?}");
+
+    let csv = fs::read_to_string(place.path("t.csv")).unwrap();
+    let mut lines = csv.lines();
+    assert_eq!(csv_fields(lines.next().unwrap()), names);
+    let found: Vec<Vec<String>> = lines.map(csv_fields).collect();
+    assert_eq!(found, expected, "CSV of {args:?}");
+
+    let file = SerializedFileReader::new(fs::File::open(place.path("t.parquet")).unwrap()).unwrap();
+    let parquet: Vec<_> = file.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    let found: Vec<Vec<String>> =
+        parquet.iter().map(|row| row.get_column_iter().map(|(_, field)| parquet_text(field)).collect()).collect();
+    assert_eq!(found, expected, "Parquet of {args:?}");
+    assert_eq!(parquet[0].get_column_iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), names);
+}
+
+#[test]
+fn formats_have_the_same_values() {
+    for place in [Place::small(), hostile()] {
+        for args in ["-a GPTBot,Googlebot-Image:Googlebot", "--sitemaps", "--rules", "--rules -a GPTBot"] {
+            assert_formats_agree(&place, args);
+        }
+    }
+}
+
+#[test]
+fn hostile_texts_are_escaped() {
+    let place = hostile();
+    for format in ["tsv", "csv", "jsonl"] {
+        for table in ["-a GPTBot", "--sitemaps", "--rules"] {
+            let out = place.succeed(&format!("export -q -s s.rsieve {table} --format {format}"));
+            let text = String::from_utf8(out).unwrap();
+            let is_hostile = |c: char| c.is_control() && !"\n\t".contains(c) || "\u{202e}\u{feff}\u{2028}".contains(c);
+            assert!(!text.contains(is_hostile), "{format} {table}: {text:?}");
+            let separators = text.lines().map(|line| line.matches('\t').count());
+            assert_eq!(separators.collect::<std::collections::BTreeSet<_>>().len(), 1, "{format} {table}");
+        }
+    }
+    let csv = String::from_utf8(place.succeed("export -q -s s.rsieve --format csv --columns host_field")).unwrap();
+    assert!(csv.lines().skip(1).all(|line| !line.trim_start_matches('"').starts_with(['=', '+', '-', '@'])), "{csv}");
+}
+
+/// A snapshot with several blocks gives the same bytes with any number of threads.
+#[test]
+fn bytes_do_not_depend_on_threads() {
+    let captures: Vec<Value> = (0..9000)
+        .map(|number| {
+            let body = robots(if number % 3 == 0 { number } else { number % 40 });
+            json!({"url": format!("https://h{number}.example/robots.txt"), "status": 200, "body": body})
+        })
+        .collect();
+    let place = Place::new(&captures);
+    for (args, extension) in
+        [("-a FooBot,BarBot", "tsv"), ("--rules", "csv"), ("-a FooBot", "parquet"), ("--rules", "parquet")]
+    {
+        let written = ["1", "2", "5"].map(|threads| {
+            let name = format!("{threads}.{extension}");
+            place.succeed(&format!("export -q -j {threads} -s s.rsieve {args} -o {name}"));
+            fs::read(place.path(&name)).unwrap()
+        });
+        assert!(written[0].len() > 10_000);
+        assert!(written.iter().all(|bytes| *bytes == written[0]), "{args} {extension}");
+    }
+    let file = SerializedFileReader::new(fs::File::open(place.path("5.parquet")).unwrap()).unwrap();
+    assert_eq!(file.metadata().file_metadata().num_rows() as usize, place.rows("--rules").len());
+}
+
+#[test]
+fn empty_tables_have_a_header() {
+    let place = Place::small();
+    let at = "--stale-at 1990-01-01";
+    assert_eq!(place.succeed(&format!("export -q -s s.rsieve --sitemaps {at}")), b"origin\tsitemap\turl\tline\n");
+    place.succeed(&format!("export -q -s s.rsieve {at} -o x.parquet"));
+    let file = SerializedFileReader::new(fs::File::open(place.path("x.parquet")).unwrap()).unwrap();
+    assert_eq!((file.num_row_groups(), file.metadata().file_metadata().schema().get_fields().len()), (0, 22));
+}
