@@ -122,7 +122,7 @@ def witnesses(origin, file):
         path = pattern.replace("*", "~w")
         paths.append(path if path.startswith("/") else "/" + path)
         paths.append(pattern.replace("*", ""))
-    return [origin + path for path in paths if path.startswith("/") and not re.search(r"[#\s]", path)]
+    return [origin + path for path in paths if path.startswith("/") and not re.search(r"[#\t\r\n]", path)]
 
 
 def letters_of(urls):
