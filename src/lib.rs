@@ -36,6 +36,7 @@
 //! | module | use |
 //! |---|---|
 //! | [`robots`], [`preferences`] | parse one robots.txt and ask it |
+//! | [`lint`] | defects of a robots.txt, and of all in a snapshot |
 //! | [`compile`], [`snapshot`] | compile archives, open and inspect snapshots |
 //! | [`judge`] | verdicts on single URLs, and their explanations |
 //! | [`filter`], [`records`] | verdicts on lists of URLs, on all cores |
@@ -83,6 +84,7 @@ mod error;
 mod file_format;
 pub mod filter;
 pub mod judge;
+pub mod lint;
 mod matcher;
 #[cfg(feature = "parquet")]
 pub mod parquet;

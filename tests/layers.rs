@@ -84,6 +84,10 @@ const LAYERS: &[(&str, &[&str])] = &[
             "parquet",
         ],
     ),
+    (
+        "lint",
+        &["error", "profile", "file_format", "bytes", "agent", "crawlers", "robots", "snapshot", "archive", "analysis"],
+    ),
     ("synthetic", &[]),
     ("capi", &["error", "agent", "crawlers", "compile", "snapshot", "judge"]),
 ];

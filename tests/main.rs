@@ -19,6 +19,7 @@ mod generate;
 mod help;
 mod hostile_text;
 mod layers;
+mod lint;
 mod many;
 mod outputs;
 mod parquet;

@@ -11,6 +11,7 @@ const VERBS: &[&str] = &[
     "check",
     "inspect",
     "export",
+    "lint",
     "agents",
     "diff",
     "report",

@@ -23,7 +23,7 @@ pub(crate) struct RobotsFile {
 }
 
 /// The files of `dir`, sorted by name; hidden files and subdirectories are skipped.
-fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
@@ -120,7 +120,7 @@ const CONVENTIONAL_NAMES: &[&str] = &[
 
 /// The origins in a file's name: one, or http and https if the name has no scheme. `None` if no
 /// host can have that name. `robots.txt` does not say its host.
-fn origins_of(path: &Path) -> Option<Vec<String>> {
+pub(crate) fn origins_of(path: &Path) -> Option<Vec<String>> {
     let name = path.file_name()?.to_str()?;
     let (first, last) = (name.split('.').next()?, name.rsplit('.').next()?);
     if name == "robots.txt"

@@ -5,7 +5,7 @@
 //! entry into captures on any thread; decoding bodies takes most of the time, so it happens there.
 
 pub(crate) mod capture;
-mod dir;
+pub(crate) mod dir;
 pub(crate) mod http;
 mod jsonl;
 pub(crate) mod read_context;

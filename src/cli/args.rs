@@ -11,6 +11,7 @@ use super::filter::FilterArgs;
 use super::help_text::{COMMON, COMPLETIONS_EXAMPLES, EXAMPLES, MAN_EXAMPLES, SHORT_EXAMPLES, TEMPLATE};
 use super::inputs::refuse_remote;
 use super::inspect::InspectArgs;
+use super::lint::LintArgs;
 use super::numbers::parse_threads;
 use super::report::ReportArgs;
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -82,6 +83,8 @@ pub(crate) enum Verb {
     Report(ReportArgs),
     /// Judge single URLs, and explain the verdicts
     Check(CheckArgs),
+    /// Find mistakes in robots.txt files, or count those of a snapshot
+    Lint(LintArgs),
     /// Show the contents of a snapshot, or its entry for one origin
     Inspect(InspectArgs),
     /// Write a snapshot as a table: TSV, CSV, JSON lines or Parquet
@@ -101,7 +104,10 @@ pub(crate) enum Verb {
 impl Verb {
     /// Whether the exit status is an answer, which an incomplete run must not give.
     pub(crate) fn has_answer(&self) -> bool {
-        matches!(self, Self::Check(_) | Self::Diff(DiffArgs { exit_code: true, .. }))
+        matches!(
+            self,
+            Self::Check(_) | Self::Diff(DiffArgs { exit_code: true, .. }) | Self::Lint(LintArgs { codes: false, .. })
+        )
     }
 }
 

@@ -28,6 +28,9 @@ URLs:
   check        Judge single URLs, and explain the verdicts
   report       Report how much robots.txt files refuse to agents, and why
 
+robots.txt files:
+  lint         Find mistakes in robots.txt files, or count those of a snapshot
+
 Tools:
   agents       List known crawlers, or rank the names in a snapshot's robots.txt files
   bench        Time the stages of judging, on your data or on a synthetic web
@@ -53,11 +56,12 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot,CCBot,Googlebot-Image:Googlebot < urls.txt
   robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
   robosieve check --robots robots.txt -a GPTBot /private/
+  robosieve lint robots.txt
   robosieve inspect web.rsieve https://example.com
 
-Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ), 2 error. \
-If the reader of standard output goes away (robosieve ... | head), the run ends with 0, but check and \
-diff --exit-code end with 2. Files that the run also writes are completed first. Ctrl-C, SIGTERM and \
+Exit status: 0 done (check: allowed), 1 check: disallowed (diff --exit-code: they differ, lint: errors \
+found), 2 error. If the reader of standard output goes away (robosieve ... | head), the run ends with 0, \
+but check, lint and diff --exit-code end with 2. Files that the run also writes are completed first. Ctrl-C, SIGTERM and \
 SIGHUP leave no unfinished file.";
 
 pub(super) const COMPILE_SHORT: &str = "\
@@ -240,6 +244,35 @@ groups for all agents apply, or no group. AGENT.crawl_delay is in seconds.
 
 Rows are in the order of the snapshot, by origin. In TSV and CSV, control characters are escaped as \\t or \
 \\u{1b}, and a backslash as \\\\. A missing value is empty. docs/EXPORT.md describes every column.";
+
+pub(super) const LINT_SHORT: &str = "\
+Examples:
+  robosieve lint robots.txt
+  robosieve lint web.rsieve
+
+`robosieve lint --help` shows all options, examples and details.";
+
+pub(super) const LINT_EXAMPLES: &str = "\
+Examples:
+  robosieve lint robots.txt
+  robosieve lint --deny warning --allow crawl-delay,agent-version public/robots.txt
+  robosieve lint --sarif robots.txt > robots.sarif
+  robosieve lint --json 'sites/*/robots.txt' | jq -r '.[] | select(.severity == \"error\") | .file' | sort -u
+  curl -s https://example.com/robots.txt | robosieve lint -
+  robosieve lint --codes
+  robosieve lint web.rsieve
+
+A finding is a line `FILE:LINE: SEVERITY[CODE]: MESSAGE`, and one with help. Errors do not do what they say, \
+warnings are read differently by some parsers, and notes have no effect or a surprising one. docs/LINT.md \
+describes each code with its source and examples. --json is an array of objects with the keys file, line, \
+code, severity, message and help.
+
+For a snapshot, a table has the number of distinct robots.txt files and of origins for each code. A snapshot \
+stores no comments, blank lines and unknown fields, so some codes are found in part or not at all; --codes \
+says which.
+
+Exit status: 0 no finding of the severity of --deny or a higher one, 1 such a finding, 2 error, or standard \
+output closed early. For a snapshot and for --codes 0, or 2.";
 
 pub(super) const DIFF_SHORT: &str = "\
 Examples:

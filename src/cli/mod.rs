@@ -21,6 +21,7 @@ mod judge_args;
 mod judge_job;
 mod judge_run;
 mod judge_task;
+mod lint;
 mod man;
 mod numbers;
 mod option_guard;
@@ -46,8 +47,8 @@ use std::io;
 use std::process::ExitCode;
 use stderr::print_line;
 
-/// Runs the command. The exit code is 0 for success, 1 if `check` finds a URL disallowed or
-/// `diff --exit-code` finds a difference, and 2 for an error.
+/// Runs the command. The exit code is 0 for success, 1 if `check` finds a URL disallowed,
+/// `diff --exit-code` finds a difference or `lint` a denied finding, and 2 for an error.
 pub(crate) fn run() -> ExitCode {
     let code = match Cli::read() {
         Ok(cli) => run_verb(cli),
@@ -108,6 +109,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Filter(args) => filter::run(&args, quiet).map(done),
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
         Verb::Check(args) => check::run(&args, quiet),
+        Verb::Lint(args) => lint::run(&args, quiet),
         Verb::Inspect(args) => inspect::run(&args).map(done),
         Verb::Export(args) => export::run(&args, quiet).map(done),
         Verb::Agents(args) => agents::run(&args, quiet).map(done),

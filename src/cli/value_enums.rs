@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use robosieve::filter::{Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
+use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::synthetic::Order;
@@ -27,6 +28,14 @@ value_enum!(ProfileArg => Profile {
     Google = "google" => Profile::Google,
     /// Exactly as RFC 9309
     Rfc9309 = "rfc9309" => Profile::Rfc9309,
+});
+value_enum!(SeverityArg => Severity {
+    /// A line or a file that does not do what it says
+    Error = "error" => Severity::Error,
+    /// Also lines that some parsers read in another way
+    Warning = "warning" => Severity::Warning,
+    /// Also lines without effect
+    Note = "note" => Severity::Note,
 });
 value_enum!(PolicyArg => StatusPolicy {
     /// 4xx allows; 429, 5xx and network errors disallow for 30 days, then the last good copy

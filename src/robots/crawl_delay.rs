@@ -64,7 +64,7 @@ impl Robots<'_> {
 
 /// Parses decimal digits with at most one point. Returns `None` for anything else, and for numbers
 /// above the range of [`Duration`].
-fn parse_seconds(value: &[u8]) -> Option<Duration> {
+pub(crate) fn parse_seconds(value: &[u8]) -> Option<Duration> {
     if !value.iter().all(|&b| b.is_ascii_digit() || b == b'.') {
         return None;
     }

@@ -43,10 +43,12 @@ pub(crate) struct NumberedLines<'a> {
 }
 
 /// A line as it is in the body, blank lines included.
-struct RawLine<'a> {
-    text: &'a [u8],
-    /// Its offset in the body.
-    start: usize,
+pub(crate) struct RawLine<'a> {
+    pub text: &'a [u8],
+    /// The number, from 1.
+    pub number: u32,
+    /// Its offset in the body without byte order mark.
+    pub start: usize,
     /// Whether the size limit may have cut it.
     may_be_cut: bool,
 }
@@ -71,7 +73,8 @@ impl<'a> NumberedLines<'a> {
         }
     }
 
-    fn next_raw(&mut self) -> Option<RawLine<'a>> {
+    /// The next line with its comment; also blank lines, and the line that the size limit cuts.
+    pub(crate) fn next_raw(&mut self) -> Option<RawLine<'a>> {
         for end in self.line_ends.by_ref() {
             let start = self.at;
             let text = &self.body[start..end];
@@ -84,7 +87,7 @@ impl<'a> NumberedLines<'a> {
             }
             self.last_was_cr = !is_lf;
             self.number += 1;
-            return Some(RawLine { text, start, may_be_cut: false });
+            return Some(RawLine { text, number: self.number, start, may_be_cut: false });
         }
         // The bytes after the last line end are a line too, even if there are none.
         if self.done {
@@ -92,7 +95,8 @@ impl<'a> NumberedLines<'a> {
         }
         self.done = true;
         self.number += 1;
-        Some(RawLine { text: &self.body[self.at..], start: self.at, may_be_cut: self.is_cut })
+        let (text, number) = (&self.body[self.at..], self.number);
+        Some(RawLine { text, number, start: self.at, may_be_cut: self.is_cut })
     }
 }
 
@@ -101,7 +105,7 @@ impl<'a> Iterator for NumberedLines<'a> {
 
     fn next(&mut self) -> Option<NumberedLine<'a>> {
         loop {
-            let RawLine { text: raw, start, may_be_cut } = self.next_raw()?;
+            let RawLine { text: raw, number, start, may_be_cut } = self.next_raw()?;
             let kept = &raw[..raw.len().min(MAX_LINE)];
             if self.comment < start {
                 self.comment = find_comment(self.body, start);
@@ -113,7 +117,7 @@ impl<'a> Iterator for NumberedLines<'a> {
             }
             let text = kept[..end].trim_with(is_white_space);
             if !text.is_empty() {
-                return Some(NumberedLine { number: self.number, text });
+                return Some(NumberedLine { number, text });
             }
         }
     }
@@ -126,7 +130,7 @@ fn find_comment(body: &[u8], from: usize) -> usize {
 }
 
 /// The length of a UTF-8 byte order mark at the start, or of the part of one.
-fn bom_len(body: &[u8]) -> usize {
+pub(crate) fn bom_len(body: &[u8]) -> usize {
     const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
     body.iter().zip(BOM).take_while(|&(&b, bom)| b == bom).count()
 }

@@ -2,7 +2,7 @@
 
 mod body;
 pub(crate) mod condense;
-mod crawl_delay;
+pub(crate) mod crawl_delay;
 pub(crate) mod field;
 pub(crate) mod line;
 pub(crate) mod parse;

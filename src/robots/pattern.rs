@@ -5,7 +5,7 @@ use crate::url::escape::normalize_rule;
 use std::borrow::Cow;
 
 /// A rule's path in normal form: every `*` is the wildcard, every `$` a literal, the anchor a flag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern<'a> {
     /// The path without the final `$`.
     pub text: Cow<'a, [u8]>,

@@ -5,7 +5,7 @@
 //! once per thread.
 
 pub(crate) mod agent_names;
-mod spelling;
+pub(crate) mod spelling;
 
 pub use spelling::{Misspelling, SpellCheck, UnnamedAgent};
 

@@ -326,7 +326,7 @@ fn letters(name: &[u8]) -> u64 {
 
 /// Whether at most `edits` edits turn `a` into `b`. The search tries each edit where the two first
 /// differ, so its cost grows with 4 to the power of `edits`, which is at most 3.
-fn is_within(a: &[u8], b: &[u8], edits: usize) -> bool {
+pub(crate) fn is_within(a: &[u8], b: &[u8], edits: usize) -> bool {
     let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[common..], &b[common..]);
     if a.is_empty() || b.is_empty() {

@@ -108,7 +108,7 @@ const MAX_READ: u64 = 16 << 20;
 
 /// Reads a robots.txt file, and decompresses it: parsed as it is, a compressed file would have no
 /// rules.
-fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
+pub(crate) fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
     let file: Box<dyn Read> =
         if path.as_os_str() == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
     let mut body = Vec::new();

@@ -1,0 +1,26 @@
+//! The list of all codes.
+
+use super::super::escape::to_json_pretty;
+use super::super::output::print;
+use robosieve::lint::Code;
+use serde_json::json;
+use std::fmt::Write;
+
+/// Prints all codes in the order of `docs/LINT.md`.
+pub(super) fn print_codes(is_json: bool) -> anyhow::Result<()> {
+    if is_json {
+        let rows = Code::ALL.iter().map(|code| {
+            json!({
+                "code": code.name(), "severity": code.severity().name(), "in_snapshot": code.in_snapshot().name(),
+                "summary": code.summary(),
+            })
+        });
+        return print(&to_json_pretty(&rows.collect::<Vec<_>>())?);
+    }
+    let mut out = "code                  severity  snapshot  meaning\n".to_owned();
+    for code in Code::ALL {
+        let (name, severity, in_snapshot) = (code.name(), code.severity().name(), code.in_snapshot().name());
+        let _ = writeln!(out, "{name:<20}  {severity:<8}  {in_snapshot:<8}  {}", code.summary());
+    }
+    print(&out)
+}

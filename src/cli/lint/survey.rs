@@ -1,0 +1,81 @@
+//! The findings of a snapshot, counted by code.
+
+use super::super::escape::{escape_cut, to_json_pretty};
+use super::super::output::print;
+use super::super::progress::Progress;
+use super::super::summary::grouped;
+use super::lint_args::LintArgs;
+use anyhow::{Context, bail};
+use robosieve::Snapshot;
+use robosieve::lint::{CodeCount, Survey, survey};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Prints a table, or a JSON object, for each snapshot.
+pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Result<()> {
+    if args.sarif {
+        bail!("--sarif lists findings in files, and a snapshot has counts only; use --json");
+    }
+    if args.deny.is_some() {
+        bail!("--deny decides on findings in files, and a snapshot has counts only; leave it out");
+    }
+    let mut surveys = Vec::new();
+    for path in paths {
+        let snapshot = Snapshot::open(path)?;
+        args.verify.all(&snapshot, path)?;
+        let texts = snapshot.sections().find(|(name, _)| *name == "texts").map_or(0, |(_, len)| len);
+        let progress = Progress::of_files(texts, 1, quiet);
+        let counted = survey(&snapshot, &args.allow, |bytes| progress.add(bytes));
+        progress.finish();
+        surveys.push((path.as_path(), counted.with_context(|| path.display().to_string())?));
+    }
+    print(&if args.json { json(&surveys)? } else { text(&surveys) })
+}
+
+/// The longest example in the table. A host has at most 253 characters.
+const LONGEST: usize = 60;
+
+fn text(surveys: &[(&Path, Survey)]) -> String {
+    let mut out = String::new();
+    for (path, survey) in surveys {
+        let Survey { origins, files, clean_files, clean_origins, codes, .. } = survey;
+        let [origins, files, clean_files, clean_origins] =
+            [origins, files, clean_files, clean_origins].map(|n| grouped(*n));
+        let name = path.display().to_string();
+        let _ = writeln!(
+            out,
+            "{}: {origins} origins with a robots.txt, {files} distinct; without findings: {clean_origins}, {clean_files} \
+             distinct",
+            escape_cut(&name, usize::MAX)
+        );
+        let _ = writeln!(out, "{:<20}  {:<8} {:>12} {:>12}  example", "code", "severity", "files", "origins");
+        let mut rows: Vec<&CodeCount> = codes.iter().filter(|row| row.files > 0).collect();
+        rows.sort_by_key(|row| Reverse((row.code.severity(), row.origins)));
+        for row in rows {
+            let (code, severity, example) = (row.code.name(), row.code.severity().name(), row.example.as_deref());
+            let [files, origins] = [row.files, row.origins].map(grouped);
+            let example = escape_cut(example.unwrap_or_default(), LONGEST);
+            let _ = writeln!(out, "{code:<20}  {severity:<8} {files:>12} {origins:>12}  {example}");
+        }
+    }
+    out
+}
+
+fn json(surveys: &[(&Path, Survey)]) -> anyhow::Result<String> {
+    let row = |row: &CodeCount| {
+        json!({
+            "code": row.code.name(), "severity": row.code.severity().name(), "files": row.files,
+            "origins": row.origins, "example": row.example,
+        })
+    };
+    let object = |(path, survey): &(&Path, Survey)| {
+        json!({
+            "snapshot": path.display().to_string(), "origins": survey.origins, "files": survey.files,
+            "clean_origins": survey.clean_origins, "clean_files": survey.clean_files,
+            "codes": survey.codes.iter().map(row).collect::<Vec<Value>>(),
+        })
+    };
+    Ok(to_json_pretty(&surveys.iter().map(object).collect::<Vec<Value>>())?)
+}

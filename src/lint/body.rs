@@ -1,0 +1,107 @@
+//! Checks of the whole file and of its raw bytes: formats, sizes, line ends and control characters.
+
+use crate::bytes::is_white_space;
+use crate::file_format::BYTE_ORDER_MARK;
+use crate::lint::code::Code;
+use crate::lint::finding::FindingCollector;
+use crate::robots::line::{MAX_LINE, NumberedLines, RawLine, bom_len};
+use crate::robots::{BodyFacts, LooksLike};
+use bstr::ByteSlice;
+
+/// Reports a file that is no robots.txt. The checks of lines make no sense for it.
+pub(super) fn check_format(facts: &BodyFacts, findings: &mut FindingCollector) -> bool {
+    match (facts.looks_like, facts.other_format) {
+        (Some(LooksLike::Utf16), _) => findings.add(1, Code::Utf16, || {
+            let message = "the file is UTF-16 text, and parsers expect UTF-8, so they find no field in it";
+            (message.to_owned(), "save the file as UTF-8 without a byte order mark".to_owned())
+        }),
+        (Some(LooksLike::Html), _) => findings.add(1, Code::Html, || {
+            let message = "the file begins as HTML or XML, so it is a page of the site and not a robots.txt";
+            (message.to_owned(), "serve a text file at /robots.txt, or answer with status 404".to_owned())
+        }),
+        (_, Some(format)) => findings.add(1, Code::OtherFormat, || {
+            let message = format!("the file is {format}, in which parsers find no field");
+            (message, "serve a text file at /robots.txt, or answer with status 404".to_owned())
+        }),
+        _ => return false,
+    }
+    true
+}
+
+/// Checks the size, the byte order mark and every line as served. Returns the numbers of the blank
+/// lines, in order.
+pub(super) fn check_raw_lines(body: &[u8], facts: &BodyFacts, findings: &mut FindingCollector) -> Vec<u32> {
+    if let Some(line) = facts.ignored_from {
+        findings.add(line, Code::TooLarge, || {
+            let message = "the file is longer than 500 KiB, and parsers ignore it from this line on".to_owned();
+            (message, "shorten the file to 500 KiB (512,000 bytes), for example with wildcards".to_owned())
+        });
+    }
+    if body.starts_with(BYTE_ORDER_MARK) {
+        findings.add(1, Code::ByteOrderMark, || {
+            let message = "the file begins with a UTF-8 byte order mark: Google's parser skips it, others read it as a \
+                           part of the first field";
+            (message.to_owned(), "save the file as UTF-8 without a byte order mark".to_owned())
+        });
+    }
+    let unmarked = &body[bom_len(body)..];
+    let mut has_lone_return = false;
+    let mut blank = Vec::new();
+    let mut lines = NumberedLines::new(body, false);
+    while let Some(line) = lines.next_raw() {
+        if line.text.trim_with(is_white_space).is_empty() {
+            blank.push(line.number);
+        }
+        let end = line.start + line.text.len();
+        if !has_lone_return && is_lone_return(unmarked, end) {
+            has_lone_return = true;
+            add_lone_return(line.number, findings);
+        }
+        check_length(&line, findings);
+        check_control_characters(&line, findings);
+    }
+    blank
+}
+
+/// Whether the byte at `at` is a carriage return that no line feed follows.
+fn is_lone_return(body: &[u8], at: usize) -> bool {
+    body.get(at) == Some(&b'\r') && body.get(at + 1) != Some(&b'\n')
+}
+
+fn add_lone_return(line: u32, findings: &mut FindingCollector) {
+    findings.add(line, Code::CarriageReturn, || {
+        let message = "a carriage return without a line feed ends this line: RFC 9309 allows it, but programs that read \
+                       lines up to a line feed join it with the next one";
+        (message.to_owned(), "end every line with a line feed (LF), or with CR LF".to_owned())
+    });
+}
+
+/// The line without its comment.
+fn without_comment<'a>(line: &RawLine<'a>) -> &'a [u8] {
+    line.text.split(|&b| b == b'#').next().unwrap_or_default()
+}
+
+fn check_length(line: &RawLine<'_>, findings: &mut FindingCollector) {
+    let len = without_comment(line).len();
+    if len > MAX_LINE {
+        findings.add(line.number, Code::LongLine, || {
+            let message = format!("the line has {len} bytes, and Google's parser reads the first {MAX_LINE}");
+            (message, "shorten the path, for example with a wildcard (*)".to_owned())
+        });
+    }
+}
+
+fn check_control_characters(line: &RawLine<'_>, findings: &mut FindingCollector) {
+    let is_control = |b: &u8| (*b < b' ' && *b != b'\t') || *b == 0x7f;
+    let text = without_comment(line);
+    let Some(at) = text.iter().position(is_control) else { return };
+    findings.add(line.number, Code::ControlCharacter, || {
+        let byte = text[at];
+        let effect = match byte {
+            0 => "Google's parser ignores the rest of the line",
+            _ => "RFC 9309 allows none, and no URL has one",
+        };
+        let message = format!("column {} has the control character 0x{byte:02x}: {effect}", at + 1);
+        (message, "remove the character".to_owned())
+    });
+}

@@ -1,0 +1,143 @@
+//! The codes of findings, with severity, summary, and whether a snapshot can have them.
+
+use std::fmt;
+
+/// The severity of a finding. The order is that of weight: `Note < Warning < Error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Parsers agree, and the line has no effect or a surprising one.
+    Note,
+    /// Some parsers read the line in another way, or it probably means something else.
+    Warning,
+    /// The line, or the file, does not do what it says.
+    Error,
+}
+
+impl Severity {
+    /// The name in outputs: `note`, `warning` or `error`. SARIF has the same levels.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Whether the texts of a snapshot can show a code. A snapshot stores condensed texts: comments,
+/// blank lines, unknown fields and the original bytes of the file are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InSnapshot {
+    /// All findings are found.
+    Yes,
+    /// Some are found; `docs/LINT.md` says which.
+    Partly,
+    /// None is found.
+    No,
+}
+
+impl InSnapshot {
+    /// The name in outputs: `yes`, `partly` or `no`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Partly => "partly",
+            Self::No => "no",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $severity:ident $in_snapshot:ident $summary:literal;)+) => {
+        /// The code of a finding. `docs/LINT.md` describes each with its source and examples.
+        ///
+        /// The order is that of the page. Names are stable; versions may add codes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code { $(#[doc = $summary] $variant),+ }
+
+        impl Code {
+            /// All codes.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name in outputs, such as `outside-group`.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// The severity of its findings.
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity),+ }
+            }
+
+            /// Whether the texts of a snapshot can show it.
+            pub fn in_snapshot(self) -> InSnapshot {
+                match self { $(Self::$variant => InSnapshot::$in_snapshot),+ }
+            }
+
+            /// One sentence about it.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $summary),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    Html "html" Error No "The file is HTML or XML.";
+    Utf16 "utf-16" Error No "The file is UTF-16 text, in which parsers find no field.";
+    OtherFormat "other-format" Error No "The file is an archive, an image or another binary format.";
+    TooLarge "too-large" Error No "The file has more than 500 KiB, and parsers ignore the rest.";
+    LongLine "long-line" Error No "The line has more than 16,663 bytes, and parsers drop the rest.";
+    ByteOrderMark "byte-order-mark" Warning No "The file begins with a UTF-8 byte order mark.";
+    CarriageReturn "carriage-return" Note No "A carriage return without a line feed ends a line.";
+    ControlCharacter "control-character" Warning No "The line has a control character.";
+    MissingColon "missing-colon" Error Partly "The line has no colon after its field.";
+    UnknownField "unknown-field" Warning Partly "No known crawler reads the field.";
+    MisspeltField "misspelt-field" Error Partly "The field is a misspelling of a known one.";
+    OutsideGroup "outside-group" Error Yes "The line precedes the first user-agent line, so it applies to nobody.";
+    EmptyAgent "empty-agent" Error Yes "The user-agent line has no value, so it names nobody.";
+    AgentName "agent-name" Warning Yes "The name of the agent has characters that RFC 9309 does not allow.";
+    AgentVersion "agent-version" Warning Yes "The name of the agent has a version, which parsers drop.";
+    RepeatedAgent "repeated-agent" Warning Yes "The agent is named twice, so its groups apply together.";
+    JoinedGroups "joined-groups" Warning Partly "A blank line or another field separates user-agent lines of one group.";
+    EmptyGroup "empty-group" Note Yes "The group has no rules, so it allows everything.";
+    NoLeadingSlash "no-leading-slash" Error Yes "The path begins with neither / nor *, so it matches nothing.";
+    FullUrl "full-url" Error Yes "The path is a whole URL, so it matches nothing.";
+    SpaceInPattern "space-in-pattern" Warning Yes "The path has a blank, which no URL has.";
+    EmptyRule "empty-rule" Note Yes "The rule has no path, so it has no effect.";
+    NonAscii "non-ascii" Warning Yes "The path has characters outside ASCII that are not percent-encoded.";
+    BadEscape "bad-escape" Warning Yes "A % in the path begins no escape.";
+    UnsupportedWildcard "unsupported-wildcard" Warning Yes "The path uses a wildcard or regular expression that parsers do not support.";
+    DuplicateRule "duplicate-rule" Note Yes "The rule repeats an earlier one for the same agents.";
+    NeverDecides "never-decides" Warning Yes "Another rule decides on every URL that the rule matches.";
+    RedundantRule "redundant-rule" Note Yes "Without the rule, a shorter one decides in the same way.";
+    ProfilesDiffer "profiles-differ" Note Yes "Google's parser and RFC 9309 read the rule differently.";
+    SitemapUrl "sitemap-url" Error Yes "The sitemap is not an absolute URL.";
+    CrawlDelay "crawl-delay" Warning Yes "The crawl-delay is not a usable number of seconds.";
+}
+
+impl Code {
+    /// The code with this name.
+    ///
+    /// ```
+    /// use robosieve::lint::Code;
+    /// assert_eq!(Code::find("outside-group"), Some(Code::OutsideGroup));
+    /// assert_eq!(Code::find("?"), None);
+    /// ```
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.name() == name)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

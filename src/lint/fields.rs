@@ -1,0 +1,240 @@
+//! Checks of the fields: unknown and misspelt ones, missing colons, lines in front of any group.
+
+use crate::analysis::census::spelling::is_within;
+use crate::bytes::is_white_space;
+use crate::lint::code::Code;
+use crate::lint::finding::{FindingCollector, quote};
+use crate::robots::field::{self, RobotsField};
+use crate::robots::line::NumberedLines;
+use bstr::ByteSlice;
+use std::collections::HashSet;
+
+/// Correct spellings, in the order in which they are suggested.
+const NAMES: &[&str] = &[
+    "User-agent",
+    "Disallow",
+    "Allow",
+    "Sitemap",
+    "Crawl-delay",
+    "Request-rate",
+    "Visit-time",
+    "Clean-param",
+    "Content-signal",
+    "Content-usage",
+];
+
+/// Lines whose field not every parser reads.
+#[derive(Debug, Default)]
+pub(super) struct InexactLines {
+    /// Lines without a colon. Their values are not checked further: they are not what the author
+    /// meant.
+    pub without_colon: HashSet<u32>,
+    /// Lines without a colon, and lines with a misspelt field that Google's parser accepts. Other
+    /// parsers ignore both, so such a rule makes no other rule superfluous.
+    pub all: HashSet<u32>,
+}
+
+/// Checks the field of every line.
+pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLines {
+    let mut inexact = InexactLines::default();
+    let mut has_agent = false;
+    for line in NumberedLines::new(body, false) {
+        let split = field::split(line.text);
+        if let Some((field, _)) = split {
+            has_agent |= field == RobotsField::UserAgent;
+            if !has_agent && needs_group(field) {
+                add_outside_group(line.number, line.text, findings);
+            }
+        }
+        if lacks_colon(line.text) {
+            inexact.without_colon.insert(line.number);
+            inexact.all.insert(line.number);
+            add_missing_colon(line.number, line.text, split.is_some(), findings);
+        } else if check_key(line.number, key_of(line.text), split.map(|(field, _)| field), findings) {
+            inexact.all.insert(line.number);
+        }
+    }
+    inexact
+}
+
+/// The correct spelling of a field.
+fn name_of(field: RobotsField) -> &'static str {
+    match field {
+        RobotsField::UserAgent => "User-agent",
+        RobotsField::Allow => "Allow",
+        RobotsField::Disallow => "Disallow",
+        RobotsField::Other(name) => {
+            NAMES.iter().find(|known| known.eq_ignore_ascii_case(name)).copied().unwrap_or(name)
+        }
+    }
+}
+
+/// Whether a line with this field applies to the agents of its group.
+fn needs_group(field: RobotsField) -> bool {
+    match field {
+        RobotsField::UserAgent => false,
+        RobotsField::Allow | RobotsField::Disallow => true,
+        RobotsField::Other(name) => matches!(name, "crawl-delay" | "content-usage"),
+    }
+}
+
+fn add_outside_group(line: u32, text: &[u8], findings: &mut FindingCollector) {
+    findings.add(line, Code::OutsideGroup, || {
+        let message = format!("{} precedes the first user-agent line, so it applies to no crawler", quote(text));
+        (message, "write `User-agent: *` above it, or move it into a group".to_owned())
+    });
+}
+
+/// The text in front of the first colon.
+fn key_of(text: &[u8]) -> &[u8] {
+    text.split(|&b| b == b':').next().unwrap_or_default().trim_with(is_white_space)
+}
+
+/// The first word of a line.
+fn first_word(text: &[u8]) -> &[u8] {
+    text.fields_with(is_white_space).next().unwrap_or_default()
+}
+
+/// The correct spelling of a word that is a field in any accepted or close spelling.
+fn field_named(word: &[u8]) -> Option<&'static str> {
+    let with_colon = [word, b":".as_slice()].concat();
+    match field::split(&with_colon) {
+        Some((field, _)) => Some(name_of(field)),
+        None => close_name(word),
+    }
+}
+
+/// Whether a line has no colon after its field. The colon of `Sitemap https://e.example/` and that
+/// of `Disallow /a:b` come too late: the first word alone is the field.
+fn lacks_colon(text: &[u8]) -> bool {
+    let key = key_of(text);
+    let word = first_word(text);
+    if key.len() == text.len() {
+        return true;
+    }
+    // `User agent:` and `Crawl delay:` are fields of two words.
+    let lower = key.to_ascii_lowercase();
+    let has_value = key.find_byteset(b"/*.$").is_some() || lower.ends_with(b" https") || lower.ends_with(b" http");
+    word.len() < key.len() && has_value && field_named(word).is_some()
+}
+
+fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut FindingCollector) {
+    findings.add(line, Code::MissingColon, || {
+        let word = first_word(text);
+        let rest = text[word.len()..].trim_with(is_white_space);
+        let Some(name) = field_named(word) else {
+            let message = format!("{} has no colon, so parsers ignore the line", quote(text));
+            return (message, "write `FIELD: VALUE`, or `#` in front of a comment".to_owned());
+        };
+        let has_colon = text.contains(&b':');
+        let effect = match (is_accepted, has_colon) {
+            (true, false) => "Google's parser reads two words without a colon as field and value, others ignore them",
+            (true, true) => "Google's parser reads a wrong value after the first colon, others ignore the line",
+            (false, _) => "parsers ignore the line",
+        };
+        let help = String::from_utf8_lossy(&rest[..rest.len().min(200)]).into_owned();
+        (format!("{} has no colon after its field: {effect}", quote(text)), format!("write `{name}: {help}`"))
+    });
+}
+
+/// Checks the text in front of the colon. Returns whether it is a misspelt field.
+fn check_key(line: u32, key: &[u8], field: Option<RobotsField>, findings: &mut FindingCollector) -> bool {
+    let Some(field) = field else {
+        add_unread(line, key, findings);
+        return false;
+    };
+    if field == RobotsField::Other("noindex") {
+        add_noindex(line, findings);
+    }
+    let name = name_of(field);
+    let is_misspelt = !key.eq_ignore_ascii_case(name.as_bytes());
+    if is_misspelt {
+        findings.add(line, Code::MisspeltField, || {
+            let message = format!(
+                "{} is not a field of RFC 9309: Google's parser reads it as `{name}`, parsers that follow the RFC ignore \
+                 the line",
+                quote(key)
+            );
+            (message, format!("write `{name}:`"))
+        });
+    }
+    is_misspelt
+}
+
+fn add_noindex(line: u32, findings: &mut FindingCollector) {
+    findings.add(line, Code::UnknownField, || {
+        let message = "no known crawler reads `noindex` in a robots.txt: Google ended its support in 2019";
+        let help =
+            "write `<meta name=\"robots\" content=\"noindex\">` in the page, or send `X-Robots-Tag: noindex` with it";
+        (message.to_owned(), help.to_owned())
+    });
+}
+
+/// Reports a field that no parser reads: misspelt or unknown.
+fn add_unread(line: u32, key: &[u8], findings: &mut FindingCollector) {
+    if let Some(name) = close_name(key) {
+        findings.add(line, Code::MisspeltField, || {
+            let message = format!("{} is not a field, so parsers ignore the line, also Google's", quote(key));
+            (message, format!("write `{name}:`"))
+        });
+        return;
+    }
+    findings.add(line, Code::UnknownField, || match key {
+        b"" => {
+            let message = "no field precedes the colon, so parsers ignore the line".to_owned();
+            (message, "write `FIELD: VALUE`".to_owned())
+        }
+        _ => {
+            let message = format!("no known crawler reads the field {}, so parsers ignore the line", quote(key));
+            (message, "remove the line, or write `#` in front of it if it is a comment".to_owned())
+        }
+    });
+}
+
+/// The known field that a key is a misspelling of: at most one edit in short names, two in longer
+/// ones. `_`, blanks and `-` count as equal.
+fn close_name(key: &[u8]) -> Option<&'static str> {
+    let plain = |text: &[u8]| -> Vec<u8> {
+        text.iter().filter(|b| !b"-_ \t".contains(b)).map(u8::to_ascii_lowercase).collect()
+    };
+    // No name is longer, and the search is exponential in the edits only.
+    let key = Some(key).filter(|key| key.len() <= 20).map(plain)?;
+    NAMES.iter().copied().find(|name| {
+        let name = plain(name.as_bytes());
+        is_within(&key, &name, if name.len() < 8 { 1 } else { 2 })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_names_are_found() {
+        for (key, name) in [
+            ("user_agent", Some("User-agent")),
+            ("usr-agent", Some("User-agent")),
+            ("disalllow", Some("Disallow")),
+            ("dis allow", Some("Disallow")),
+            ("sitmap", Some("Sitemap")),
+            ("crawldelay", Some("Crawl-delay")),
+            ("alow", Some("Allow")),
+            ("follow", None),
+            ("index", None),
+            ("host", None),
+            ("", None),
+        ] {
+            assert_eq!(close_name(key.as_bytes()), name, "{key}");
+        }
+    }
+
+    #[test]
+    fn late_colons_are_missing_colons() {
+        for text in ["Sitemap https://e.example/s", "Disallow /a:b", "Disallow /a", "some words"] {
+            assert!(lacks_colon(text.as_bytes()), "{text}");
+        }
+        for text in ["User agent: a", "Crawl delay: 1", "Disallow: /a:b", "Some words: /", ": a"] {
+            assert!(!lacks_colon(text.as_bytes()), "{text}");
+        }
+    }
+}

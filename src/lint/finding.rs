@@ -1,0 +1,120 @@
+//! A finding, and the collector that bounds the number of findings of a hostile file.
+
+use crate::lint::code::{Code, Severity};
+
+/// A defect of one line, or of the whole file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The line's number, from 1; line 1 for a defect of the whole file.
+    pub line: u32,
+    /// The kind of defect.
+    pub code: Code,
+    /// One sentence that says what parsers make of the line. It quotes the file, so it may contain
+    /// any characters except line ends.
+    pub message: String,
+    /// What to write instead, with the same caveat.
+    pub help: String,
+}
+
+impl Finding {
+    /// The severity of its code.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// The most findings of one code in one file. A file of 500 KiB can have 250,000 bad lines; without
+/// a limit their messages would take 100 MB.
+const MAX_PER_CODE: u32 = 1000;
+
+/// Collects the findings of a file. After the limit, it counts only.
+#[derive(Debug, Default)]
+pub(super) struct FindingCollector {
+    findings: Vec<Finding>,
+    /// For each code with findings, in the order of their first finding.
+    counts: Vec<CodeCounter>,
+}
+
+#[derive(Debug)]
+struct CodeCounter {
+    code: Code,
+    count: u32,
+    /// The line of the first finding that was left out.
+    first_omitted: Option<u32>,
+}
+
+impl FindingCollector {
+    /// Adds a finding. The texts are built only if it is kept.
+    pub(super) fn add(&mut self, line: u32, code: Code, texts: impl FnOnce() -> (String, String)) {
+        let place = match self.counts.iter().position(|counter| counter.code == code) {
+            Some(place) => place,
+            None => {
+                self.counts.push(CodeCounter { code, count: 0, first_omitted: None });
+                self.counts.len() - 1
+            }
+        };
+        let counter = &mut self.counts[place];
+        counter.count += 1;
+        if counter.count > MAX_PER_CODE {
+            counter.first_omitted.get_or_insert(line);
+            return;
+        }
+        let (message, help) = texts();
+        self.findings.push(Finding { line, code, message, help });
+    }
+
+    /// All findings in the order of lines, then of codes.
+    pub(super) fn finish(mut self) -> Vec<Finding> {
+        for CodeCounter { code, count, first_omitted } in self.counts {
+            let Some(line) = first_omitted else { continue };
+            let message = format!("{} more lines have this finding; they are not listed", count - MAX_PER_CODE);
+            let help = "correct the listed lines, and check again".to_owned();
+            self.findings.push(Finding { line, code, message, help });
+        }
+        self.findings.sort_by_key(|finding| (finding.line, finding.code));
+        self.findings
+    }
+}
+
+/// The most characters of the file that a message quotes.
+const MAX_QUOTED: usize = 80;
+
+/// A part of the file in backquotes, cut if it is long. Bytes that are not UTF-8 are U+FFFD.
+pub(super) fn quote(text: &[u8]) -> String {
+    // A character has at most four bytes, so the cut text has enough of them.
+    let is_long = text.len() > MAX_QUOTED * 4;
+    let text = String::from_utf8_lossy(&text[..text.len().min(MAX_QUOTED * 4)]);
+    match text.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+        None if is_long => format!("`{text}…`"),
+        None => format!("`{text}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_beyond_the_limit_are_counted() {
+        let mut collector = FindingCollector::default();
+        for line in 1..=MAX_PER_CODE + 5 {
+            collector.add(line, Code::MissingColon, || ("m".to_owned(), "h".to_owned()));
+        }
+        collector.add(2, Code::Html, || ("m".to_owned(), "h".to_owned()));
+        let findings = collector.finish();
+        assert_eq!(findings.len(), MAX_PER_CODE as usize + 2);
+        assert_eq!((findings[1].code, findings[1].line), (Code::Html, 2));
+        let last = findings.last().unwrap();
+        assert_eq!((last.line, last.message.starts_with("5 more ")), (MAX_PER_CODE + 1, true));
+    }
+
+    #[test]
+    fn quotations_are_cut() {
+        assert_eq!(quote(b"/a\xff"), "`/a\u{fffd}`");
+        let long = quote("ä".repeat(100).as_bytes());
+        assert_eq!(long.chars().count(), MAX_QUOTED + 3);
+        assert!(quote(&b"a".repeat(10_000)).ends_with("…`"));
+    }
+}

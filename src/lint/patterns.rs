@@ -1,0 +1,221 @@
+//! Checks of the path of a single rule.
+
+use crate::bytes::is_white_space;
+use crate::lint::code::Code;
+use crate::lint::finding::{FindingCollector, quote};
+use crate::robots::pattern::Pattern;
+use crate::robots::{Group, Robots, Rule, RuleKind, field};
+use bstr::ByteSlice;
+use std::collections::HashSet;
+
+/// Checks the paths of all rules, except those of the lines in `skipped`.
+pub(super) fn check(robots: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut FindingCollector) {
+    for group in robots.groups() {
+        for rule in group.rules().iter().filter(|rule| !skipped.contains(&rule.line())) {
+            check_rule(rule, group, findings);
+        }
+    }
+}
+
+/// The path of a rule as written.
+pub(super) fn value<'a>(rule: &Rule<'a>) -> &'a [u8] {
+    field::split(rule.text()).map_or(b"", |(_, value)| value)
+}
+
+fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollector) {
+    let (line, value) = (rule.line(), value(rule));
+    if value.is_empty() {
+        check_empty(rule, group, findings);
+    } else if let Some(path) = path_of_url(value) {
+        findings.add(line, Code::FullUrl, || {
+            let message =
+                format!("the path {} is a whole URL, so it matches nothing: paths begin with /", quote(value));
+            (message, format!("write {} alone, in the robots.txt of that host", quote(path)))
+        });
+    } else if !value.starts_with(b"/") && !value.starts_with(b"*") {
+        findings.add(line, Code::NoLeadingSlash, || {
+            let message = format!("the path {} begins with neither / nor *, so it matches nothing", quote(value));
+            let rest = value.trim_start_with(|c| c == '^' || c == '.');
+            (message, format!("write {}", quote(&[b"/", rest].concat())))
+        });
+    } else {
+        check_characters(rule, value, findings);
+        check_wildcards(line, value, findings);
+    }
+}
+
+/// Reports a rule without a path. `Disallow:` alone in its group is the usual form of a group that
+/// allows everything.
+fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollector) {
+    let is_only_rule = group.rules().len() == 1 && rule.kind() == RuleKind::Disallow;
+    if !is_only_rule {
+        findings.add(rule.line(), Code::EmptyRule, || {
+            let name = rule.kind().name();
+            let help = match rule.kind() {
+                RuleKind::Allow => "remove the line, or write `Allow: /`",
+                RuleKind::Disallow => "remove the line, or write `Disallow: /` to refuse everything",
+            };
+            (format!("the {name} line has no path, so it has no effect"), help.to_owned())
+        });
+    }
+}
+
+/// The path of a URL with scheme and host; `None` for anything else.
+fn path_of_url(value: &[u8]) -> Option<&[u8]> {
+    let scheme = [b"http://".as_slice(), b"https://", b"ftp://"]
+        .into_iter()
+        .find(|scheme| value.len() >= scheme.len() && value[..scheme.len()].eq_ignore_ascii_case(scheme))?;
+    let rest = &value[scheme.len()..];
+    Some(rest.find_byte(b'/').map_or(b"/".as_slice(), |slash| &rest[slash..]))
+}
+
+fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
+    let line = rule.line();
+    if value.chars().any(is_white_space) {
+        findings.add(line, Code::SpaceInPattern, || {
+            let message = format!("the path {} has a blank, and no URL has one", quote(value));
+            (message, "write one path per line, and `%20` for a blank in a path".to_owned())
+        });
+    }
+    if !value.is_ascii() {
+        findings.add(line, Code::NonAscii, || {
+            let message = match std::str::from_utf8(value) {
+                Ok(_) => "Google's parser percent-encodes it as UTF-8, others compare it as it is",
+                Err(_) => "it is not UTF-8, so it matches no URL that encodes characters as UTF-8",
+            };
+            let message = format!("the path {} has characters outside ASCII: {message}", quote(value));
+            let help = match std::str::from_utf8(value) {
+                Ok(_) => format!("write {}", quote(&normal_form(rule.pattern()))),
+                Err(_) => "save the file as UTF-8, and write the path with percent escapes".to_owned(),
+            };
+            (message, help)
+        });
+    }
+    if let Some(at) = bad_escape(value) {
+        findings.add(line, Code::BadEscape, || {
+            let escape = quote(&value[at..value.len().min(at + 3)]);
+            let message = format!("{escape} is no percent escape, so only malformed URLs match");
+            (message, "write % and two hexadecimal digits; `%25` is the character % itself".to_owned())
+        });
+    }
+}
+
+/// The path with its `$`.
+fn normal_form(pattern: &Pattern<'_>) -> Vec<u8> {
+    [&pattern.text[..], if pattern.anchored { b"$" } else { b"" }].concat()
+}
+
+/// The offset of the first `%` that begins no escape. One in front of `*` or at the end is fine: it
+/// matches the start of an escape.
+fn bad_escape(value: &[u8]) -> Option<usize> {
+    let is_escape = |at: usize| match &value[at + 1..] {
+        [] | [b'*', ..] => true,
+        [digit] | [digit, b'*', ..] => digit.is_ascii_hexdigit(),
+        [high, low, ..] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+    };
+    value.find_iter(b"%").find(|&at| !is_escape(at))
+}
+
+fn check_wildcards(line: u32, value: &[u8], findings: &mut FindingCollector) {
+    let Some((what, help)) = unsupported(value) else { return };
+    findings
+        .add(line, Code::UnsupportedWildcard, || (format!("in the path {}, {what}", quote(value)), help.to_owned()));
+}
+
+/// The first construct that robots.txt does not have, and the remedy. Characters that URLs have too,
+/// such as `?`, `[` and `.`, count only in combinations that are usual in regular expressions and
+/// shell globs.
+fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
+    let has = |part: &[u8]| value.find(part).is_some();
+    let body = value.strip_suffix(b"$").unwrap_or(value);
+    let spell_out = "write the path with * and a final $ only, or one rule for each alternative";
+    if has_class(value) {
+        return Some(("`[...]` is no set of characters", spell_out));
+    }
+    if value.iter().zip(&value[1..]).any(|(a, b)| *a == b'\\' && b".?*/+-$dwsb(".contains(b)) {
+        return Some((
+            "a backslash escapes nothing",
+            "remove the backslash; for a literal $ or * write `%24` or `%2A`",
+        ));
+    }
+    if has(b"(.*)") || has(b".+") || has(b"/.*/") || has(b".*?") || is_alternation(value) {
+        return Some(("a regular expression is read literally", spell_out));
+    }
+    if body.contains(&b'$') {
+        return Some((
+            "a $ in the middle is the character $, not the end of the URL",
+            "move the $ to the end, or remove it",
+        ));
+    }
+    if has(b"**") {
+        return Some(("`**` means the same as `*`, but counts as longer", "write a single *"));
+    }
+    if has(b"??") || is_question_glob(body) {
+        return Some(("a ? is no wildcard", "write * for any run of characters; a ? begins the query of a URL"));
+    }
+    None
+}
+
+/// Whether a path has a range of characters in brackets, such as `[0-9]`, or a negated set.
+fn has_class(value: &[u8]) -> bool {
+    value.find_iter(b"[").any(|open| {
+        let rest = &value[open + 1..];
+        let Some(close) = rest.find_byte(b']') else { return false };
+        let inside = &rest[..close];
+        let is_range = |w: &[u8]| w[1] == b'-' && w[0].is_ascii_alphanumeric() && w[2].is_ascii_alphanumeric();
+        inside.starts_with(b"^") || (inside.len() < 12 && inside.windows(3).any(is_range))
+    })
+}
+
+/// Whether a path has alternatives in parentheses, such as `(a|b)`.
+fn is_alternation(value: &[u8]) -> bool {
+    let Some(open) = value.find_byte(b'(') else { return false };
+    value[open..].find_byte(b')').is_some_and(|close| value[open..open + close].contains(&b'|'))
+}
+
+/// Whether a `?` precedes a file extension at the end, as in `/page?.html`.
+fn is_question_glob(body: &[u8]) -> bool {
+    let Some(at) = body.rfind(b"?.") else { return false };
+    let extension = &body[at + 2..];
+    (2..=5).contains(&extension.len()) && extension.iter().all(u8::is_ascii_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_wildcards_are_recognized() {
+        for path in
+            ["/a[0-9]", "/[^a]", "/a\\.b", "/(a|b)", "/(.*)", "/a.+", "/a/.*/b", "/a$b", "/a**", "/p?.html", "/a$b$"]
+        {
+            assert!(unsupported(path.as_bytes()).is_some(), "{path}");
+        }
+        for path in
+            ["/*?filter[color]=", "/a.*", "/.git", "/*.php?", "/a$", "/*?a=(b)", "/?a|b", "/a?b.c=", "/a-b[]=1-2"]
+        {
+            assert_eq!(unsupported(path.as_bytes()), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn broken_escapes_are_found() {
+        for (path, at) in [
+            ("/a%2Fb", None),
+            ("/%", None),
+            ("/%4*", None),
+            ("/%4$", Some(1)),
+            ("/%41%zz", Some(4)),
+            ("/%%20", Some(1)),
+        ] {
+            assert_eq!(bad_escape(path.as_bytes()), at, "{path}");
+        }
+    }
+
+    #[test]
+    fn urls_have_a_path() {
+        assert_eq!(path_of_url(b"https://e.example/a"), Some(b"/a".as_slice()));
+        assert_eq!(path_of_url(b"HTTP://e.example"), Some(b"/".as_slice()));
+        assert_eq!(path_of_url(b"/http://e.example"), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Counts of findings over all origins of a snapshot.
+
+use crate::error::{Error, Result};
+use crate::lint::code::{Code, InSnapshot};
+use crate::lint::text::lint_condensed;
+use crate::snapshot::Snapshot;
+use rayon::prelude::*;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// How many robots.txt files and origins of a snapshot have each code; returned by [`survey`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Survey {
+    /// Origins whose newest answer is a robots.txt.
+    pub origins: u64,
+    /// Distinct robots.txt files of these origins.
+    pub files: u64,
+    /// Files without any finding.
+    pub clean_files: u64,
+    /// Origins of those files.
+    pub clean_origins: u64,
+    /// The codes that a snapshot can show, in the order of [`Code::ALL`].
+    pub codes: Vec<CodeCount>,
+}
+
+/// The number of files and origins with a code.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CodeCount {
+    /// The code.
+    pub code: Code,
+    /// Distinct robots.txt files with it.
+    pub files: u64,
+    /// Origins with one of these files.
+    pub origins: u64,
+    /// The first of these origins, by key.
+    pub example: Option<String>,
+}
+
+/// Counts by code that several threads add to.
+struct AtomicCount {
+    files: AtomicU64,
+    origins: AtomicU64,
+    /// The least row of an origin with the code.
+    first_row: AtomicU32,
+}
+
+impl AtomicCount {
+    fn new() -> Self {
+        Self { files: AtomicU64::new(0), origins: AtomicU64::new(0), first_row: AtomicU32::new(u32::MAX) }
+    }
+
+    fn add(&self, file: &FileUse) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        self.origins.fetch_add(u64::from(file.origins.load(Ordering::Relaxed)), Ordering::Relaxed);
+        self.first_row.fetch_min(file.first_row.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+/// The origins that use a robots.txt file.
+struct FileUse {
+    origins: AtomicU32,
+    first_row: AtomicU32,
+}
+
+/// Counts, for each code, the robots.txt files of a snapshot and their origins.
+///
+/// Origins count whose newest answer is a robots.txt; last good copies do not. The texts are the
+/// condensed ones of the snapshot, so codes are found as [`Code::in_snapshot`] says.
+///
+/// The codes in `allowed` are left out, so a file with no others counts as one without findings.
+///
+/// `progress` is called from several threads with numbers of read bytes; their sum is the length of
+/// the section `texts`, or less if some copies are not current ones.
+///
+/// Cost: a pass over all origins, and one over the distinct files, each decompressed and checked
+/// once, on all threads of the current rayon pool. Memory: 8 bytes per file, and one text per
+/// thread.
+///
+/// ```
+/// use robosieve::lint::{Code, survey};
+/// use robosieve::{Compiler, Snapshot};
+/// let mut compiler = Compiler::default();
+/// for host in ["https://a.example", "https://b.example"] {
+///     compiler.add_robots(host, b"User-agent: *\nDisallow: private")?;
+/// }
+/// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+/// let survey = survey(&snapshot, &[], |_| ())?;
+/// let row = survey.codes.iter().find(|row| row.code == Code::NoLeadingSlash).unwrap();
+/// assert_eq!((survey.origins, row.files, row.origins), (2, 1, 2));
+/// assert_eq!(row.example.as_deref(), Some("https://a.example"));
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
+pub fn survey(snapshot: &Snapshot, allowed: &[Code], progress: impl Fn(u64) + Sync) -> Result<Survey> {
+    let (origins, uses) = file_uses(snapshot)?;
+    let clean = AtomicCount::new();
+    let counts: Vec<AtomicCount> = Code::ALL.iter().map(|_| AtomicCount::new()).collect();
+    let files = uses.par_iter().enumerate().filter(|(_, file)| file.origins.load(Ordering::Relaxed) > 0);
+    files.clone().try_for_each_init(
+        || snapshot.unpacker(),
+        |unpacker, (number, file)| -> Result<()> {
+            let row = snapshot.view().file(number as u32)?;
+            let unpacker = unpacker.as_mut().map_err(|err| Error::corrupt(err.to_string()))?;
+            let text = unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?;
+            let codes: HashSet<Code> = codes_of(&text, allowed);
+            if codes.is_empty() {
+                clean.add(file);
+            }
+            codes.into_iter().for_each(|code| counts[code as usize].add(file));
+            progress(u64::from(row.text_len));
+            Ok(())
+        },
+    )?;
+    let rows = Code::ALL.iter().zip(&counts).filter(|(code, _)| is_counted(**code, allowed));
+    Ok(Survey {
+        origins,
+        files: files.count() as u64,
+        clean_files: clean.files.into_inner(),
+        clean_origins: clean.origins.into_inner(),
+        codes: rows.map(|(code, count)| code_count(snapshot, *code, count)).collect::<Result<_>>()?,
+    })
+}
+
+fn is_counted(code: Code, allowed: &[Code]) -> bool {
+    code.in_snapshot() != InSnapshot::No && !allowed.contains(&code)
+}
+
+/// The codes of a condensed text.
+fn codes_of(text: &[u8], allowed: &[Code]) -> HashSet<Code> {
+    let codes = lint_condensed(text).into_iter().map(|finding| finding.code);
+    codes.filter(|code| is_counted(*code, allowed)).collect()
+}
+
+fn code_count(snapshot: &Snapshot, code: Code, count: &AtomicCount) -> Result<CodeCount> {
+    let [files, origins] = [&count.files, &count.origins].map(|count| count.load(Ordering::Relaxed));
+    let first = count.first_row.load(Ordering::Relaxed);
+    let example = if files == 0 { None } else { Some(snapshot.origin_at(first)?.origin()) };
+    Ok(CodeCount { code, files, origins, example })
+}
+
+/// The number of origins with a robots.txt, and for each robots.txt its uses.
+fn file_uses(snapshot: &Snapshot) -> Result<(u64, Vec<FileUse>)> {
+    let unused = || FileUse { origins: AtomicU32::new(0), first_row: AtomicU32::new(u32::MAX) };
+    let uses: Vec<FileUse> = (0..snapshot.file_count()).map(|_| unused()).collect();
+    let rows = (0..snapshot.origin_count()).into_par_iter();
+    let origins = rows.map(|row| -> Result<u64> {
+        let Some(file) = snapshot.origin_at(row)?.rules_file() else { return Ok(0) };
+        let file = uses.get(file as usize).ok_or_else(|| Error::corrupt("the number of an origin's robots.txt"))?;
+        file.origins.fetch_add(1, Ordering::Relaxed);
+        file.first_row.fetch_min(row, Ordering::Relaxed);
+        Ok(1)
+    });
+    Ok((origins.try_reduce(|| 0, |a, b| Ok(a + b))?, uses))
+}

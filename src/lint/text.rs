@@ -1,0 +1,52 @@
+//! All checks of one robots.txt, as served or from a snapshot.
+
+use crate::lint::finding::{Finding, FindingCollector};
+use crate::lint::{agents, body, fields, patterns, profiles, rule_sets, values};
+use crate::profile::Profile;
+use crate::robots::{BodyFacts, Robots};
+
+/// Checks a robots.txt as served (after content decoding), and returns its findings in the order of
+/// lines.
+///
+/// Only the first 500 KiB are checked, as parsers read no more (RFC 9309 §2.5). A file of another
+/// format, such as HTML, has one finding. Of each code, at most 1,001 findings are returned: after
+/// 1,000, one says how many more lines there are.
+///
+/// Cost: linear in the bytes, and for up to 8,192 rules of the same agents also in the square of
+/// their number. Never panics.
+///
+/// ```
+/// use robosieve::lint::{Code, Severity, lint};
+/// let findings = lint(b"Disallow: /tmp\nUser-agent: *\nDisallow: cart\n");
+/// assert_eq!((findings[0].line, findings[0].code), (1, Code::OutsideGroup));
+/// assert_eq!((findings[1].line, findings[1].code), (3, Code::NoLeadingSlash));
+/// assert_eq!((findings[1].severity(), findings[1].help.as_str()), (Severity::Error, "write `/cart`"));
+/// assert!(lint(b"User-agent: *\nDisallow: /cart\n").is_empty());
+/// ```
+pub fn lint(body: &[u8]) -> Vec<Finding> {
+    let mut findings = FindingCollector::default();
+    let facts = BodyFacts::of(body);
+    if !body::check_format(&facts, &mut findings) {
+        let blank_lines = body::check_raw_lines(body, &facts, &mut findings);
+        check_lines(body, &blank_lines, &mut findings);
+    }
+    findings.finish()
+}
+
+/// The findings of a condensed text, as a snapshot stores it. Its blank lines may have been comments
+/// or unknown fields, so they separate nothing.
+pub(crate) fn lint_condensed(text: &[u8]) -> Vec<Finding> {
+    let mut findings = FindingCollector::default();
+    check_lines(text, &[], &mut findings);
+    findings.finish()
+}
+
+fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector) {
+    let inexact = fields::check(body, findings);
+    let [google, rfc] = [Profile::Google, Profile::Rfc9309].map(|profile| Robots::parse(body, profile));
+    agents::check(&google, blank_lines, findings);
+    patterns::check(&google, &inexact.without_colon, findings);
+    rule_sets::check(&google, &rfc, &inexact.all, findings);
+    profiles::check(&google, &rfc, &inexact.without_colon, findings);
+    values::check(&google, &inexact.without_colon, findings);
+}

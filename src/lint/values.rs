@@ -1,0 +1,58 @@
+//! Checks of the values of sitemaps and crawl-delays.
+
+use crate::bytes::is_white_space;
+use crate::lint::code::Code;
+use crate::lint::finding::{FindingCollector, quote};
+use crate::robots::Robots;
+use crate::robots::crawl_delay::parse_seconds;
+use bstr::ByteSlice;
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// The longest delay that crawlers accept: crawler-commons refuses every URL of a site with a longer
+/// one.
+const MAX_DELAY: Duration = Duration::from_secs(300);
+
+/// Checks all values, except those of the lines in `skipped`.
+pub(super) fn check(robots: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut FindingCollector) {
+    for field in robots.other_fields().iter().filter(|field| !skipped.contains(&field.line())) {
+        match field.name() {
+            "sitemap" => check_sitemap(field.line(), field.value(), findings),
+            "crawl-delay" => check_delay(field.line(), field.value(), findings),
+            _ => {}
+        }
+    }
+}
+
+fn check_sitemap(line: u32, value: &[u8], findings: &mut FindingCollector) {
+    let problem = match value {
+        b"" => "has no value",
+        _ if value.chars().any(is_white_space) => "has a blank inside",
+        _ if is_absolute(value) => return,
+        _ => "is not an absolute URL",
+    };
+    findings.add(line, Code::SitemapUrl, || {
+        let message = format!("the sitemap {} {problem}, so many crawlers ignore it", quote(value));
+        (message, "write one URL with scheme and host, such as `https://example.com/sitemap.xml`".to_owned())
+    });
+}
+
+/// Whether a value is a URL with a scheme that crawlers fetch, and a host.
+fn is_absolute(value: &[u8]) -> bool {
+    let text = std::str::from_utf8(value).ok().filter(|text| text.contains("://"));
+    let url = text.and_then(|text| url::Url::parse(text).ok());
+    url.is_some_and(|url| matches!(url.scheme(), "http" | "https" | "ftp") && url.has_host())
+}
+
+fn check_delay(line: u32, value: &[u8], findings: &mut FindingCollector) {
+    let problem = match parse_seconds(value) {
+        None if value.is_empty() => "has no value, so crawlers ignore it",
+        None => "is not a number of seconds, so crawlers ignore it",
+        Some(delay) if delay > MAX_DELAY => "is longer than 300 seconds: some crawlers cut it, others fetch nothing",
+        Some(_) => return,
+    };
+    findings.add(line, Code::CrawlDelay, || {
+        let message = format!("the crawl-delay {} {problem}", quote(value));
+        (message, "write seconds with digits and at most one point, such as `10` or `0.5`".to_owned())
+    });
+}
