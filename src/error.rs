@@ -52,6 +52,10 @@ pub enum Remedy {
     ColumnPerAgent,
     /// Give the added column another name.
     RenameColumn,
+    /// State the format of the access log.
+    NameLogFormat,
+    /// State the host of the requests in an access log.
+    NameHost,
 }
 
 /// The kinds of errors. Later versions may add kinds, so match with a wildcard arm.

@@ -43,12 +43,14 @@
 //! | `parquet` | the same for Parquet files |
 //! | [`census`], [`diff`], [`report`] | statistics of snapshots and lists |
 //! | [`export`] | a snapshot as a table, with one row per origin, sitemap or rule |
+//! | `audit` | which crawlers broke the rules, from access logs |
 //! | [`crawlers`] | well-known crawlers and sets of them |
 //! | [`output`], [`decode`], [`threads`] | files written atomically, no input overwritten, decompression, limits |
 //!
 //! # Features
 //!
-//! * `cli` (default): the command `robosieve`; implies `parquet` and `synthetic`.
+//! * `cli` (default): the command `robosieve`; implies `audit`, `parquet` and `synthetic`.
+//! * `audit`: the module `audit`.
 //! * `parquet` (default): the module `parquet`.
 //! * `synthetic`: the module `synthetic`, a generated web for benchmarks.
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
@@ -72,6 +74,8 @@ mod agent;
 mod analysis;
 mod archive;
 mod atomic;
+#[cfg(feature = "audit")]
+pub mod audit;
 mod bytes;
 // The functions that C programs call take raw pointers.
 #[cfg(feature = "capi")]

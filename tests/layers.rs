@@ -88,6 +88,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         "lint",
         &["error", "profile", "file_format", "bytes", "agent", "crawlers", "robots", "snapshot", "archive", "analysis"],
     ),
+    (
+        "audit",
+        &["error", "file_format", "agent", "crawlers", "url", "snapshot", "judge", "records", "pipeline", "filter"],
+    ),
     ("synthetic", &[]),
     ("capi", &["error", "agent", "crawlers", "compile", "snapshot", "judge"]),
 ];

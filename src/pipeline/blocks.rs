@@ -123,7 +123,7 @@ impl LineBlock {
     }
 
     /// Reads the lines if they are not read yet, and extracts the URLs of records.
-    pub(super) fn load(&mut self) -> Result<()> {
+    pub(crate) fn load(&mut self) -> Result<()> {
         if let Some(range) = self.unread.take() {
             grow(&mut self.buffer, range.len);
             self.len = range.len;

@@ -1,0 +1,288 @@
+//! Audits the lines of one block: parse, find the crawler, judge, count.
+//!
+//! Most lines are of browsers. For them the work ends after the cached look-up of the crawler, with
+//! no copy of the line.
+
+use crate::audit::address_ranges::AddressRanges;
+use crate::audit::counts::AuditCounts;
+use crate::audit::crawler_finder::{CrawlerFinder, FinderCache};
+use crate::audit::format::{FormatParser, LogFormat};
+use crate::audit::log_time::TimeMemo;
+use crate::audit::record::LogRecord;
+use crate::audit::timeline::Timeline;
+use crate::audit::w3c::W3cColumns;
+use crate::error::Result;
+use crate::file_format::without_mark;
+use crate::judge::{JudgeSession, Verdict};
+use crate::pipeline::blocks::{BlockKind, LineBlock};
+use crate::records::without_end;
+use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The result of a block.
+#[derive(Debug, Default)]
+pub(super) struct BlockAudit {
+    pub counts: AuditCounts,
+    /// The order-dependent facts, in the order of the lines.
+    pub events: Vec<AuditEvent>,
+    /// The URLs of the breaches.
+    pub urls: Vec<u8>,
+    /// The lines of the breaches.
+    pub breaches: Vec<u8>,
+    /// All lines with their verdicts.
+    pub annotated: Vec<u8>,
+}
+
+/// A request that matters for later ones.
+#[derive(Clone, Debug)]
+pub(super) struct AuditEvent {
+    pub crawler: u16,
+    /// The hash of the site's origin as logged.
+    pub site: u64,
+    pub time: i64,
+    /// `None` for a request of the robots.txt.
+    pub breach: Option<Breach>,
+}
+
+/// A request against the rules.
+#[derive(Clone, Debug)]
+pub(super) struct Breach {
+    /// The number of the snapshot that refuses it.
+    pub snapshot: usize,
+    /// The place of its URL in [`BlockAudit::urls`].
+    pub url: Range<usize>,
+}
+
+/// What all workers share.
+pub(super) struct BlockAuditor<'a> {
+    pub finder: &'a CrawlerFinder,
+    pub timeline: &'a Timeline,
+    /// For each crawler the ranges that verify it.
+    pub ranges: &'a [Option<AddressRanges>],
+    /// The origin of all requests; `None` takes it from the log.
+    pub origin: Option<&'a str>,
+    pub keeps_breaches: bool,
+    pub annotates: bool,
+}
+
+/// One worker's memory.
+pub(super) struct AuditScratch<'a> {
+    times: TimeMemo,
+    cache: FinderCache,
+    url: Vec<u8>,
+    /// A session per snapshot and crawler, once used.
+    sessions: Vec<Option<JudgeSession<'a>>>,
+}
+
+/// The result of a line.
+struct LineResult {
+    crawler: Option<u16>,
+    letter: u8,
+}
+
+impl LineResult {
+    const INVALID: Self = Self { crawler: None, letter: b'I' };
+}
+
+impl<'a> BlockAuditor<'a> {
+    pub(super) fn scratch(&self) -> AuditScratch<'a> {
+        let sessions = self.timeline.len() * self.finder.crawlers().len();
+        AuditScratch {
+            times: TimeMemo::default(),
+            cache: FinderCache::default(),
+            url: Vec::new(),
+            sessions: (0..sessions).map(|_| None).collect(),
+        }
+    }
+
+    /// Audits all lines of a block.
+    pub(super) fn audit(
+        &self,
+        lines: &LineBlock,
+        format: &LogFormat,
+        scratch: &mut AuditScratch<'a>,
+        out: &mut BlockAudit,
+    ) -> Result<()> {
+        out.counts.clear(self.finder.crawlers().len());
+        out.events.clear();
+        [&mut out.urls, &mut out.breaches, &mut out.annotated].into_iter().for_each(Vec::clear);
+        match lines.kind {
+            BlockKind::Lines | BlockKind::Header => self.audit_lines(lines.data(), format, scratch, out)?,
+            BlockKind::LongLineStart => {
+                out.counts.lines += 1;
+                out.counts.invalid += 1;
+                self.annotate(&LineResult::INVALID, lines.data(), out);
+            }
+            BlockKind::LongLineRest if self.annotates => out.annotated.extend_from_slice(lines.data()),
+            BlockKind::LongLineRest => {}
+        }
+        Ok(())
+    }
+
+    fn audit_lines(
+        &self,
+        data: &[u8],
+        format: &LogFormat,
+        scratch: &mut AuditScratch<'a>,
+        out: &mut BlockAudit,
+    ) -> Result<()> {
+        // A `#Fields:` line within the block changes the format of the lines after it.
+        let mut changed: Option<LogFormat> = None;
+        let mut start = 0;
+        while start < data.len() {
+            let end = memchr::memchr(b'\n', &data[start..]).map_or(data.len(), |len| start + len + 1);
+            let line = &data[start..end];
+            start = end;
+            let format = changed.as_ref().unwrap_or(format);
+            if line.starts_with(b"#") && matches!(format.0, FormatParser::W3c(_)) {
+                if let Some(columns) = W3cColumns::of_line(without_end(line)) {
+                    changed = Some(LogFormat(FormatParser::W3c(columns)));
+                }
+                if self.annotates {
+                    out.annotated.extend_from_slice(line);
+                }
+                continue;
+            }
+            let result = self.audit_line(line, format, scratch, out)?;
+            self.annotate(&result, line, out);
+        }
+        Ok(())
+    }
+
+    fn annotate(&self, result: &LineResult, line: &[u8], out: &mut BlockAudit) {
+        if self.annotates {
+            let name = result.crawler.map_or("-", |crawler| self.finder.crawlers()[usize::from(crawler)].agent.label());
+            out.annotated.extend_from_slice(&[result.letter, b'\t']);
+            out.annotated.extend_from_slice(name.as_bytes());
+            out.annotated.push(b'\t');
+            out.annotated.extend_from_slice(line);
+        }
+    }
+
+    fn audit_line(
+        &self,
+        line: &[u8],
+        format: &LogFormat,
+        scratch: &mut AuditScratch<'a>,
+        out: &mut BlockAudit,
+    ) -> Result<LineResult> {
+        out.counts.lines += 1;
+        let Some(record) = format.record_with(without_mark(without_end(line)), &mut scratch.times) else {
+            out.counts.invalid += 1;
+            return Ok(LineResult::INVALID);
+        };
+        let Some(crawler) = scratch.cache.find(self.finder, &record.agent) else {
+            out.counts.other_agents += 1;
+            return Ok(LineResult { crawler: None, letter: b'-' });
+        };
+        let mut url = std::mem::take(&mut scratch.url);
+        let origin_len = self.write_url(&record, &mut url);
+        scratch.url = url;
+        let Some(origin_len) = origin_len else {
+            // A crawler's request without a URL, such as `OPTIONS *`.
+            out.counts.invalid += 1;
+            return Ok(LineResult::INVALID);
+        };
+        let letter = self.count_request(crawler, &record, origin_len, scratch, out)?;
+        if letter == b'D' && self.keeps_breaches {
+            out.breaches.extend_from_slice(line);
+        }
+        Ok(LineResult { crawler: Some(crawler), letter })
+    }
+
+    /// Writes the URL of a request, and returns the length of its origin; `None` if the target is
+    /// neither a path nor a URL.
+    fn write_url(&self, record: &LogRecord<'_>, url: &mut Vec<u8>) -> Option<usize> {
+        url.clear();
+        let target = &record.target[..];
+        if !target.starts_with(b"/") {
+            let scheme_len = [b"http://".as_slice(), b"https://"].into_iter().find_map(|scheme| {
+                let start = target.get(..scheme.len())?;
+                start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
+            })?;
+            url.extend_from_slice(target);
+            let host = &target[scheme_len..];
+            return Some(scheme_len + host.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(host.len()));
+        }
+        match self.origin {
+            Some(origin) => url.extend_from_slice(origin.as_bytes()),
+            None => write_origin(record, url),
+        }
+        let origin_len = url.len();
+        url.extend_from_slice(target);
+        Some(origin_len)
+    }
+
+    /// Judges and counts the request of a crawler; gives the letter of its verdict.
+    fn count_request(
+        &self,
+        crawler: u16,
+        record: &LogRecord<'_>,
+        origin_len: usize,
+        scratch: &mut AuditScratch<'a>,
+        out: &mut BlockAudit,
+    ) -> Result<u8> {
+        let is_robots_txt = is_robots_txt(&scratch.url[origin_len..]);
+        let valid = self.timeline.at(record.time);
+        out.counts.before_first_snapshot += u64::from(valid.is_before_first);
+        let verdict = match is_robots_txt {
+            // Always allowed (RFC 9309 §2.2.2).
+            true => Verdict::Allowed,
+            false => self.judge(crawler, valid.number, scratch)?,
+        };
+        let counts = &mut out.counts.crawlers[usize::from(crawler)];
+        counts.robots_txt += u64::from(is_robots_txt);
+        counts.count(verdict, record);
+        let is_disallowed = verdict == Verdict::Disallowed;
+        if let Some(ranges) = &self.ranges[usize::from(crawler)]
+            && ranges.contains(&record.client)
+        {
+            counts.verified += 1;
+            counts.verified_disallowed += u64::from(is_disallowed);
+        }
+        if is_disallowed || is_robots_txt {
+            let url = &scratch.url;
+            let breach = is_disallowed.then(|| {
+                let start = out.urls.len();
+                out.urls.extend_from_slice(url);
+                Breach { snapshot: valid.number, url: start..out.urls.len() }
+            });
+            out.events.push(AuditEvent { crawler, site: xxh3_64(&url[..origin_len]), time: record.time, breach });
+        }
+        Ok(match verdict {
+            Verdict::Allowed => b'A',
+            Verdict::Disallowed => b'D',
+            Verdict::Unknown | Verdict::Invalid => b'U',
+        })
+    }
+
+    /// The verdict of a snapshot on the URL of the scratch.
+    fn judge(&self, crawler: u16, snapshot: usize, scratch: &mut AuditScratch<'a>) -> Result<Verdict> {
+        let AuditScratch { url, sessions, .. } = scratch;
+        let place = snapshot * self.finder.crawlers().len() + usize::from(crawler);
+        let new = || self.timeline.judge(snapshot, crawler).session();
+        sessions[place].get_or_insert_with(new).verdict(url, 0)
+    }
+}
+
+/// Writes the origin that a log names. Without a scheme, port 80 means http.
+fn write_origin(record: &LogRecord<'_>, url: &mut Vec<u8>) {
+    let host = record.host.as_deref().unwrap_or_default();
+    let is_http = match record.scheme.as_deref() {
+        Some(scheme) => scheme.eq_ignore_ascii_case(b"http"),
+        None => &record.port[..] == b"80" || host.ends_with(b":80"),
+    };
+    url.extend_from_slice(if is_http { b"http://" } else { b"https://" });
+    url.extend_from_slice(host);
+    let default_port: &[u8] = if is_http { b"80" } else { b"443" };
+    if !record.port.is_empty() && &record.port[..] != default_port {
+        url.push(b':');
+        url.extend_from_slice(&record.port);
+    }
+}
+
+/// Whether a path and query is that of the robots.txt.
+fn is_robots_txt(target: &[u8]) -> bool {
+    let rest = target.strip_prefix(b"/robots.txt");
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'?' | b'#')))
+}

@@ -1,0 +1,97 @@
+//! The counts of one crawler, of a block or of all logs.
+
+use crate::audit::record::LogRecord;
+use crate::judge::Verdict;
+
+/// Additive counts of a crawler's requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CrawlerCounts {
+    pub requests: u64,
+    pub allowed: u64,
+    pub disallowed: u64,
+    pub unknown: u64,
+    pub robots_txt: u64,
+    pub bytes: u64,
+    pub disallowed_bytes: u64,
+    pub disallowed_2xx: u64,
+    pub verified: u64,
+    pub verified_disallowed: u64,
+    /// The times of the first and the last request.
+    pub span: Option<(i64, i64)>,
+}
+
+impl CrawlerCounts {
+    /// Counts a request.
+    pub(super) fn count(&mut self, verdict: Verdict, record: &LogRecord<'_>) {
+        self.requests += 1;
+        self.bytes = self.bytes.saturating_add(record.bytes);
+        self.extend_span(record.time, record.time);
+        match verdict {
+            Verdict::Allowed => self.allowed += 1,
+            Verdict::Disallowed => {
+                self.disallowed += 1;
+                self.disallowed_bytes = self.disallowed_bytes.saturating_add(record.bytes);
+                self.disallowed_2xx += u64::from(record.status / 100 == 2);
+            }
+            // A host that cannot be one is unknown too.
+            Verdict::Unknown | Verdict::Invalid => self.unknown += 1,
+        }
+    }
+
+    /// Adds the counts of another part of the logs.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.allowed += other.allowed;
+        self.disallowed += other.disallowed;
+        self.unknown += other.unknown;
+        self.robots_txt += other.robots_txt;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.disallowed_bytes = self.disallowed_bytes.saturating_add(other.disallowed_bytes);
+        self.disallowed_2xx += other.disallowed_2xx;
+        self.verified += other.verified;
+        self.verified_disallowed += other.verified_disallowed;
+        if let Some((first, last)) = other.span {
+            self.extend_span(first, last);
+        }
+    }
+
+    /// Extends the span of times.
+    fn extend_span(&mut self, first: i64, last: i64) {
+        let (old_first, old_last) = self.span.unwrap_or((first, last));
+        self.span = Some((old_first.min(first), old_last.max(last)));
+    }
+}
+
+/// The counts of lines, and of the crawlers by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct AuditCounts {
+    pub lines: u64,
+    pub invalid: u64,
+    pub other_agents: u64,
+    /// Requests of crawlers from before the first snapshot.
+    pub before_first_snapshot: u64,
+    pub crawlers: Vec<CrawlerCounts>,
+}
+
+impl AuditCounts {
+    pub(super) fn new(crawlers: usize) -> Self {
+        Self { crawlers: vec![CrawlerCounts::default(); crawlers], ..Self::default() }
+    }
+
+    /// Adds the counts of another part of the logs.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.lines += other.lines;
+        self.invalid += other.invalid;
+        self.other_agents += other.other_agents;
+        self.before_first_snapshot += other.before_first_snapshot;
+        self.crawlers.iter_mut().zip(&other.crawlers).for_each(|(sum, counts)| sum.add(counts));
+    }
+
+    /// Sets all counts to zero.
+    pub(super) fn clear(&mut self, crawlers: usize) {
+        let mut counts = std::mem::take(&mut self.crawlers);
+        counts.clear();
+        counts.resize(crawlers, CrawlerCounts::default());
+        *self = Self { crawlers: counts, ..Self::default() };
+    }
+}

@@ -1,0 +1,185 @@
+//! Finds the crawler that a User-Agent header names: an Aho-Corasick automaton over all product
+//! tokens, leftmost-longest and without ASCII case.
+//!
+//! A token counts only as a whole word: neither a letter, a digit, `_` nor `-` precedes it, and
+//! neither a letter, a digit nor `_` follows it. So `notgptbot` and `GPTBots` name no crawler, but
+//! `Slackbot-LinkExpanding` is a `Slackbot`.
+
+use crate::agent::Agent;
+use crate::crawlers::KnownAgent;
+use crate::error::{Error, ErrorKind, Result};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use std::io;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The crawlers to look for, and the automaton.
+#[derive(Debug)]
+pub(super) struct CrawlerFinder {
+    automaton: AhoCorasick,
+    /// The tokens in lower case, in the order of the crawlers.
+    tokens: Vec<Vec<u8>>,
+    crawlers: Vec<AuditedCrawler>,
+}
+
+/// A crawler to look for.
+#[derive(Clone, Debug)]
+pub(super) struct AuditedCrawler {
+    pub agent: Agent,
+    /// The row of the registry, if it is a known crawler.
+    pub known: Option<&'static KnownAgent>,
+    /// Whether the caller named it, so that the report lists it in any case.
+    pub is_named: bool,
+}
+
+impl CrawlerFinder {
+    /// A finder of the registry's crawlers and of `named` ones. A named agent replaces the crawler
+    /// of the registry with the same first name, and brings its fallbacks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadAgent`] for `*`, which no header names.
+    pub(super) fn new(named: &[Agent]) -> Result<Self> {
+        let mut crawlers: Vec<AuditedCrawler> = Vec::new();
+        let mut tokens: Vec<Vec<u8>> = Vec::new();
+        for agent in named {
+            let Some(token) = agent.names().next() else {
+                let what = "no User-Agent header names it; name a crawler".to_owned();
+                return Err(ErrorKind::BadAgent { name: agent.label().to_owned(), what }.into());
+            };
+            if !tokens.iter().any(|other| other == token.as_bytes()) {
+                let known = KnownAgent::find(token);
+                crawlers.push(AuditedCrawler { agent: agent.clone(), known, is_named: true });
+                tokens.push(token.as_bytes().to_vec());
+            }
+        }
+        for known in KnownAgent::all() {
+            let token = known.token.to_ascii_lowercase().into_bytes();
+            if !tokens.contains(&token) {
+                crawlers.push(AuditedCrawler { agent: known.token.parse()?, known: Some(known), is_named: false });
+                tokens.push(token);
+            }
+        }
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::LeftmostLongest)
+            // A user names at most some hundred crawlers. The other kinds take several times as long.
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&tokens)
+            .map_err(|err| Error::from_io(io::Error::other(err)))?;
+        Ok(Self { automaton, tokens, crawlers })
+    }
+
+    /// The crawlers; their places are the numbers that [`find`](Self::find) gives.
+    pub(super) fn crawlers(&self) -> &[AuditedCrawler] {
+        &self.crawlers
+    }
+
+    /// The first crawler that a header names, and of those at one place the longest token.
+    pub(super) fn find(&self, agent: &[u8]) -> Option<u16> {
+        let mut from = 0;
+        while let Some(found) = self.automaton.find(Input::new(agent).range(from..)) {
+            let start = found.start();
+            if agent[..start].last().is_none_or(|byte| !is_word(*byte) && *byte != b'-') {
+                let number = found.pattern().as_usize();
+                let end_of = |number: usize| start + self.tokens[number].len();
+                let is_whole = |number: usize| agent.get(end_of(number)).is_none_or(|byte| !is_word(*byte));
+                if is_whole(number) {
+                    return u16::try_from(number).ok();
+                }
+                // The longest token goes on as another word. A shorter one may end here.
+                let is_here = |number: &usize| {
+                    let text = agent.get(start..end_of(*number));
+                    text.is_some_and(|text| text.eq_ignore_ascii_case(&self.tokens[*number])) && is_whole(*number)
+                };
+                let shorter = (0..self.tokens.len()).filter(is_here).max_by_key(|number| end_of(*number));
+                if shorter.is_some() {
+                    return shorter.and_then(|number| u16::try_from(number).ok());
+                }
+            }
+            from = start + 1;
+        }
+        None
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The entries of a [`FinderCache`], a power of two.
+const ENTRIES: usize = 1 << 12;
+
+/// A longer header is not cached.
+const MAX_CACHED: usize = 512;
+
+/// One worker's direct-mapped cache of headers and their crawlers. Logs repeat few headers often.
+#[derive(Debug)]
+pub(super) struct FinderCache(Vec<CachedHeader>);
+
+#[derive(Clone, Debug, Default)]
+struct CachedHeader {
+    text: Vec<u8>,
+    crawler: Option<u16>,
+}
+
+impl Default for FinderCache {
+    fn default() -> Self {
+        Self(vec![CachedHeader::default(); ENTRIES])
+    }
+}
+
+impl FinderCache {
+    /// [`CrawlerFinder::find`], remembered.
+    pub(super) fn find(&mut self, finder: &CrawlerFinder, agent: &[u8]) -> Option<u16> {
+        if agent.len() > MAX_CACHED {
+            return finder.find(agent);
+        }
+        let entry = &mut self.0[xxh3_64(agent) as usize % ENTRIES];
+        if entry.text != agent {
+            entry.text.clear();
+            entry.text.extend_from_slice(agent);
+            entry.crawler = finder.find(agent);
+        }
+        entry.crawler
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(finder: &CrawlerFinder, agent: &str) -> Option<String> {
+        let cached = FinderCache::default().find(finder, agent.as_bytes());
+        assert_eq!(cached, finder.find(agent.as_bytes()));
+        cached.map(|number| finder.crawlers()[number as usize].agent.label().to_owned())
+    }
+
+    #[test]
+    fn headers_name_crawlers_by_whole_words() {
+        let finder = CrawlerFinder::new(&["FooBot:Googlebot".parse().unwrap()]).unwrap();
+        for (agent, name) in [
+            (
+                "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+                "GPTBot",
+            ),
+            ("gptbot", "GPTBot"),
+            ("Googlebot-Image/1.0", "Googlebot-Image"),
+            ("Googlebot-Images/1.0", "Googlebot"),
+            ("Googlebot-Imagesque-Image", "Googlebot"),
+            ("Slackbot-LinkExpanding 1.0", "Slackbot"),
+            ("Sogou web spider/4.0", "Sogou web spider"),
+            ("facebookexternalhit/1.1 Facebot Twitterbot/1.0", "facebookexternalhit"),
+            ("foobot/3", "FooBot:Googlebot"),
+            ("xGPTBot GPTBot/1", "GPTBot"),
+            ("GPTBotGPTBot;CCBot", "CCBot"),
+            ("\"GPTBot\"", "GPTBot"),
+        ] {
+            assert_eq!(found(&finder, agent).as_deref(), Some(name), "{agent}");
+        }
+        for agent in ["notgptbot", "GPTBots", "my-GPTBot", "GPTBot2", "_ccbot", "Mozilla/5.0 (X11)", "", "-", "GPT Bot"]
+        {
+            assert_eq!(found(&finder, agent), None, "{agent}");
+        }
+        assert_eq!(finder.find(&[b"xGPTBot".repeat(200_000), b" CCBot".to_vec()].concat()).map(|_| ()), Some(()));
+        assert!(CrawlerFinder::new(&["*".parse().unwrap()]).is_err());
+    }
+}

@@ -1,0 +1,45 @@
+//! Detects the format of a log by its first lines.
+
+use crate::audit::format::{FormatParser, LogFormat};
+use crate::audit::json_log::JsonKeys;
+use crate::audit::w3c::W3cColumns;
+use crate::file_format::without_mark;
+use crate::records::without_end;
+
+/// The number of lines that decide.
+const LINES: usize = 64;
+
+/// The first lines of a log that are not blank, without line ends.
+pub(super) fn first_lines(data: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = without_mark(data).split(|byte| *byte == b'\n').map(without_end);
+    lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES)
+}
+
+/// The format that most of the first lines have; `None` if none has a known format.
+pub(super) fn detect(data: &[u8]) -> Option<LogFormat> {
+    if let Some(columns) = first_lines(data).find_map(W3cColumns::of_line) {
+        return Some(LogFormat(FormatParser::W3c(columns)));
+    }
+    let keys = JsonKeys::default();
+    if first_lines(data).any(|line| line.starts_with(b"{") && keys.fits(line)) {
+        return Some(LogFormat::json(keys));
+    }
+    let is_vhost = first_lines(data).filter(|line| starts_with_host(line)).count();
+    let (combined, vhost) = (LogFormat::combined(), LogFormat::vhost_combined());
+    let count = |format: &LogFormat| first_lines(data).filter(|line| format.record(line).is_some()).count();
+    // A line with a host in front is also a combined line, whose user name has a blank.
+    match (count(&combined), count(&vhost).min(is_vhost)) {
+        (0, 0) => Some(LogFormat::common()).filter(|common| count(common) > 0),
+        (combined_lines, vhost_lines) if vhost_lines * 2 > combined_lines => Some(vhost),
+        _ => Some(combined),
+    }
+}
+
+/// Whether a line begins with `host:port` and an address: in combined format, a dash is second.
+fn starts_with_host(line: &[u8]) -> bool {
+    let mut words = line.split(|byte| *byte == b' ');
+    let (host, client) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let port = memchr::memrchr(b':', host).map(|colon| &host[colon + 1..]);
+    let has_port = port.is_some_and(|port| !port.is_empty() && port.iter().all(u8::is_ascii_digit));
+    has_port && client.iter().any(|byte| matches!(byte, b'.' | b':'))
+}

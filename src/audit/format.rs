@@ -1,0 +1,147 @@
+//! The formats of access logs.
+
+use crate::audit::directives::{parse_apache, parse_nginx};
+use crate::audit::json_log::JsonKeys;
+use crate::audit::log_time::TimeMemo;
+use crate::audit::record::LogRecord;
+use crate::audit::template::{FieldKind, Template};
+use crate::audit::w3c::W3cColumns;
+use crate::error::{Error, ErrorKind};
+use crate::records::without_end;
+
+/// The format of an access log: a parser from lines to [`LogRecord`]s.
+///
+/// ```
+/// use robosieve::audit::LogFormat;
+/// let line = br#"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 23 "-" "GPTBot/1.2""#;
+/// let record = LogFormat::combined().record(line).expect("a line in combined format");
+/// assert_eq!((&record.agent[..], &record.target[..]), (b"GPTBot/1.2".as_slice(), b"/a".as_slice()));
+/// assert_eq!((record.time, record.status, record.bytes), (971_211_336, 200, 23));
+///
+/// let format: LogFormat = r#"$host $time_iso8601 $status "$request" "$http_user_agent""#.parse()?;
+/// assert!(format.record(line).is_none());
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFormat(pub(super) FormatParser);
+
+/// The parser of a format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FormatParser {
+    Text(Template),
+    Json(JsonKeys),
+    /// The columns follow from the `#Fields:` lines of the log.
+    W3c(W3cColumns),
+}
+
+/// The layouts of Apache's documentation.
+const COMMON: &str = r#"%h %l %u %t "%r" %>s %b"#;
+const COMBINED: &str = r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+const VHOST_COMBINED: &str = r#"%v:%p %h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+
+impl LogFormat {
+    /// The combined format of Apache and nginx. Fields after it are ignored.
+    pub fn combined() -> Self {
+        Self::builtin(COMBINED)
+    }
+
+    /// The combined format after `host:port`, as Debian's Apache writes it.
+    pub fn vhost_combined() -> Self {
+        Self::builtin(VHOST_COMBINED)
+    }
+
+    /// The common log format. It has no User-Agent, so no line names a crawler.
+    pub fn common() -> Self {
+        Self::builtin(COMMON)
+    }
+
+    /// One JSON object per line.
+    pub fn json(keys: JsonKeys) -> Self {
+        Self(FormatParser::Json(keys))
+    }
+
+    /// The W3C extended format, of IIS and CloudFront.
+    pub fn w3c() -> Self {
+        Self(FormatParser::W3c(W3cColumns::default()))
+    }
+
+    fn builtin(directives: &str) -> Self {
+        Self(FormatParser::Text(parse_apache(directives.as_bytes()).unwrap_or_default()))
+    }
+
+    /// Parses a line, with or without its line end. `None` if it does not have this format, or no
+    /// valid time or status. Cost: linear in the line; borrows from it.
+    pub fn record<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
+        self.record_with(without_end(line), &mut TimeMemo::default())
+    }
+
+    pub(super) fn record_with<'l>(&self, line: &'l [u8], times: &mut TimeMemo) -> Option<LogRecord<'l>> {
+        match &self.0 {
+            FormatParser::Text(template) => template.parse(line, times),
+            FormatParser::Json(keys) => keys.parse(line),
+            FormatParser::W3c(columns) => columns.parse(line),
+        }
+    }
+
+    /// Whether lines name the crawler. A common log does not.
+    pub(super) fn has_agent(&self) -> bool {
+        match &self.0 {
+            FormatParser::Text(template) => template.has(FieldKind::Agent),
+            FormatParser::Json(_) => true,
+            FormatParser::W3c(columns) => columns.has_agent(),
+        }
+    }
+
+    /// Whether lines name the host; in JSON, `sample` decides, a line of the log.
+    pub(super) fn has_host(&self, sample: &[u8]) -> bool {
+        match &self.0 {
+            FormatParser::Text(template) => template.has(FieldKind::Host),
+            FormatParser::Json(keys) => keys.has_host(sample),
+            FormatParser::W3c(columns) => columns.has_host(),
+        }
+    }
+}
+
+impl std::str::FromStr for LogFormat {
+    type Err = Error;
+
+    /// Parses the name of a format (`combined`, `vhost_combined`, `common`, `json`, `caddy`, `w3c`,
+    /// `cloudfront`), Apache's directives, or nginx's variables.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadList`](crate::ErrorKind::BadList) for a layout that cannot be read, or that
+    /// lacks the User-Agent, the time or the request.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = |what: String| ErrorKind::BadList(format!("log format {text:?}: {what}"));
+        let text = text.trim();
+        match text.to_ascii_lowercase().replace('-', "_").as_str() {
+            "combined" => return Ok(Self::combined()),
+            "vhost_combined" => return Ok(Self::vhost_combined()),
+            "common" => return Ok(Self::common()),
+            "json" | "caddy" => return Ok(Self::json(JsonKeys::default())),
+            "w3c" | "cloudfront" | "iis" => return Ok(Self::w3c()),
+            _ => {}
+        }
+        let template = match (text.contains('%'), text.contains('$')) {
+            (_, true) if text.contains("$http_") || text.contains("$remote_") || !text.contains('%') => {
+                parse_nginx(text.as_bytes())
+            }
+            (true, _) => parse_apache(text.as_bytes()),
+            _ => Err("give combined, vhost_combined, common, json, caddy, w3c, cloudfront, or a layout as in \
+                      Apache's LogFormat or nginx's log_format"
+                .to_owned()),
+        };
+        let template = template.map_err(wrong)?;
+        let has_request = template.has(FieldKind::Request) || template.has(FieldKind::Target);
+        for (is_there, name) in [
+            (template.has(FieldKind::Agent), "the User-Agent (%{User-Agent}i, $http_user_agent)"),
+            (template.has(FieldKind::Time), "the time (%t, $time_local)"),
+            (has_request, "the request (%r, $request)"),
+        ] {
+            if !is_there {
+                return Err(wrong(format!("it lacks {name}")).into());
+            }
+        }
+        Ok(Self(FormatParser::Text(template)))
+    }
+}

@@ -1,0 +1,272 @@
+//! JSON logs: one object per line, with the fields at keys or at paths into nested objects.
+//!
+//! The object is never built. A visitor walks it once, and hands each string or number to the
+//! fields whose path leads to it.
+
+use crate::audit::log_time::parse_time;
+use crate::audit::record::{LogRecord, parse_bytes, parse_status, target_of};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The fields of a [`LogRecord`], and the request line, in the order of [`JsonKeys::names`].
+const FIELDS: usize = 9;
+const AGENT: usize = 0;
+const TIME: usize = 1;
+const HOST: usize = 2;
+const SCHEME: usize = 3;
+const TARGET: usize = 4;
+const REQUEST: usize = 5;
+const STATUS: usize = 6;
+const BYTES: usize = 7;
+const CLIENT: usize = 8;
+
+/// The keys of a JSON log. A key with dots is a path into nested objects; of an array, its first
+/// element counts. A path that leads through no object is the whole key.
+///
+/// ```
+/// use robosieve::audit::JsonKeys;
+/// let keys = JsonKeys::default().with("agent", "ua").and_then(|keys| keys.with("time", "meta.time"));
+/// assert!(keys.is_ok());
+/// assert!(JsonKeys::default().with("referer", "r").is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonKeys {
+    /// For each field the paths that may lead to it; the first with a value counts.
+    paths: [Vec<String>; FIELDS],
+}
+
+/// The usual keys: nginx's variables, Caddy, and names that several servers and shippers use.
+const USUAL: [&[&str]; FIELDS] = [
+    &["http_user_agent", "user_agent", "userAgent", "agent", "request.headers.User-Agent", "request_User-Agent", "ua"],
+    &["time_iso8601", "time_local", "timestamp", "@timestamp", "time", "ts", "msec", "date"],
+    &["host", "http_host", "request.host", "RequestHost", "server_name", "vhost"],
+    &["scheme", "RequestScheme"],
+    &["request_uri", "uri", "request.uri", "RequestPath", "path", "url"],
+    &["request"],
+    &["status", "response", "DownstreamStatus", "status_code"],
+    &["body_bytes_sent", "bytes_sent", "size", "bytes", "DownstreamContentSize"],
+    &["remote_addr", "request.client_ip", "request.remote_ip", "ClientHost", "client_ip", "remote_ip", "client"],
+];
+
+impl Default for JsonKeys {
+    /// The keys of Caddy, of nginx's variables, and other usual ones.
+    fn default() -> Self {
+        Self { paths: USUAL.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()) }
+    }
+}
+
+impl JsonKeys {
+    /// The names of the fields, for [`with`](Self::with).
+    pub const NAMES: [&'static str; FIELDS] =
+        ["agent", "time", "host", "scheme", "target", "request", "status", "bytes", "client"];
+
+    /// Reads the field `name` at the path `key` only.
+    ///
+    /// # Errors
+    /// A message that lists the names, if `name` is none of [`NAMES`](Self::NAMES).
+    pub fn with(mut self, name: &str, key: &str) -> Result<Self, String> {
+        let field = Self::NAMES.iter().position(|known| *known == name);
+        let field = field.ok_or_else(|| format!("{name}: no field of a log; there are {}", Self::NAMES.join(", ")))?;
+        self.paths[field] = vec![key.to_owned()];
+        Ok(self)
+    }
+
+    /// Parses a line. `None` if it is no object, or has no valid time, agent or request.
+    pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
+        let mut found = FoundValues::default();
+        let is_read = |line: &'l [u8], found: &mut FoundValues<'l>| {
+            let mut reader = serde_json::Deserializer::from_slice(line);
+            let walk = ObjectWalk { keys: self, prefix: "", found };
+            walk.deserialize(&mut reader).is_ok() && reader.end().is_ok()
+        };
+        if !is_read(line, &mut found) {
+            return self.parse_lossy(line);
+        }
+        self.record(found)
+    }
+
+    /// Parses a line that is not UTF-8: nginx writes the bytes of a header as they came.
+    #[cold]
+    fn parse_lossy(&self, line: &[u8]) -> Option<LogRecord<'static>> {
+        if std::str::from_utf8(line).is_ok() {
+            return None;
+        }
+        let text = String::from_utf8_lossy(line);
+        let mut found = FoundValues::default();
+        let mut reader = serde_json::Deserializer::from_slice(text.as_bytes());
+        ObjectWalk { keys: self, prefix: "", found: &mut found }.deserialize(&mut reader).ok()?;
+        reader.end().ok()?;
+        self.record(found).map(into_owned)
+    }
+
+    /// The record of the found values.
+    fn record<'l>(&self, found: FoundValues<'l>) -> Option<LogRecord<'l>> {
+        let mut values = found.values.map(|value| value.map(|value| value.text));
+        // Some servers log the request line under the key of the target, or the reverse.
+        let request = values[REQUEST].take();
+        let target = values[TARGET].take().or_else(|| request.map(|line| part_of(line, target_of)));
+        let target = target?;
+        Some(LogRecord {
+            agent: values[AGENT].take().unwrap_or_default(),
+            time: parse_time(&values[TIME].take()?)?,
+            host: values[HOST].take(),
+            port: Cow::default(),
+            scheme: values[SCHEME].take(),
+            target,
+            status: parse_status(values[STATUS].as_deref().unwrap_or(b"-"))?,
+            bytes: parse_bytes(values[BYTES].as_deref().unwrap_or(b"-"))?,
+            client: values[CLIENT].take().unwrap_or_default(),
+        })
+    }
+
+    /// Whether a line has the keys of an access log.
+    pub(super) fn fits(&self, line: &[u8]) -> bool {
+        self.parse(line).is_some()
+    }
+
+    /// Whether a line that fits has a host.
+    pub(super) fn has_host(&self, line: &[u8]) -> bool {
+        self.parse(line).is_some_and(|record| record.host.is_some() || !record.target.starts_with(b"/"))
+    }
+}
+
+/// A part of a text, borrowed if the text is.
+fn part_of<'l>(text: Cow<'l, [u8]>, part: fn(&[u8]) -> &[u8]) -> Cow<'l, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(part(text)),
+        Cow::Owned(text) => Cow::Owned(part(&text).to_vec()),
+    }
+}
+
+fn into_owned(record: LogRecord<'_>) -> LogRecord<'static> {
+    let owned = |text: Cow<'_, [u8]>| Cow::Owned(text.into_owned());
+    LogRecord {
+        agent: owned(record.agent),
+        time: record.time,
+        host: record.host.map(owned),
+        port: owned(record.port),
+        scheme: record.scheme.map(owned),
+        target: owned(record.target),
+        status: record.status,
+        bytes: record.bytes,
+        client: owned(record.client),
+    }
+}
+
+/// The values found so far.
+#[derive(Default)]
+struct FoundValues<'l> {
+    values: [Option<FoundValue<'l>>; FIELDS],
+}
+
+struct FoundValue<'l> {
+    text: Cow<'l, [u8]>,
+    /// The place of its path among those of the field.
+    choice: usize,
+}
+
+impl<'l> FoundValues<'l> {
+    /// Keeps a value for every field that has this path, unless an earlier path had one.
+    fn keep(&mut self, keys: &JsonKeys, path: &str, text: &Cow<'l, [u8]>) {
+        for (value, paths) in self.values.iter_mut().zip(&keys.paths) {
+            if let Some(choice) = paths.iter().position(|known| known == path)
+                && value.as_ref().is_none_or(|value| choice <= value.choice)
+            {
+                *value = Some(FoundValue { text: text.clone(), choice });
+            }
+        }
+    }
+}
+
+/// Walks a value at a path.
+struct ObjectWalk<'w, 'l> {
+    keys: &'w JsonKeys,
+    /// The path of the value; empty for the line's object.
+    prefix: &'w str,
+    found: &'w mut FoundValues<'l>,
+}
+
+impl ObjectWalk<'_, '_> {
+    /// Whether some path leads to this one, or through it.
+    fn is_wanted(&self, path: &str) -> bool {
+        let leads =
+            |known: &String| known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.keys.paths.iter().flatten().any(leads)
+    }
+}
+
+impl<'l> DeserializeSeed<'l> for ObjectWalk<'_, 'l> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(KeyText(key)) = map.next_key()? {
+            let path = if self.prefix.is_empty() { key } else { Cow::Owned(format!("{}.{key}", self.prefix)) };
+            if self.is_wanted(&path) {
+                map.next_value_seed(ObjectWalk { keys: self.keys, prefix: &path, found: self.found })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first element: Caddy logs headers as arrays.
+    fn visit_seq<A: SeqAccess<'l>>(self, mut seq: A) -> Result<(), A::Error> {
+        let Self { keys, prefix, found } = self;
+        if seq.next_element_seed(ObjectWalk { keys, prefix, found })?.is_some() {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+        }
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
+        self.found.keep(self.keys, self.prefix, &Cow::Borrowed(text.as_bytes()));
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.found.keep(self.keys, self.prefix, &Cow::Owned(text.as_bytes().to_vec()));
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        self.found.keep(self.keys, self.prefix, &Cow::Owned(number.to_string().into_bytes()));
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        self.found.keep(self.keys, self.prefix, &Cow::Owned(number.to_string().into_bytes()));
+        Ok(())
+    }
+
+    /// Times with a fraction.
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        self.found.keep(self.keys, self.prefix, &Cow::Owned(format!("{number:.3}").into_bytes()));
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// A key, borrowed if it has no escapes.
+#[derive(serde::Deserialize)]
+struct KeyText<'t>(#[serde(borrow)] Cow<'t, str>);

@@ -1,0 +1,42 @@
+//! Which crawlers broke the rules: access logs through the judge.
+//!
+//! Each line of an access log names its own crawler. [`Audit`] finds the product token in the
+//! User-Agent header, builds the URL, and asks the snapshot that was valid at the line's time, for
+//! this crawler alone. The counts per crawler are an [`AuditReport`].
+//!
+//! - [`format`](mod@format) and its parsers: lines of a log to [`LogRecord`]s;
+//! - `crawler_finder`: the Aho-Corasick automaton over all product tokens;
+//! - `timeline`: the snapshot that was valid at a time, with one judge per crawler;
+//! - `source` and `block_audit`: the ordered pipeline over blocks of log lines;
+//! - `history`: the order-dependent figures, and the broken rules.
+//!
+//! `docs/AUDIT.md` has the semantics and the keys of the report.
+
+mod address_ranges;
+mod block_audit;
+mod counts;
+mod crawler_finder;
+mod detect;
+mod directives;
+mod format;
+mod history;
+mod json_log;
+mod log_time;
+mod options;
+mod record;
+mod report;
+mod run;
+mod source;
+mod template;
+mod timeline;
+mod unescape;
+mod w3c;
+
+pub use address_ranges::AddressRanges;
+pub use format::LogFormat;
+pub use json_log::JsonKeys;
+pub use options::{AuditOptions, AuditOutputs, VerifiedRanges};
+pub use record::LogRecord;
+pub use report::{AuditReport, BrokenRule, CrawlerAudit, RobotsFetches};
+pub use run::Audit;
+pub use timeline::DatedSnapshot;

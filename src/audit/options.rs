@@ -1,0 +1,121 @@
+//! The options and the outputs of an audit.
+
+use crate::agent::Agent;
+use crate::audit::address_ranges::AddressRanges;
+use crate::audit::format::LogFormat;
+use crate::judge::JudgeOptions;
+use std::io::Write;
+
+/// The options of an audit.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AuditOptions {
+    /// Crawlers to look for in addition to the registry's ([`KnownAgent`](crate::crawlers::KnownAgent)).
+    pub agents: Vec<Agent>,
+    /// The format of all logs; `None` detects it per log.
+    pub format: Option<LogFormat>,
+    /// The site of all requests: a host, or scheme and host. `None` takes the host from the log.
+    /// Without a scheme it is `https`. A host of the log has the scheme of the log, `http` at port
+    /// 80, else `https`.
+    pub host: Option<String>,
+    /// How verdicts are reached. The default uses the entry of the other of http and https if only
+    /// that exists, as most logs have no scheme.
+    pub judge: JudgeOptions,
+    /// Address ranges that verify crawlers.
+    pub verified: Vec<VerifiedRanges>,
+    /// The most broken rules that a crawler's report lists.
+    pub top: usize,
+}
+
+impl Default for AuditOptions {
+    fn default() -> Self {
+        let judge = JudgeOptions::default().any_scheme(true);
+        Self { agents: Vec::new(), format: None, host: None, judge, verified: Vec::new(), top: 5 }
+    }
+}
+
+impl AuditOptions {
+    /// Sets [`agents`](Self::agents).
+    pub fn agents(mut self, agents: Vec<Agent>) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    /// Sets [`format`](Self::format).
+    pub fn format(mut self, format: impl Into<Option<LogFormat>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Sets [`host`](Self::host).
+    pub fn host(mut self, host: impl Into<Option<String>>) -> Self {
+        self.host = host.into();
+        self
+    }
+
+    /// Sets [`judge`](Self::judge).
+    pub fn judge(mut self, judge: JudgeOptions) -> Self {
+        self.judge = judge;
+        self
+    }
+
+    /// Sets [`verified`](Self::verified).
+    pub fn verified(mut self, verified: Vec<VerifiedRanges>) -> Self {
+        self.verified = verified;
+        self
+    }
+
+    /// Sets [`top`](Self::top).
+    pub fn top(mut self, top: usize) -> Self {
+        self.top = top;
+        self
+    }
+}
+
+/// Published address ranges, and the crawler that uses them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct VerifiedRanges {
+    /// The product token; `None` for every crawler without ranges of its own.
+    pub crawler: Option<String>,
+    /// The ranges.
+    pub ranges: AddressRanges,
+}
+
+impl VerifiedRanges {
+    /// Ranges of one crawler, or of all.
+    pub fn new(crawler: impl Into<Option<String>>, ranges: AddressRanges) -> Self {
+        Self { crawler: crawler.into(), ranges }
+    }
+}
+
+/// The outputs of an audit that have lines of the logs. `None` discards them.
+#[derive(Default)]
+pub struct AuditOutputs<'w> {
+    /// The lines of requests that broke the rules, unchanged.
+    pub breaches: Option<&'w mut (dyn Write + Send)>,
+    /// Every line after a letter, a TAB, the crawler and a TAB. The letters are `A` (allowed), `D`
+    /// (disallowed), `U` (unknown), `I` (invalid line), and `-` for another agent. The crawler is
+    /// `-` if the line names none.
+    pub annotated: Option<&'w mut (dyn Write + Send)>,
+}
+
+impl<'w> AuditOutputs<'w> {
+    /// Sets [`breaches`](Self::breaches).
+    pub fn breaches(mut self, breaches: Option<&'w mut (dyn Write + Send)>) -> Self {
+        self.breaches = breaches;
+        self
+    }
+
+    /// Sets [`annotated`](Self::annotated).
+    pub fn annotated(mut self, annotated: Option<&'w mut (dyn Write + Send)>) -> Self {
+        self.annotated = annotated;
+        self
+    }
+}
+
+impl std::fmt::Debug for AuditOutputs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuditOutputs").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,97 @@
+//! One line of an access log, as borrowed fields.
+
+use crate::audit::unescape::unescape;
+use std::borrow::Cow;
+
+/// The fields of a log line that an audit reads. Texts are as logged, with the log's escapes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogRecord<'l> {
+    /// The User-Agent header; empty if the log does not have it.
+    pub agent: Cow<'l, [u8]>,
+    /// The time, in seconds since 1970.
+    pub time: i64,
+    /// The host of the site, perhaps with a port; `None` if the format has none.
+    pub host: Option<Cow<'l, [u8]>>,
+    /// The port of the site, if it is a field of its own; else empty.
+    pub port: Cow<'l, [u8]>,
+    /// `http` or `https`; `None` if the format does not say.
+    pub scheme: Option<Cow<'l, [u8]>>,
+    /// The request target: a path with its query, or a whole URL. Empty if the request line has
+    /// none.
+    pub target: Cow<'l, [u8]>,
+    /// The HTTP status of the response.
+    pub status: u16,
+    /// The bytes sent.
+    pub bytes: u64,
+    /// The address of the client; empty if the format has none.
+    pub client: Cow<'l, [u8]>,
+}
+
+/// The request target of a request line such as `GET /a HTTP/1.1`; empty if it has none.
+pub(super) fn target_of(request: &[u8]) -> &[u8] {
+    let Some(start) = memchr::memchr(b' ', request) else { return b"" };
+    let rest = &request[start + 1..];
+    // A target with raw spaces ends where the protocol begins. HTTP/0.9 has no protocol.
+    match memchr::memrchr(b' ', rest) {
+        Some(end) if rest[end + 1..].starts_with(b"HTTP/") => &rest[..end],
+        _ => rest,
+    }
+}
+
+/// A number of bytes; `-` is 0.
+pub(super) fn parse_bytes(text: &[u8]) -> Option<u64> {
+    if text == b"-" || text.is_empty() { Some(0) } else { parse_number(text) }
+}
+
+/// An HTTP status of three digits. `-` (a connection that ended early) and 000 have none, which is 0.
+pub(super) fn parse_status(text: &[u8]) -> Option<u16> {
+    match text {
+        b"-" => Some(0),
+        [_, _, _] => parse_number(text).map(|number| number as u16),
+        _ => None,
+    }
+}
+
+fn parse_number(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 19 {
+        return None;
+    }
+    text.iter().try_fold(0, |number: u64, byte| byte.is_ascii_digit().then(|| number * 10 + u64::from(byte - b'0')))
+}
+
+/// A field of a text log without its escapes.
+pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
+    match memchr::memchr(b'\\', text) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(unescape(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_end_at_the_protocol() {
+        for (request, target) in [
+            ("GET /a HTTP/1.1", "/a"),
+            ("GET /a b HTTP/1.0", "/a b"),
+            ("GET /old", "/old"),
+            ("GET  HTTP/1.1", ""),
+            ("GET", ""),
+            ("", ""),
+            ("-", ""),
+            ("CONNECT h:443 HTTP/1.1", "h:443"),
+        ] {
+            assert_eq!(target_of(request.as_bytes()), target.as_bytes(), "{request}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_a_log() {
+        assert_eq!((parse_bytes(b"-"), parse_bytes(b"12"), parse_bytes(b"1x")), (Some(0), Some(12), None));
+        assert_eq!((parse_status(b"200"), parse_status(b"-"), parse_status(b"20")), (Some(200), Some(0), None));
+        assert_eq!(parse_bytes(&b"9".repeat(40)), None);
+    }
+}

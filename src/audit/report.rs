@@ -1,0 +1,99 @@
+//! The result of an audit. Its serialised form has stable keys, which `docs/AUDIT.md` lists.
+
+use serde::Serialize;
+
+/// The counts of an audit.
+///
+/// `lines` is `invalid + other_agents` plus the requests of all crawlers. The comment lines of W3C
+/// logs do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AuditReport {
+    /// The lines of all logs.
+    pub lines: u64,
+    /// Lines that do not have the format of their log, or whose request has no URL.
+    pub invalid: u64,
+    /// Lines of browsers and of agents that are not looked for.
+    pub other_agents: u64,
+    /// Requests of crawlers that are older than the first snapshot, which judged them.
+    pub before_first_snapshot: u64,
+    /// The crawlers with requests, and those that the caller named. Sorted by disallowed requests,
+    /// then by requests, then by name.
+    pub crawlers: Vec<CrawlerAudit>,
+}
+
+/// The counts of one crawler. `requests` is `allowed + disallowed + unknown`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CrawlerAudit {
+    /// The name as the caller gave it, else the token of the registry.
+    pub name: String,
+    /// The operator, if the crawler is in the registry.
+    pub operator: Option<&'static str>,
+    /// The purpose, if the crawler is in the registry.
+    pub purpose: Option<&'static str>,
+    /// All requests, those for `/robots.txt` included.
+    pub requests: u64,
+    /// Requests that the rules allow. Those for `/robots.txt` always count here.
+    pub allowed: u64,
+    /// Requests that broke the rules.
+    pub disallowed: u64,
+    /// Requests to hosts that the snapshot does not contain.
+    pub unknown: u64,
+    /// Requests for `/robots.txt`.
+    pub robots_txt: u64,
+    /// The bytes sent for all requests.
+    pub bytes: u64,
+    /// The bytes sent for disallowed requests.
+    pub disallowed_bytes: u64,
+    /// Disallowed requests that the server answered with 2xx.
+    pub disallowed_2xx: u64,
+    /// The time of the first request in the logs, as RFC 3339.
+    pub first: Option<String>,
+    /// The time of the last request.
+    pub last: Option<String>,
+    /// How long after a request for `/robots.txt` the crawler broke the rules.
+    pub after_robots_txt: RobotsFetches,
+    /// Requests from the published addresses of the crawler; `None` without such addresses.
+    pub verified: Option<u64>,
+    /// Requests from other addresses, which only claim to be the crawler.
+    pub claimed: Option<u64>,
+    /// Disallowed requests from the published addresses.
+    pub verified_disallowed: Option<u64>,
+    /// Disallowed requests from other addresses.
+    pub claimed_disallowed: Option<u64>,
+    /// The rules that were broken most.
+    pub rules: Vec<BrokenRule>,
+    /// Whether the counts of `rules` are exact. Otherwise they are estimates from a sample.
+    pub rules_exact: bool,
+}
+
+/// Disallowed requests by the crawler's last request for the `/robots.txt` of the same host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RobotsFetches {
+    /// Disallowed requests after one for `/robots.txt`.
+    pub disallowed_after: u64,
+    /// Those of them within 24 hours, for which a crawler may use a cached robots.txt.
+    pub disallowed_within_day: u64,
+    /// Disallowed requests without an earlier one for `/robots.txt` in the logs.
+    pub disallowed_without: u64,
+    /// The shortest time between the two.
+    pub shortest_seconds: Option<i64>,
+    /// The longest time.
+    pub longest_seconds: Option<i64>,
+    /// The mean time.
+    pub mean_seconds: Option<i64>,
+}
+
+/// A rule that a crawler broke.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BrokenRule {
+    /// The line of the robots.txt; without one the reason of the verdict, such as `server-error`.
+    pub rule: String,
+    /// The requests that broke it.
+    pub requests: u64,
+    /// The URL of one of them.
+    pub example: String,
+}
