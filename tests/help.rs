@@ -14,6 +14,7 @@ const VERBS: &[&str] = &[
     "agents",
     "diff",
     "report",
+    "audit",
     "bench",
     "completions",
     "man",
@@ -67,7 +68,9 @@ fn inputs_come_first_and_options_are_grouped() {
 
 #[test]
 fn every_verb_names_the_snapshot_with_the_same_option() {
-    for verb in ["filter", "annotate", "report", "check", "inspect", "export", "lint", "agents", "diff", "bench"] {
+    for verb in
+        ["filter", "annotate", "report", "audit", "check", "inspect", "export", "lint", "agents", "diff", "bench"]
+    {
         assert!(help(&[verb, "-h"]).contains("\n  -s, --snapshot <SNAP> "), "{verb}");
     }
 }

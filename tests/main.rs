@@ -2,6 +2,7 @@
 
 mod agents;
 mod answers;
+mod audit;
 mod bad_input;
 mod bench;
 mod check;

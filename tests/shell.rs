@@ -15,6 +15,7 @@ const VERBS: &[&str] = &[
     "agents",
     "diff",
     "report",
+    "audit",
     "bench",
     "completions",
     "man",

@@ -2,6 +2,7 @@
 
 use super::agents::AgentsArgs;
 use super::annotate::AnnotateArgs;
+use super::audit::AuditArgs;
 use super::bench::BenchArgs;
 use super::check::CheckArgs;
 use super::compile::CompileArgs;
@@ -81,6 +82,8 @@ pub(crate) enum Verb {
     Annotate(AnnotateArgs),
     /// Report how much robots.txt files refuse to agents, and why
     Report(ReportArgs),
+    /// Find the crawlers in access logs that broke the rules
+    Audit(AuditArgs),
     /// Judge single URLs, and explain the verdicts
     Check(CheckArgs),
     /// Find mistakes in robots.txt files, or count those of a snapshot

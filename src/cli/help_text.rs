@@ -27,6 +27,7 @@ URLs:
   annotate     Add to every line its verdicts, one letter per agent
   check        Judge single URLs, and explain the verdicts
   report       Report how much robots.txt files refuse to agents, and why
+  audit        Find the crawlers in access logs that broke the rules
 
 robots.txt files:
   lint         Find mistakes in robots.txt files, or count those of a snapshot
@@ -184,6 +185,31 @@ Examples:
 
 The table goes to standard output, unless another form does. -q with a named output prints no table. Files \
 appear when they are complete. docs/REPORT.md explains every figure.";
+
+pub(super) const AUDIT_SHORT: &str = "\
+Examples:
+  robosieve audit -s site.rsieve --host https://example.com access.log
+  robosieve audit -s site.rsieve 'logs/*.gz' --json -o audit.json --html audit.html
+
+`robosieve audit --help` shows all options, examples and details.";
+
+pub(super) const AUDIT_EXAMPLES: &str = "\
+Examples:
+  robosieve audit -s site.rsieve --host https://example.com access.log
+  robosieve audit -s site.rsieve 'logs/*.gz' --json -o audit.json --html audit.html
+  robosieve audit -s 2026-07=july.rsieve -s 2026-08=august.rsieve --host example.com access.log --lines broken.log
+  robosieve audit -s site.rsieve -a MyBot --verify-ips Googlebot=googlebot.json,bingbot.json vhosts.log
+  robosieve audit -s site.rsieve --log-format '$host $remote_addr [$time_local] \"$request\" $status \"$http_user_agent\"' log
+  robosieve audit -s site.rsieve --host example.com --as annotate access.log | grep '^D'
+
+The crawler of a line is the first known product token in its User-Agent, as a whole word in any case. \
+Browsers and unknown agents are counted together. Lines without the format of their log are invalid.
+
+A request for /robots.txt is never refused. A host that the snapshot does not contain is unknown. The rules \
+with the most refused requests are counted exactly up to 1,024 requests per crawler, and estimated beyond.
+
+A User-Agent is a claim; --verify-ips tells crawlers from programs that use their name. docs/AUDIT.md has all \
+keys of --json.";
 
 pub(super) const CHECK_SHORT: &str = "\
 Examples:

@@ -4,6 +4,7 @@ mod agent_args;
 mod agents;
 mod annotate;
 mod args;
+mod audit;
 mod bench;
 mod check;
 mod compile;
@@ -115,6 +116,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Agents(args) => agents::run(&args, quiet).map(done),
         Verb::Diff(args) => diff::run(&args, quiet),
         Verb::Report(args) => report::run(&args, quiet).map(done),
+        Verb::Audit(args) => audit::run(args, quiet).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
         Verb::Completions(args) => completions::run(&args).map(done),
         Verb::Man(args) => man::run(&args).map(done),

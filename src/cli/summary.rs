@@ -3,6 +3,7 @@
 use super::escape::escape;
 use super::stderr::print_line;
 use robosieve::Agent;
+use robosieve::audit::{AuditReport, CrawlerAudit};
 use robosieve::compile::CompileReport;
 use robosieve::export::ExportStats;
 use robosieve::filter::FilterStats;
@@ -141,6 +142,20 @@ pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
          --field or --json-key. For URLs without scheme or host, add --default-scheme or --host",
         grouped(lines)
     )
+}
+
+/// Prints the counts of an audit.
+pub(crate) fn print_audit(report: &AuditReport, elapsed: Duration) {
+    let crawlers = |count: fn(&CrawlerAudit) -> u64| grouped(report.crawlers.iter().map(count).sum());
+    let items = [
+        format!("lines {}", grouped(report.lines)),
+        format!("of crawlers {}", crawlers(|crawler| crawler.requests)),
+        format!("disallowed {}", crawlers(|crawler| crawler.disallowed)),
+        format!("other agents {}", grouped(report.other_agents)),
+        format!("invalid {}", grouped(report.invalid)),
+        format!("{:.2} s", elapsed.as_secs_f64()),
+    ];
+    print_line(format_args!("{}", wrap(&items)));
 }
 
 /// Prints the size of the lists of a report.

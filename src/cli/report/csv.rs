@@ -122,7 +122,7 @@ impl CsvWriter {
 /// A field without control characters, quoted if necessary. A spreadsheet reads a field that begins
 /// with `=`, `+`, `-` or `@` as a formula, which a site could inject. An apostrophe in front makes
 /// it text.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     let formula = if field.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
     let field = escape(field);
     match field.contains([',', '"']) {

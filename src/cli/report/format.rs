@@ -3,7 +3,7 @@
 use super::super::summary::grouped;
 
 /// A share in per cent; 0 and 100 are exact, never rounded.
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub(crate) fn share(part: u64, whole: u64) -> String {
     let percent = part as f64 * 100.0 / whole.max(1) as f64;
     match part {
         0 => "0 %".to_owned(),
@@ -15,7 +15,7 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 }
 
 /// A number and what it counts: `1 origin`, `2 origins`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
 }

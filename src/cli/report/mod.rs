@@ -3,8 +3,11 @@
 mod csv;
 mod findings;
 mod format;
-mod html;
+pub(crate) mod html;
 mod table;
+
+pub(crate) use csv::quoted;
+pub(crate) use format::{counted, share};
 
 use super::escape::{escape_lines, to_json_pretty};
 use super::file_extension::{OutputFormat, refuse_other_format};

@@ -6,31 +6,31 @@ use super::super::format::share;
 use maud::{Markup, html};
 
 /// A count with its JSON pointer.
-pub(super) fn number(pointer: &str, value: u64) -> Markup {
+pub(crate) fn number(pointer: &str, value: u64) -> Markup {
     html! { span data-m=(pointer) { (grouped(value)) } }
 }
 
 /// Replaces spaces between numbers and units by no-break spaces.
-pub(super) fn unbroken(text: &str) -> String {
+pub(crate) fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%").replace("< ", "<\u{a0}").replace("> ", ">\u{a0}")
 }
 
 /// A count and its share of a whole.
-pub(super) fn number_of(pointer: &str, value: u64, whole: u64) -> Markup {
+pub(crate) fn number_of(pointer: &str, value: u64, whole: u64) -> Markup {
     html! { (number(pointer, value)) " " span.soft { "(" (unbroken(&share(value, whole))) ")" } }
 }
 
-pub(super) fn fact(name: &str, value: Markup) -> Markup {
+pub(crate) fn fact(name: &str, value: Markup) -> Markup {
     html! { div { dt { (name) } dd { (value) } } }
 }
 
 /// A text of a site, in a code font.
-pub(super) fn code(text: &str, max: usize) -> Markup {
+pub(crate) fn code(text: &str, max: usize) -> Markup {
     html! { code { bdi { (escape_cut(text, max)) } } }
 }
 
 /// A segment of a stacked bar: colour class, name and size.
-pub(super) struct BarSegment<'p> {
+pub(crate) struct BarSegment<'p> {
     pub class: &'p str,
     pub name: &'p str,
     pub size: u64,
@@ -51,7 +51,7 @@ pub(super) fn hatching() -> Markup {
 }
 
 /// A stacked bar of the segments' shares of their sum.
-pub(super) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
+pub(crate) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
     let whole: u64 = segments.iter().map(|segment| segment.size).sum();
     let text: Vec<String> =
         segments.iter().map(|segment| format!("{} {}", segment.name, share(segment.size, whole))).collect();
@@ -82,7 +82,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// The legend of a bar.
-pub(super) fn legend(keys: &[(&str, &str)]) -> Markup {
+pub(crate) fn legend(keys: &[(&str, &str)]) -> Markup {
     html! {
         ul.legend {
             @for (class, name) in keys { li { (key(class)) (name) } }

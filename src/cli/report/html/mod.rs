@@ -9,7 +9,7 @@ mod sections;
 
 use super::findings;
 use super::format::{counted, day, minute, share};
-use components::{fact, number};
+pub(crate) use components::{BarSegment, bar, code, fact, legend, number, number_of, unbroken};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use robosieve::report::{ListFacts, Report};
 
@@ -24,17 +24,10 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " – robosieve" }
-                style { (PreEscaped(STYLE)) }
-            }
+            (head(&title))
             body {
                 (components::hatching())
-                (head(report, &title, made_at))
+                (page_header(report, &title, made_at))
                 main {
                     (sections::origins(report))
                     (sections::urls(report))
@@ -52,7 +45,21 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
     page.into_string() + "\n"
 }
 
-fn head(report: &Report, title: &str, made_at: i64) -> Markup {
+/// The head of a page of this design.
+pub(crate) fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(POLICY);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) " – robosieve" }
+            style { (PreEscaped(STYLE)) }
+        }
+    }
+}
+
+fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
     let snapshot = &report.snapshot;
     html! {
         header {

@@ -1,0 +1,45 @@
+//! An audit as CSV: one line per crawler.
+
+use super::super::report::quoted;
+use robosieve::audit::{AuditReport, CrawlerAudit};
+use std::fmt::Write as _;
+
+/// The names of the columns, and their values.
+const COLUMNS: &[(&str, fn(&CrawlerAudit) -> String)] = &[
+    ("name", |crawler| quoted(&crawler.name)),
+    ("operator", |crawler| quoted(crawler.operator.unwrap_or_default())),
+    ("purpose", |crawler| crawler.purpose.unwrap_or_default().to_owned()),
+    ("requests", |crawler| crawler.requests.to_string()),
+    ("allowed", |crawler| crawler.allowed.to_string()),
+    ("disallowed", |crawler| crawler.disallowed.to_string()),
+    ("unknown", |crawler| crawler.unknown.to_string()),
+    ("robots_txt", |crawler| crawler.robots_txt.to_string()),
+    ("bytes", |crawler| crawler.bytes.to_string()),
+    ("disallowed_bytes", |crawler| crawler.disallowed_bytes.to_string()),
+    ("disallowed_2xx", |crawler| crawler.disallowed_2xx.to_string()),
+    ("first", |crawler| crawler.first.clone().unwrap_or_default()),
+    ("last", |crawler| crawler.last.clone().unwrap_or_default()),
+    ("disallowed_after", |crawler| crawler.after_robots_txt.disallowed_after.to_string()),
+    ("disallowed_within_day", |crawler| crawler.after_robots_txt.disallowed_within_day.to_string()),
+    ("disallowed_without", |crawler| crawler.after_robots_txt.disallowed_without.to_string()),
+    ("verified", |crawler| optional(crawler.verified)),
+    ("claimed", |crawler| optional(crawler.claimed)),
+    ("verified_disallowed", |crawler| optional(crawler.verified_disallowed)),
+    ("claimed_disallowed", |crawler| optional(crawler.claimed_disallowed)),
+    ("rule", |crawler| quoted(crawler.rules.first().map_or("", |rule| &rule.rule))),
+    ("example", |crawler| quoted(crawler.rules.first().map_or("", |rule| &rule.example))),
+];
+
+fn optional(count: Option<u64>) -> String {
+    count.map_or_else(String::new, |count| count.to_string())
+}
+
+pub(super) fn csv(report: &AuditReport) -> String {
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let mut out = names.join(",") + "\n";
+    for crawler in &report.crawlers {
+        let values: Vec<String> = COLUMNS.iter().map(|(_, value)| value(crawler)).collect();
+        let _ = writeln!(out, "{}", values.join(","));
+    }
+    out
+}

@@ -1,0 +1,152 @@
+//! The formats of logs: the same three requests in each.
+
+use super::{audit, json, lines, requests, with_log};
+
+/// Audits a log of three lines: GPTBot is refused `/private/a` and allowed `/b`, a browser.
+fn assert_audited(log: &str, args: &[&str]) {
+    let dir = with_log(log);
+    let report = json(&dir, &[&["-s", "a", "access.log"], args].concat());
+    assert_eq!(lines(&report), [3, 0, 1], "{log}");
+    assert_eq!(requests(&report, "GPTBot"), [2, 1, 1, 0, 0], "{log}");
+    assert_eq!(super::crawler(&report, "GPTBot")["first"], "2026-08-01T10:00:00Z", "{log}");
+}
+
+const HOST: &[&str] = &["--host", "https://example.com"];
+
+#[test]
+fn combined_and_formats_that_extend_it() {
+    let log = |before: &str, after: &str| {
+        let line = |target: &str, agent: &str| {
+            format!(
+                "{before}192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET {target} HTTP/2.0\" 200 5 \"-\" \"{agent}\"{after}\n"
+            )
+        };
+        [line("/private/a", "GPTBot/1"), line("/b", "x (GPTBot)"), line("/private/a", "Firefox")].concat()
+    };
+    assert_audited(&log("", ""), HOST);
+    assert_audited(&log("", " \"203.0.113.7\" 0.010"), HOST);
+    assert_audited(&log("example.com:443 ", ""), &[]);
+    assert_audited(&log("example.com:80 ", ""), &[]);
+    assert_audited(&log("example.com:443 ", ""), HOST);
+    assert_audited(&log("", "").replace('\n', "\r\n"), HOST);
+    assert_audited(&format!("\u{feff}{}", log("", "").trim_end()), HOST);
+}
+
+#[test]
+fn layouts_of_apache_and_nginx() {
+    let log = "example.com|2026-08-01T12:00:00+02:00|200|GET /private/a HTTP/1.1|GPTBot\n\
+               example.com|2026-08-01T12:00:01+02:00|200|GET /b HTTP/1.1|GPTBot\n\
+               example.com|2026-08-01T12:00:01+02:00|200|GET /private HTTP/1.1|a b\n";
+    assert_audited(log, &["--log-format", "$host|$time_iso8601|$status|$request|$http_user_agent"]);
+    assert_audited(log, &["--log-format", "%v|%{%Y-%m-%dT%T%z}t|%>s|%r|%{User-agent}i"]);
+    let log = "[01/Aug/2026:10:00:00 +0000] GPTBot \"a\\\"b\" /private/a?q=1 example.com 200 7\n\
+               [01/Aug/2026:10:00:00 +0000] GPTBot \"\\\\\" /b example.com 304 -\n\
+               [01/Aug/2026:10:00:00 +0000] curl \"-\" /private example.com 200 7\n";
+    assert_audited(log, &["--log-format", r#"%t %{User-Agent}i \"%{Referer}i\" %U%q %v %<s %B"#]);
+    let log = "https example.com 1785578400.123 /private/a [GPTBot]\n\
+               https example.com 1785578400.123 /b [GPTBot]\n\
+               https example.com 1785578400.123 /b [-]\n";
+    assert_audited(log, &["--log-format", "$scheme ${host} $msec $request_uri [$http_user_agent]"]);
+}
+
+#[test]
+fn unusable_layouts_are_refused() {
+    let dir = with_log("x\n");
+    for (format, said) in [
+        ("%h %t \"%r\"", "lacks the User-Agent"),
+        ("$request $http_user_agent", "lacks the time"),
+        ("%t %{User-Agent}i", "lacks the request"),
+        ("%{User-Agent", "`{` without `}`"),
+        ("$", "without the name"),
+        ("common-ish", "give combined"),
+    ] {
+        let ran = audit(&dir, &["-s", "a", "--log-format", format, "access.log"]);
+        assert!(ran.code == Some(2) && ran.stderr.contains(said), "{format}: {}", ran.stderr);
+    }
+    let dir = with_log("192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET / HTTP/1.1\" 200 5\n");
+    let ran = audit(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("has no User-Agent"), "{}", ran.stderr);
+}
+
+#[test]
+fn json_of_caddy_nginx_and_by_keys() {
+    let caddy = |uri: &str, agent: &str| {
+        format!(
+            r#"{{"level":"info","ts":1785578400.52,"logger":"http.log.access","request":{{"remote_ip":"192.0.2.1","method":"GET","host":"example.com","uri":"{uri}","headers":{{"User-Agent":["{agent}"],"Accept":["*/*"]}}}},"duration":0.01,"size":12,"status":200,"resp_headers":{{"Server":["Caddy"]}}}}"#
+        ) + "\n"
+    };
+    assert_audited(&[caddy("/private/a", "GPTBot\\/1"), caddy("/b", "GPTBot"), caddy("/b", "curl")].concat(), &[]);
+    let nginx = |request: &str, agent: &str| {
+        format!(
+            r#"{{"time_iso8601":"2026-08-01T10:00:00+00:00","remote_addr":"192.0.2.1","request":"GET {request} HTTP/1.1","status":"200","body_bytes_sent":"5","http_user_agent":"{agent}"}}"#
+        ) + "\n"
+    };
+    let log = [nginx("/private/a", "GPTBot \\u00e4"), nginx("/b", "GPTBot"), nginx("/b", "curl")].concat();
+    assert_audited(&log, HOST);
+    let own = |path: &str, agent: &str| {
+        format!(
+            "{{\"at\":{{\"s\":1785578400}},\"ua\":\"no\",\"h.ua\":\"{agent}\",\"p\":\"{path}\",\"agent\":\"no\"}}\n"
+        )
+    };
+    let log = [own("/private/a", "GPTBot"), own("/b", "GPTBot"), own("/b", "x")].concat();
+    assert_audited(&log, &["--json-key", "agent=h.ua,time=at.s", "--json-key", "target=p", "--host", "example.com"]);
+    let dir = with_log(&log);
+    let ran = audit(&dir, &["-s", "a", "--json-key", "referer=x", "access.log"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("agent, time, host"), "{}", ran.stderr);
+}
+
+#[test]
+fn w3c_of_cloudfront_and_iis() {
+    let cloudfront = "#Version: 1.0\n\
+        #Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query x-host-header cs-protocol\n\
+        2026-08-01\t10:00:00\tFRA\t9\t192.0.2.1\tGET\td1.cloudfront.net\t/private/a\t200\t-\tGPTBot/1.2%20(x)\tq=1\texample.com\thttps\n\
+        2026-08-01\t10:00:01\tFRA\t9\t192.0.2.1\tGET\td1.cloudfront.net\t/b\t200\t-\ta%20GPTBot\t-\texample.com\thttps\n\
+        2026-08-01\t10:00:01\tFRA\t9\t192.0.2.1\tGET\td1.cloudfront.net\t/b\t200\t-\tcurl\t-\texample.com\thttps\n";
+    assert_audited(cloudfront, &[]);
+    // The columns change within the log.
+    let iis = "#Software: Microsoft Internet Information Services 10.0\r\n\
+        #Fields: date time cs-uri-stem cs-uri-query cs(User-Agent) sc-status\r\n\
+        2026-08-01 10:00:00 /private/a - Mozilla/5.0+(compatible;+GPTBot) 200\r\n\
+        #Fields: date time cs(User-Agent) cs-uri-stem\r\n\
+        2026-08-01 10:00:02 GPTBot /b\r\n\
+        2026-08-01 10:00:02 - /b\r\n";
+    assert_audited(iis, HOST);
+}
+
+/// A `#Fields:` line also counts for the next blocks, which other threads read.
+#[test]
+fn columns_of_w3c_hold_across_blocks() {
+    let first = "#Fields: date time cs(User-Agent) cs-uri-stem\n".to_owned()
+        + &"2026-08-01 10:00:02 GPTBot /private\n".repeat(20_000);
+    let second = "#Fields: date time cs-uri-stem cs(User-Agent)\n".to_owned()
+        + &"2026-08-01 10:00:02 /b GPTBot\n".repeat(20_000);
+    let dir = with_log(first + &second);
+    let report = json(&dir, &["-s", "a", "access.log", "--host", "example.com", "-j", "4"]);
+    assert_eq!(requests(&report, "GPTBot"), [40_000, 20_000, 20_000, 0, 0]);
+}
+
+#[test]
+fn compressed_logs_and_standard_input() {
+    let line = "192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET /private HTTP/2.0\" 200 5 \"-\" \"GPTBot\"\n";
+    let dir = with_log(line);
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut gz, line.as_bytes()).unwrap();
+    std::fs::write(dir.path().join("access.log.1"), gz.finish().unwrap()).unwrap();
+    std::fs::write(dir.path().join("access.log.2"), zstd::encode_all(line.as_bytes(), 1).unwrap()).unwrap();
+    let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log*"]);
+    assert_eq!(requests(&report, "GPTBot"), [3, 0, 3, 0, 0]);
+    let args = ["audit", "-s", "a", "--host", "example.com", "--json", "-"];
+    let ran = crate::command::robosieve_with(dir.path(), &args, line.as_bytes());
+    let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(requests(&report, "GPTBot"), [1, 0, 1, 0, 0]);
+}
+
+#[test]
+fn logs_without_hosts_or_of_other_formats_are_refused() {
+    let dir = with_log("192.0.2.1 - - [01/Aug/2026:12:00:00 +0200] \"GET / HTTP/1.1\" 200 5 \"-\" \"GPTBot\"\n");
+    let ran = audit(&dir, &["-s", "a", "access.log"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("access.log: its lines do not name the host"), "{}", ran.stderr);
+    std::fs::write(dir.path().join("access.log"), "https://example.com/\n").unwrap();
+    let ran = audit(&dir, &["-s", "a", "access.log"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("--log-format"), "{}", ran.stderr);
+}

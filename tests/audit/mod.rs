@@ -1,0 +1,61 @@
+//! `robosieve audit`: hand-written logs with counts worked out by hand, hostile logs, all formats,
+//! and a real server.
+
+mod formats;
+mod hostile;
+mod outputs;
+mod server;
+
+use crate::command::{Ran, robosieve};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// robots.txt files of three origins.
+const ROBOTS: &str = concat!(
+    r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: GPTBot\nDisallow: /private\n\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: *\nDisallow: /cart\n"}"#,
+    "\n",
+    r#"{"url":"http://plain.example/robots.txt","status":200,"body":"User-agent: *\nDisallow: /x\n"}"#,
+    "\n",
+);
+
+/// A directory with a snapshot `a` of [`ROBOTS`] and with a log `access.log`.
+fn with_log(log: impl AsRef<[u8]>) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("access.log"), log).unwrap();
+    compile(&dir, "a", ROBOTS);
+    dir
+}
+
+fn compile(dir: &TempDir, name: &str, robots: &str) {
+    std::fs::write(dir.path().join("robots.jsonl"), robots).unwrap();
+    assert_eq!(robosieve(dir.path(), &["compile", "-q", "-o", name, "robots.jsonl"]).code, Some(0));
+}
+
+/// Runs `audit` with these arguments.
+fn audit(dir: &TempDir, args: &[&str]) -> Ran {
+    robosieve(dir.path(), &[&["audit"], args].concat())
+}
+
+/// The JSON of `audit` with these arguments.
+fn json(dir: &TempDir, args: &[&str]) -> Value {
+    let ran = audit(dir, &[args, &["--json"]].concat());
+    assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""), "{args:?}");
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+/// The crawler of this name.
+fn crawler<'v>(report: &'v Value, name: &str) -> &'v Value {
+    let all = report["crawlers"].as_array().unwrap();
+    all.iter().find(|crawler| crawler["name"] == name).unwrap_or_else(|| panic!("no {name} in {report:#}"))
+}
+
+/// The counts of a report: lines, invalid lines, lines of other agents.
+fn lines(report: &Value) -> [u64; 3] {
+    ["lines", "invalid", "other_agents"].map(|key| report[key].as_u64().unwrap())
+}
+
+/// The counts of a crawler: requests, allowed, disallowed, unknown, robots.txt.
+fn requests(report: &Value, name: &str) -> [u64; 5] {
+    let keys = ["requests", "allowed", "disallowed", "unknown", "robots_txt"];
+    keys.map(|key| crawler(report, name)[key].as_u64().unwrap())
+}
