@@ -168,7 +168,7 @@ struct FoundValue<'l> {
 
 impl<'l> FoundValues<'l> {
     /// Keeps a value for every field that has this path, unless an earlier path had one.
-    fn keep(&mut self, keys: &JsonKeys, path: &str, text: &Cow<'l, [u8]>) {
+    fn keep(&mut self, keys: &JsonKeys, path: &str, text: Cow<'l, [u8]>) {
         for (value, paths) in self.values.iter_mut().zip(&keys.paths) {
             if let Some(choice) = paths.iter().position(|known| known == path)
                 && value.as_ref().is_none_or(|value| choice <= value.choice)
@@ -233,28 +233,28 @@ impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, &Cow::Borrowed(text.as_bytes()));
+        self.found.keep(self.keys, self.prefix, Cow::Borrowed(text.as_bytes()));
         Ok(())
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, &Cow::Owned(text.as_bytes().to_vec()));
+        self.found.keep(self.keys, self.prefix, Cow::Owned(text.as_bytes().to_vec()));
         Ok(())
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, &Cow::Owned(number.to_string().into_bytes()));
+        self.found.keep(self.keys, self.prefix, Cow::Owned(number.to_string().into_bytes()));
         Ok(())
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, &Cow::Owned(number.to_string().into_bytes()));
+        self.found.keep(self.keys, self.prefix, Cow::Owned(number.to_string().into_bytes()));
         Ok(())
     }
 
     /// Times with a fraction.
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        self.found.keep(self.keys, self.prefix, &Cow::Owned(format!("{number:.3}").into_bytes()));
+        self.found.keep(self.keys, self.prefix, Cow::Owned(format!("{number:.3}").into_bytes()));
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! User-Agent header, builds the URL, and asks the snapshot that was valid at the line's time, for
 //! this crawler alone. The counts per crawler are an [`AuditReport`].
 //!
-//! - [`format`](mod@format) and its parsers: lines of a log to [`LogRecord`]s;
+//! - `format` and its parsers: lines of a log to [`LogRecord`]s;
 //! - `crawler_finder`: the Aho-Corasick automaton over all product tokens;
 //! - `timeline`: the snapshot that was valid at a time, with one judge per crawler;
 //! - `source` and `block_audit`: the ordered pipeline over blocks of log lines;

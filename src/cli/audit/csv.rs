@@ -4,8 +4,10 @@ use super::super::report::quoted;
 use robosieve::audit::{AuditReport, CrawlerAudit};
 use std::fmt::Write as _;
 
-/// The names of the columns, and their values.
-const COLUMNS: &[(&str, fn(&CrawlerAudit) -> String)] = &[
+/// The name of a column, and its value.
+type Column = (&'static str, fn(&CrawlerAudit) -> String);
+
+const COLUMNS: &[Column] = &[
     ("name", |crawler| quoted(&crawler.name)),
     ("operator", |crawler| quoted(crawler.operator.unwrap_or_default())),
     ("purpose", |crawler| crawler.purpose.unwrap_or_default().to_owned()),

@@ -24,7 +24,7 @@ pub(super) fn table(report: &AuditReport) -> String {
         return out;
     }
     let row = |name: &str, cells: [String; 7]| {
-        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+        let cells: Vec<String> = cells.iter().map(|cell| format!(" {cell:>10}")).collect();
         format!("  {name:<NAME$}{}\n", cells.join("")).replace(" \n", "\n")
     };
     let names = ["requests", "refused", "share", "of it 2xx", "unknown", "robots.txt", "bytes"];
