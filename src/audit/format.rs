@@ -109,7 +109,7 @@ impl std::str::FromStr for LogFormat {
     /// `cloudfront`), Apache's directives, or nginx's variables.
     ///
     /// # Errors
-    /// [`ErrorKind::BadList`](crate::ErrorKind::BadList) for a layout that cannot be read, or that
+    /// [`ErrorKind::BadList`] for a layout that cannot be read, or that
     /// lacks the User-Agent, the time or the request.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = |what: String| ErrorKind::BadList(format!("log format {text:?}: {what}"));

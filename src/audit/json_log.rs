@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use std::borrow::Cow;
 use std::fmt;
 
-/// The fields of a [`LogRecord`], and the request line, in the order of [`JsonKeys::names`].
+/// The fields of a [`LogRecord`], and the request line, in the order of [`JsonKeys`].
 const FIELDS: usize = 9;
 const AGENT: usize = 0;
 const TIME: usize = 1;

@@ -1,6 +1,6 @@
 //! Defects of a robots.txt: lines that parsers ignore, misread, or read differently.
 //!
-//! [`lint`] checks one file, [`robots_files`] finds those of a directory, and [`survey`] counts the
+//! [`lint`] checks one file, [`robots_files`] finds those of a directory, and [`survey()`] counts the
 //! findings of a snapshot. `docs/LINT.md` describes each
 //! [`Code`] with its source, and with a bad and a good example.
 //!
