@@ -4,6 +4,24 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// The verbs of the command.
+pub const VERBS: &[&str] = &[
+    "compile",
+    "filter",
+    "annotate",
+    "check",
+    "inspect",
+    "export",
+    "lint",
+    "agents",
+    "diff",
+    "report",
+    "audit",
+    "bench",
+    "completions",
+    "man",
+];
+
 /// The result of a run of `robosieve`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ran {

@@ -1,24 +1,7 @@
 //! `-h` is a summary, `--help` the whole help, in groups of options.
 
-use crate::command::robosieve;
+use crate::command::{VERBS, robosieve};
 use std::path::Path;
-
-const VERBS: &[&str] = &[
-    "compile",
-    "filter",
-    "annotate",
-    "check",
-    "inspect",
-    "export",
-    "lint",
-    "agents",
-    "diff",
-    "report",
-    "audit",
-    "bench",
-    "completions",
-    "man",
-];
 
 fn help(args: &[&str]) -> String {
     let ran = robosieve(Path::new("."), args);

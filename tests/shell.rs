@@ -1,25 +1,8 @@
 //! Shell completion scripts and man pages: generated from `--help`, and accepted by their readers.
 
-use crate::command::robosieve;
+use crate::command::{VERBS, robosieve};
 use std::path::Path;
 use std::process::Command;
-
-const VERBS: &[&str] = &[
-    "compile",
-    "filter",
-    "annotate",
-    "check",
-    "inspect",
-    "export",
-    "lint",
-    "agents",
-    "diff",
-    "report",
-    "audit",
-    "bench",
-    "completions",
-    "man",
-];
 
 fn printed(args: &[&str]) -> String {
     let ran = robosieve(Path::new("."), args);
