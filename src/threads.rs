@@ -8,7 +8,11 @@ use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 
 /// The number of cores that the process may use, counted once: counting reads files of the system,
 /// which takes 24 microseconds.
-pub(crate) fn cores() -> usize {
+///
+/// ```
+/// assert!(robosieve::threads::cores() >= 1);
+/// ```
+pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
 }

@@ -11,8 +11,9 @@ use arrow_schema::DataType;
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use robosieve::judge::VerdictsRef;
+use robosieve::threads::{cores, max_threads};
 use robosieve::{ErrorKind, Judge, Result};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Smaller columns are judged on the calling thread, unless the caller says otherwise.
@@ -21,13 +22,6 @@ const SINGLE_THREADED: usize = 64 << 10;
 /// The rows of a task. A task takes about a millisecond.
 const TASK: usize = 16 << 10;
 
-/// The number of cores. Counted once: the call reads files of the system, which takes 24
-/// microseconds.
-pub(crate) fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
-}
-
 /// The number of threads for a column.
 ///
 /// # Errors
@@ -35,7 +29,7 @@ pub(crate) fn cores() -> usize {
 pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> PyResult<usize> {
     match threads {
         Some(0) => Err(PyValueError::new_err("threads=0; give at least 1, or None for the default")),
-        Some(threads) => Ok(threads.min(robosieve::threads::max_threads())),
+        Some(threads) => Ok(threads.min(max_threads())),
         None if rows < SINGLE_THREADED => Ok(1),
         None => Ok(cores()),
     }

@@ -2,7 +2,7 @@
 
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
-use crate::judging::{cores, judge_arrays, nulls, threads_for};
+use crate::judging::{judge_arrays, nulls, threads_for};
 use crate::options::{OptionTuple, agent_match_named, judge_options, parse_agent, parse_agents};
 use crate::result_array::Array;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robosieve::judge::VerdictsRef;
+use robosieve::threads::cores;
 use robosieve::{ErrorKind, Judge, JudgeOptions, Origin, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
