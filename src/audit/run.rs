@@ -12,11 +12,11 @@ use crate::audit::source::{LogBlock, LogSource};
 use crate::audit::timeline::{DatedSnapshot, Timeline};
 use crate::error::{ErrorKind, Result};
 use crate::filter::output::LineSink;
+use crate::judge::rfc3339;
 use crate::pipeline::blocks::BlockKind;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::pipeline::{FilterProgress, Input};
 use crate::url::Origin;
-use jiff::Timestamp;
 
 /// Audits access logs by one or several snapshots, on all threads of the current rayon pool.
 ///
@@ -193,9 +193,4 @@ fn ranges_by_crawler(agents: &[Agent], options: &AuditOptions) -> Result<Vec<Opt
         *ranges = Some(ranges.take().unwrap_or_default().union(verified.ranges.clone()));
     }
     Ok(own.into_iter().map(|ranges| ranges.or_else(|| shared.clone())).collect())
-}
-
-/// Seconds since 1970 as RFC 3339.
-fn rfc3339(seconds: i64) -> String {
-    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }

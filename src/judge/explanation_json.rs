@@ -69,14 +69,14 @@ fn entry_json(entry: &OriginEntry<'_>, via_other_scheme: bool) -> Value {
     json!({
         "origin": entry.origin(), "outcome": outcome.class.name(), "status": outcome.status, "hops": outcome.hops,
         "source": entry.source(), "detail": entry.detail(), "cut_short": outcome.cut_short,
-        "fetched_at": outcome.fetched.map(time), "first_failure": outcome.first_failure.map(time),
+        "fetched_at": outcome.fetched.map(rfc3339), "first_failure": outcome.first_failure.map(rfc3339),
         "max_age": outcome.max_age, "has_last_good": entry.has_last_good(), "via_other_scheme": via_other_scheme,
         "past_limit": outcome.past_limit, "looks_like": outcome.looks_like.map(LooksLike::name),
     })
 }
 
 /// Seconds since 1970 as RFC 3339.
-fn time(seconds: i64) -> String {
+pub(crate) fn rfc3339(seconds: i64) -> String {
     Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 

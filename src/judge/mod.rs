@@ -28,6 +28,8 @@ mod verdicts_ref;
 pub use columns::Rows;
 pub use explain::{Explanation, Rejection, RuleLine, explain};
 pub use explain_url::UrlExplanation;
+#[cfg(feature = "audit")]
+pub(crate) use explanation_json::rfc3339;
 pub use options::{JudgeOptions, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
