@@ -4,6 +4,7 @@
 //! no copy of the line.
 
 use crate::audit::address_ranges::AddressRanges;
+use crate::audit::broken_rules::BrokenRules;
 use crate::audit::counts::AuditCounts;
 use crate::audit::crawler_finder::{CrawlerFinder, FinderCache};
 use crate::audit::format::{FormatParser, LogFormat};
@@ -13,10 +14,10 @@ use crate::audit::timeline::Timeline;
 use crate::audit::w3c::W3cColumns;
 use crate::error::Result;
 use crate::file_format::without_mark;
-use crate::judge::{JudgeSession, Verdict};
+use crate::judge::{JudgeSession, RefusingLines, Verdict};
 use crate::pipeline::blocks::{BlockKind, LineBlock};
 use crate::records::without_end;
-use std::ops::Range;
+use crate::snapshot::format::NONE;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The result of a block.
@@ -25,8 +26,7 @@ pub(super) struct BlockAudit {
     pub counts: AuditCounts,
     /// The order-dependent facts, in the order of the lines.
     pub events: Vec<AuditEvent>,
-    /// The URLs of the breaches.
-    pub urls: Vec<u8>,
+    pub broken_rules: BrokenRules,
     /// The lines of the breaches.
     pub breaches: Vec<u8>,
     /// All lines with their verdicts.
@@ -40,17 +40,8 @@ pub(super) struct AuditEvent {
     /// The hash of the site's origin as logged.
     pub site: u64,
     pub time: i64,
-    /// `None` for a request of the robots.txt.
-    pub breach: Option<Breach>,
-}
-
-/// A request against the rules.
-#[derive(Clone, Debug)]
-pub(super) struct Breach {
-    /// The number of the snapshot that refuses it.
-    pub snapshot: usize,
-    /// The place of its URL in [`BlockAudit::urls`].
-    pub url: Range<usize>,
+    /// Whether the request broke the rules. All others are for the robots.txt.
+    pub is_breach: bool,
 }
 
 /// What all workers share.
@@ -72,6 +63,7 @@ pub(super) struct AuditScratch<'a> {
     url: Vec<u8>,
     /// A session per snapshot and crawler, once used.
     sessions: Vec<Option<JudgeSession<'a>>>,
+    lines: RefusingLines,
 }
 
 /// The result of a line.
@@ -92,6 +84,7 @@ impl<'a> BlockAuditor<'a> {
             cache: FinderCache::default(),
             url: Vec::new(),
             sessions: (0..sessions).map(|_| None).collect(),
+            lines: RefusingLines::default(),
         }
     }
 
@@ -103,9 +96,12 @@ impl<'a> BlockAuditor<'a> {
         scratch: &mut AuditScratch<'a>,
         out: &mut BlockAudit,
     ) -> Result<()> {
+        // Logs may have different formats, and a block has one.
+        scratch.times = TimeMemo::default();
         out.counts.clear(self.finder.crawlers().len());
         out.events.clear();
-        [&mut out.urls, &mut out.breaches, &mut out.annotated].into_iter().for_each(Vec::clear);
+        out.broken_rules.clear();
+        [&mut out.breaches, &mut out.annotated].into_iter().for_each(Vec::clear);
         match lines.kind {
             BlockKind::Lines | BlockKind::Header => self.audit_lines(lines.data(), format, scratch, out)?,
             BlockKind::LongLineStart => {
@@ -159,6 +155,7 @@ impl<'a> BlockAuditor<'a> {
         }
     }
 
+    #[inline]
     fn audit_line(
         &self,
         line: &[u8],
@@ -228,7 +225,7 @@ impl<'a> BlockAuditor<'a> {
         let verdict = match is_robots_txt {
             // Always allowed (RFC 9309 §2.2.2).
             true => Verdict::Allowed,
-            false => self.judge(crawler, valid.number, scratch)?,
+            false => self.judge(crawler, valid.number, scratch, &mut out.broken_rules)?,
         };
         let counts = &mut out.counts.crawlers[usize::from(crawler)];
         counts.robots_txt += u64::from(is_robots_txt);
@@ -241,13 +238,8 @@ impl<'a> BlockAuditor<'a> {
             counts.verified_disallowed += u64::from(is_disallowed);
         }
         if is_disallowed || is_robots_txt {
-            let url = &scratch.url;
-            let breach = is_disallowed.then(|| {
-                let start = out.urls.len();
-                out.urls.extend_from_slice(url);
-                Breach { snapshot: valid.number, url: start..out.urls.len() }
-            });
-            out.events.push(AuditEvent { crawler, site: xxh3_64(&url[..origin_len]), time: record.time, breach });
+            let site = xxh3_64(&scratch.url[..origin_len]);
+            out.events.push(AuditEvent { crawler, site, time: record.time, is_breach: is_disallowed });
         }
         Ok(match verdict {
             Verdict::Allowed => b'A',
@@ -256,12 +248,27 @@ impl<'a> BlockAuditor<'a> {
         })
     }
 
-    /// The verdict of a snapshot on the URL of the scratch.
-    fn judge(&self, crawler: u16, snapshot: usize, scratch: &mut AuditScratch<'a>) -> Result<Verdict> {
-        let AuditScratch { url, sessions, .. } = scratch;
+    /// The verdict of a snapshot on the URL of the scratch. A refusal is counted for its rule.
+    fn judge(
+        &self,
+        crawler: u16,
+        snapshot: usize,
+        scratch: &mut AuditScratch<'a>,
+        broken_rules: &mut BrokenRules,
+    ) -> Result<Verdict> {
+        let AuditScratch { url, sessions, lines, .. } = scratch;
+        let judge = self.timeline.judge(snapshot, crawler);
         let place = snapshot * self.finder.crawlers().len() + usize::from(crawler);
-        let new = || self.timeline.judge(snapshot, crawler).session();
-        sessions[place].get_or_insert_with(new).verdict(url, 0)
+        let verdicts = sessions[place].get_or_insert_with(|| judge.session()).verdicts_ref(url)?;
+        let verdict = verdicts.get(0);
+        if verdict == Verdict::Disallowed {
+            let line = match verdicts.file() {
+                NONE => verdicts.reason().name().into(),
+                file => lines.find(judge.engine(), file, url)?,
+            };
+            broken_rules.add(crawler, line, url);
+        }
+        Ok(verdict)
     }
 }
 

@@ -9,8 +9,9 @@ use crate::agent::Agent;
 use crate::crawlers::KnownAgent;
 use crate::error::{Error, ErrorKind, Result};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The crawlers to look for, and the automaton.
 #[derive(Debug)]
@@ -106,38 +107,41 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// The entries of a [`FinderCache`], a power of two.
-const ENTRIES: usize = 1 << 12;
+const ENTRIES: usize = 1 << 15;
 
-/// A longer header is not cached.
-const MAX_CACHED: usize = 512;
-
-/// One worker's direct-mapped cache of headers and their crawlers. Logs repeat few headers often.
+/// One worker's direct-mapped cache of headers and their crawlers. Logs repeat few headers often,
+/// and the automaton takes a nanosecond per byte.
+///
+/// An entry holds a hash in place of the header, because comparing texts that lie apart in memory
+/// took a tenth of the time of an audit. The seed is random: otherwise a client could make two
+/// headers collide, and have its requests counted for another crawler.
 #[derive(Debug)]
-pub(super) struct FinderCache(Vec<CachedHeader>);
+pub(super) struct FinderCache {
+    seed: u64,
+    entries: Vec<CachedHeader>,
+}
 
 #[derive(Clone, Debug, Default)]
 struct CachedHeader {
-    text: Vec<u8>,
+    /// The hash of the header; 0 if the entry is empty.
+    hash: u64,
     crawler: Option<u16>,
 }
 
 impl Default for FinderCache {
     fn default() -> Self {
-        Self(vec![CachedHeader::default(); ENTRIES])
+        Self { seed: RandomState::new().hash_one(()), entries: vec![CachedHeader::default(); ENTRIES] }
     }
 }
 
 impl FinderCache {
     /// [`CrawlerFinder::find`], remembered.
+    #[inline]
     pub(super) fn find(&mut self, finder: &CrawlerFinder, agent: &[u8]) -> Option<u16> {
-        if agent.len() > MAX_CACHED {
-            return finder.find(agent);
-        }
-        let entry = &mut self.0[xxh3_64(agent) as usize % ENTRIES];
-        if entry.text != agent {
-            entry.text.clear();
-            entry.text.extend_from_slice(agent);
-            entry.crawler = finder.find(agent);
+        let hash = xxh3_64_with_seed(agent, self.seed).max(1);
+        let entry = &mut self.entries[hash as usize % ENTRIES];
+        if entry.hash != hash {
+            *entry = CachedHeader { hash, crawler: finder.find(agent) };
         }
         entry.crawler
     }

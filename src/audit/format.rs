@@ -75,6 +75,7 @@ impl LogFormat {
         self.record_with(without_end(line), &mut TimeMemo::default())
     }
 
+    #[inline(always)]
     pub(super) fn record_with<'l>(&self, line: &'l [u8], times: &mut TimeMemo) -> Option<LogRecord<'l>> {
         match &self.0 {
             FormatParser::Text(template) => template.parse(line, times),

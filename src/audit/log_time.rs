@@ -1,5 +1,6 @@
 //! The times of access logs, to seconds since 1970.
 
+use crate::bytes::starts_with_masked;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
@@ -112,21 +113,38 @@ fn parse_epoch(text: &[u8]) -> Option<i64> {
 /// The last parsed time of a worker. Neighbouring lines of a busy log have the same second.
 #[derive(Debug, Default)]
 pub(super) struct TimeMemo {
-    text: Vec<u8>,
-    time: Option<i64>,
+    /// The first `len` bytes are the text of a valid time. A longer text is not kept.
+    text: [u8; 32],
+    len: usize,
+    time: i64,
 }
 
 impl TimeMemo {
     /// [`parse_time`], without parsing if the text is the previous one.
+    #[inline]
     pub(super) fn parse(&mut self, text: &[u8]) -> Option<i64> {
-        if self.text != text {
-            // A hostile line must not stay in memory.
-            let text = &text[..text.len().min(64)];
-            self.text.clear();
-            self.text.extend_from_slice(text);
-            self.time = parse_time(text);
+        if self.len > 0 && self.len == text.len() && starts_with_masked(text, &self.text[..self.len]) {
+            return Some(self.time);
         }
-        self.time
+        self.parse_new(text)
+    }
+
+    fn parse_new(&mut self, text: &[u8]) -> Option<i64> {
+        let time = parse_time(text)?;
+        if let Some(kept) = self.text.get_mut(..text.len()) {
+            kept.copy_from_slice(text);
+            (self.len, self.time) = (text.len(), time);
+        }
+        Some(time)
+    }
+
+    /// The length of the previous text, if `rest` begins with it and `literal` follows.
+    #[inline]
+    pub(super) fn known_prefix(&self, rest: &[u8], literal: &[u8]) -> Option<usize> {
+        let is_known = self.len > 0
+            && starts_with_masked(rest, &self.text[..self.len])
+            && starts_with_masked(&rest[self.len..], literal);
+        is_known.then_some(self.len)
     }
 }
 

@@ -8,12 +8,14 @@
 //! - `crawler_finder`: the Aho-Corasick automaton over all product tokens;
 //! - `timeline`: the snapshot that was valid at a time, with one judge per crawler;
 //! - `source` and `block_audit`: the ordered pipeline over blocks of log lines;
-//! - `history`: the order-dependent figures, and the broken rules.
+//! - `broken_rules`: the counts of the lines that were broken;
+//! - `history`: the order-dependent figures.
 //!
 //! `docs/AUDIT.md` has the semantics and the keys of the report.
 
 mod address_ranges;
 mod block_audit;
+mod broken_rules;
 mod counts;
 mod crawler_finder;
 mod detect;

@@ -1,6 +1,5 @@
 //! One line of an access log, as borrowed fields.
 
-use crate::audit::unescape::unescape;
 use std::borrow::Cow;
 
 /// The fields of a log line that an audit reads. Texts are as logged, with the log's escapes.
@@ -32,6 +31,10 @@ pub struct LogRecord<'l> {
 pub(super) fn target_of(request: &[u8]) -> &[u8] {
     let Some(start) = memchr::memchr(b' ', request) else { return b"" };
     let rest = &request[start + 1..];
+    // The usual end needs no search.
+    if let [target @ .., b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] = rest {
+        return target;
+    }
     // A target with raw spaces ends where the protocol begins. HTTP/0.9 has no protocol.
     match memchr::memrchr(b' ', rest) {
         Some(end) if rest[end + 1..].starts_with(b"HTTP/") => &rest[..end],
@@ -58,14 +61,6 @@ fn parse_number(text: &[u8]) -> Option<u64> {
         return None;
     }
     text.iter().try_fold(0, |number: u64, byte| byte.is_ascii_digit().then(|| number * 10 + u64::from(byte - b'0')))
-}
-
-/// A field of a text log without its escapes.
-pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
-    match memchr::memchr(b'\\', text) {
-        None => Cow::Borrowed(text),
-        Some(_) => Cow::Owned(unescape(text)),
-    }
 }
 
 #[cfg(test)]

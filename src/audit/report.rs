@@ -64,7 +64,8 @@ pub struct CrawlerAudit {
     pub claimed_disallowed: Option<u64>,
     /// The rules that were broken most.
     pub rules: Vec<BrokenRule>,
-    /// Whether the counts of `rules` are exact. Otherwise they are estimates from a sample.
+    /// Whether all broken rules were counted. Beyond 1,048,576 rules of all crawlers, new ones are
+    /// not.
     pub rules_exact: bool,
 }
 

@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::audit::address_ranges::AddressRanges;
 use crate::audit::block_audit::BlockAuditor;
+use crate::audit::broken_rules::BrokenRules;
 use crate::audit::counts::{AuditCounts, CrawlerCounts};
 use crate::audit::crawler_finder::CrawlerFinder;
 use crate::audit::history::AuditHistory;
@@ -94,7 +95,7 @@ impl Audit {
         let mut breaches = LineSink::new(outputs.breaches);
         let mut annotated = LineSink::new(outputs.annotated);
         let mut counts = AuditCounts::new(self.finder.crawlers().len());
-        let mut history = AuditHistory::default();
+        let (mut history, mut broken_rules) = (AuditHistory::default(), BrokenRules::default());
         ordered::run(
             &LogSource::new(self.options.format.clone(), self.origin.is_none(), progress),
             logs,
@@ -105,41 +106,46 @@ impl Audit {
             },
             |item| {
                 let OrderedItem::Block(block) = item else { return Ok(()) };
-                let audit = &block.audit;
+                let audit = &mut block.audit;
                 counts.add(&audit.counts);
-                audit.events.iter().for_each(|event| history.add(event, &audit.urls));
+                audit.events.iter().for_each(|event| history.add(event));
+                broken_rules.append(&mut audit.broken_rules);
                 breaches.write(&audit.breaches, false)?;
                 Ok(annotated.write(&audit.annotated, block.lines.kind == BlockKind::LongLineRest)?)
             },
         )?;
         breaches.flush()?;
         annotated.flush()?;
-        self.report(&counts, &history)
+        Ok(self.report(&counts, &history, &broken_rules))
     }
 
-    fn report(&self, counts: &AuditCounts, history: &AuditHistory) -> Result<AuditReport> {
-        let crawlers = self.finder.crawlers().iter().zip(&counts.crawlers).zip(0_u16..);
-        let seen = crawlers.filter(|((crawler, counts), _)| crawler.is_named || counts.requests > 0);
-        let crawlers = seen.map(|((_, counts), number)| self.crawler_report(number, counts, history));
-        let mut crawlers = crawlers.collect::<Result<Vec<_>>>()?;
+    fn report(&self, counts: &AuditCounts, history: &AuditHistory, broken_rules: &BrokenRules) -> AuditReport {
+        let rules = broken_rules.most_broken(counts.crawlers.len(), self.options.top);
+        let crawlers = self.finder.crawlers().iter().zip(&counts.crawlers).zip(0_u16..).zip(rules);
+        let seen = crawlers.filter(|(((crawler, counts), _), _)| crawler.is_named || counts.requests > 0);
+        let crawlers = seen.map(|(((_, counts), number), rules)| CrawlerAudit {
+            rules,
+            rules_exact: broken_rules.is_complete(),
+            ..self.crawler_report(number, counts, history)
+        });
+        let mut crawlers: Vec<CrawlerAudit> = crawlers.collect();
         crawlers.sort_by(|a, b| {
             (b.disallowed, b.requests).cmp(&(a.disallowed, a.requests)).then_with(|| a.name.cmp(&b.name))
         });
-        Ok(AuditReport {
+        AuditReport {
             lines: counts.lines,
             invalid: counts.invalid,
             other_agents: counts.other_agents,
             before_first_snapshot: counts.before_first_snapshot,
             crawlers,
-        })
+        }
     }
 
-    fn crawler_report(&self, number: u16, counts: &CrawlerCounts, history: &AuditHistory) -> Result<CrawlerAudit> {
+    fn crawler_report(&self, number: u16, counts: &CrawlerCounts, history: &AuditHistory) -> CrawlerAudit {
         let crawler = &self.finder.crawlers()[usize::from(number)];
         let is_verifiable = self.ranges[usize::from(number)].is_some();
         let verifiable = |count: u64| is_verifiable.then_some(count);
-        let (rules, rules_exact) = history.broken_rules(number, &self.timeline, self.options.top)?;
-        Ok(CrawlerAudit {
+        CrawlerAudit {
             name: crawler.agent.label().to_owned(),
             operator: crawler.known.map(|known| known.operator),
             purpose: crawler.known.map(|known| known.purpose.name()),
@@ -158,9 +164,8 @@ impl Audit {
             claimed: verifiable(counts.requests - counts.verified),
             verified_disallowed: verifiable(counts.verified_disallowed),
             claimed_disallowed: verifiable(counts.disallowed - counts.verified_disallowed),
-            rules,
-            rules_exact,
-        })
+            ..CrawlerAudit::default()
+        }
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) mod path;
 mod pool;
 mod preference_judge;
 mod reason;
+#[cfg(feature = "audit")]
+mod refusing_line;
 pub(crate) mod rows;
 mod rule_source;
 mod session;
@@ -35,6 +37,8 @@ pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
 pub(crate) use preference_judge::PreferenceScratch;
 pub use reason::Reason;
+#[cfg(feature = "audit")]
+pub(crate) use refusing_line::RefusingLines;
 pub(crate) use rule_source::{AgentPlace, AgentRules, RuleSource};
 pub use session::JudgeSession;
 pub use site::Site;

@@ -5,6 +5,8 @@ use super::owned::Judge;
 use super::site::Site;
 use super::status_policy::Verdict;
 use super::verdicts::Verdicts;
+#[cfg(feature = "audit")]
+use super::verdicts_ref::VerdictsRef;
 use crate::error::Result;
 
 impl Judge {
@@ -72,6 +74,13 @@ impl<'j> JudgeSession<'j> {
     #[inline]
     pub fn verdict(&mut self, url: &[u8], agent: usize) -> Result<Verdict> {
         Ok(self.engine.judge(url, &mut self.scratch)?.get(agent))
+    }
+
+    /// The verdicts in the memory of the session, without a copy.
+    #[cfg(feature = "audit")]
+    #[inline]
+    pub(crate) fn verdicts_ref(&mut self, url: &[u8]) -> Result<VerdictsRef<'_>> {
+        self.engine.judge(url, &mut self.scratch)
     }
 
     /// As [`verdict`](Self::verdict), for a path of a site.

@@ -132,10 +132,9 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
     assert_eq!(std::fs::read_to_string(dir.path().join("broken.log")).unwrap(), expected);
     let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
     assert_eq!(requests(&report, "GPTBot"), [3000, 1200, 1800, 0, 600]);
-    // 1,800 breaches are sampled: every second one is explained.
     assert_eq!(
         (&crawler(&report, "GPTBot")["rules"][0]["requests"], &crawler(&report, "GPTBot")["rules_exact"]),
-        (&json!(1800), &json!(false))
+        (&json!(1800), &json!(true))
     );
 }
 

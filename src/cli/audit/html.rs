@@ -92,7 +92,7 @@ fn rules(report: &AuditReport) -> Markup {
                     @if let Some((first, last)) = crawler.first.as_ref().zip(crawler.last.as_ref()) { " Seen from " (first) " to " (last) "." }
                 }
                 table {
-                    thead { tr { th { "Broken rule" } th { "Example" } th.n { @if crawler.rules_exact { "Requests" } @else { "Requests (estimated)" } } } }
+                    thead { tr { th { "Broken rule" } th { "Example" } th.n { "Requests" } } }
                     tbody {
                         @for (n, rule) in crawler.rules.iter().enumerate() {
                             tr {

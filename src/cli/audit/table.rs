@@ -87,10 +87,9 @@ fn details(crawler: &CrawlerAudit, out: &mut String) {
     if crawler.disallowed > 0 {
         line(format!("  {}", after_robots_txt(crawler)));
     }
-    let about = if crawler.rules_exact { "" } else { "about " };
     for rule in &crawler.rules {
         line(format!(
-            "  {about}{} × {}  e.g. {}",
+            "  {} × {}  e.g. {}",
             grouped(rule.requests),
             escape_cut(&rule.rule, RULE),
             escape_cut(&rule.example, EXAMPLE)
