@@ -22,7 +22,8 @@ use crate::url::Origin;
 /// Audits access logs by one or several snapshots, on all threads of the current rayon pool.
 ///
 /// Cost: one pass over the logs. Each line is parsed in place; lines of crawlers are judged.
-/// Memory: the blocks in flight, a few kilobytes per crawler, and a sample of broken rules.
+/// Memory: the blocks in flight, a few kilobytes per crawler, and some 200
+/// bytes per rule that a crawler broke.
 ///
 /// ```
 /// use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
