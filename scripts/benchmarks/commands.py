@@ -31,7 +31,12 @@ def measure(robosieve, inputs, place):
     snapshot, stats = place / "snapshot", place / "stats.json"
     compile_ = [robosieve, "compile", "-q", "-o", snapshot, inputs.archive]
     subprocess.run([*compile_, "--stats-json", stats], check=True)
-    cases = pairs(robosieve, compile_, snapshot, inputs)
+    table = alternate(pairs(robosieve, compile_, snapshot, inputs))
+    return f"{table}\n{size(json.loads(stats.read_text()))}\n{sizes(inputs)}"
+
+
+def alternate(cases):
+    """Times both commands of each case in turn: a table of the medians and their ratios."""
     times = [([], []) for _ in cases]
     for turn in range(RUNS + 1):
         for (_, command, _, base), (own, other) in zip(cases, times):
@@ -41,10 +46,7 @@ def measure(robosieve, inputs, place):
                 found.append(seconds(one))
     rows = [row(case, own[1:], other[1:]) for case, (own, other) in zip(cases, times)]
     head = ["command", "median, s", "against", "median, s", "ratio", "of the least"]
-    return (
-        f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{record.table(head, rows)}\n"
-        f"{size(json.loads(stats.read_text()))}\n{sizes(inputs)}"
-    )
+    return f"Medians of {RUNS} alternating runs, after a warm-up run.\n\n{record.table(head, rows)}"
 
 
 def pairs(robosieve, compile_, snapshot, inputs):
