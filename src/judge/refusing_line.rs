@@ -111,8 +111,7 @@ mod tests {
         let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
         let judge = Judge::new(snapshot, &["BarBot".parse().unwrap()], JudgeOptions::default()).unwrap();
         let mut lines = RefusingLines::default();
-        for rest in ["/a", "/ab", "/abc", "/cb", "/%61b?b", "/xb", "?b", ":443/x?://b#c", "/a#b", "//ab", "/\u{e9}/b"]
-        {
+        for rest in ["/a", "/ab", "/abc", "/cb", "/%61b?b", "/xb", "?b", ":443/x?://b#c", "/a#b", "//ab", "/\u{e9}/b"] {
             let url = format!(" https://E.example{rest}");
             let why = judge.explain(url.as_bytes(), 0).unwrap();
             assert_eq!(why.verdict, Verdict::Disallowed, "{rest}");
