@@ -74,7 +74,11 @@ def main(report_path, page_path, csv_path):
     for agent, counts in zip(report["agents"], letters):
         for verdict, letter in zip(("allowed", "disallowed", "unknown", "invalid"), "ADUI"):
             same(f"{agent['agent']} {verdict}", agent["urls"][verdict], counts[letter])
-        same(f"origins of {agent['agent']}", sum(agent["origins"].values()), report["snapshot"]["origins"])
+        counts = agent["origins"]
+        same(f"origins of {agent['agent']}", sum(counts[of] for of in ("wholly", "partly", "not")), report["snapshot"]["origins"])
+        for of in ("wholly", "partly"):
+            causes = sum(count for name, count in counts.items() if name.startswith(of + "_by_"))
+            same(f"causes of {of} for {agent['agent']}", causes, counts[of])
     same("URLs by basis", sum(basis["urls"] for basis in report["bases"]), total)
     same("origins by basis", sum(basis["origins"] for basis in report["bases"]), report["snapshot"]["origins"])
     for i, agent in enumerate(agents):

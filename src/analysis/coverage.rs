@@ -45,6 +45,32 @@ impl Coverage {
     }
 }
 
+/// The part of the protocol that decides about an agent at an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DecidedBy {
+    /// A group that names the agent, or an agent of its chain.
+    Name,
+    /// The global groups, `User-agent: *`, or no group at all.
+    Global,
+    /// The status policy, without rules.
+    Status,
+}
+
+/// How much of an origin is refused to one agent, and the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AgentCoverage {
+    pub coverage: Coverage,
+    pub decided_by: DecidedBy,
+}
+
+impl AgentCoverage {
+    /// The coverage of an origin without rules, which the status policy refuses or allows.
+    pub(crate) fn by_status(is_refused: bool) -> Self {
+        let coverage = if is_refused { Coverage::Wholly } else { Coverage::Not };
+        Self { coverage, decided_by: DecidedBy::Status }
+    }
+}
+
 /// The byte of a witness for any text. It ends a line of a robots.txt, so no rule contains it.
 const ANY: u8 = 0;
 

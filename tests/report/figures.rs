@@ -134,8 +134,15 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
         ],
     );
     let report = report(dir.path(), &["-a", "a,b"]);
-    assert_eq!(report["agents"][0]["origins"], serde_json::json!({ "wholly": 2, "partly": 2, "not": 2 }));
-    assert_eq!(report["agents"][1]["origins"], serde_json::json!({ "wholly": 1, "partly": 2, "not": 3 }));
+    let counts = |wholly: [u64; 3], partly: [u64; 2], not: u64| {
+        serde_json::json!({
+            "wholly": wholly.iter().sum::<u64>(), "wholly_by_name": wholly[0], "wholly_by_global": wholly[1],
+            "wholly_by_status": wholly[2], "partly": partly.iter().sum::<u64>(), "partly_by_name": partly[0],
+            "partly_by_global": partly[1], "not": not,
+        })
+    };
+    assert_eq!(report["agents"][0]["origins"], counts([1, 0, 1], [2, 0], 2));
+    assert_eq!(report["agents"][1]["origins"], counts([0, 0, 1], [0, 2], 3));
     assert_eq!(report["together"], serde_json::json!({ "all_wholly": 1, "any_wholly": 2, "any_refused": 4 }));
     let bases: Vec<(&str, u64, u64)> = report["bases"]
         .as_array()
@@ -173,6 +180,35 @@ fn rules_reasons_and_signals_are_counted_by_origin() {
         (Some("https://one.example/cart"), Some(2))
     );
     assert_eq!(example["agent_lines"], serde_json::json!([{ "line": 1, "text": "User-agent: a" }]));
+}
+
+/// The causes: a name of a chain counts as a name, and an agent without any group is not refused.
+#[test]
+fn names_the_global_group_and_the_status_policy_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    compile(
+        dir.path(),
+        &[
+            ("https://named.example", 200, "user-agent: a\ndisallow: /\n\nuser-agent: *\ndisallow: /x"),
+            ("https://global.example", 200, "user-agent: *\ndisallow: /"),
+            ("https://other.example", 200, "user-agent: c\ndisallow: /"),
+            ("https://parent.example", 200, "user-agent: b\ndisallow: /\n\nuser-agent: *\ndisallow:"),
+            ("https://spared.example", 200, "user-agent: a\nallow: /\n\nuser-agent: *\ndisallow: /"),
+            ("https://failing.example", 503, ""),
+        ],
+    );
+    let report = report(dir.path(), &["-a", "a,a-b:b,c"]);
+    let names = ["wholly_by_name", "wholly_by_global", "wholly_by_status", "partly_by_name", "partly_by_global", "not"];
+    for (agent, expected) in [[1, 1, 1, 0, 0, 3], [1, 2, 1, 0, 1, 1], [1, 2, 1, 0, 1, 1]].into_iter().enumerate() {
+        let counts = &report["agents"][agent]["origins"];
+        assert_eq!(names.map(|name| counts[name].as_u64().unwrap()), expected, "{agent}");
+        assert_eq!(counts["wholly"], expected[..3].iter().sum::<u64>());
+        assert_eq!(counts["partly"], expected[3..5].iter().sum::<u64>());
+    }
+    let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "x,a,c"]));
+    let agents = table.lines().skip_while(|line| !line.starts_with("  origins that refuse")).skip(1).take(3);
+    let names: Vec<&str> = agents.map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(names, ["c", "a", "x"], "those refused by name come first: {table}");
 }
 
 #[test]

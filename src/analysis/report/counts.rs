@@ -1,6 +1,6 @@
 //! Map-reduce over rows: chunks are counted on all threads, and the partial counts are merged.
 
-use crate::analysis::coverage::Coverage;
+use crate::analysis::coverage::{AgentCoverage, Coverage};
 use crate::analysis::report::model::{CoverageCounts, Together};
 use crate::error::Result;
 use crate::judge::Reason;
@@ -103,23 +103,20 @@ impl AgentCounts {
     }
 
     /// Adds origins with this coverage for each agent.
-    pub(super) fn add(&mut self, coverages: &[Coverage], origins: u64) {
+    pub(super) fn add(&mut self, coverages: &[AgentCoverage], origins: u64) {
         self.coverage.iter_mut().zip(coverages).for_each(|(counts, coverage)| counts.add(*coverage, origins));
-        let is_any_refused = coverages.iter().any(|coverage| *coverage != Coverage::Not);
-        let is_all_wholly = coverages.iter().all(|coverage| *coverage == Coverage::Wholly);
+        let is_any_refused = coverages.iter().any(|of| of.coverage != Coverage::Not);
+        let is_any_wholly = coverages.iter().any(|of| of.coverage == Coverage::Wholly);
+        let is_all_wholly = coverages.iter().all(|of| of.coverage == Coverage::Wholly);
         self.together.any_refused += u64::from(is_any_refused) * origins;
-        self.together.any_wholly += u64::from(coverages.contains(&Coverage::Wholly)) * origins;
+        self.together.any_wholly += u64::from(is_any_wholly) * origins;
         self.together.all_wholly += u64::from(is_all_wholly) * origins;
     }
 }
 
 impl Merge for AgentCounts {
     fn merge(&mut self, later: Self) {
-        for (sum, part) in self.coverage.iter_mut().zip(later.coverage) {
-            sum.wholly += part.wholly;
-            sum.partly += part.partly;
-            sum.not += part.not;
-        }
+        self.coverage.iter_mut().zip(&later.coverage).for_each(|(sum, part)| sum.merge(part));
         self.together.all_wholly += later.together.all_wholly;
         self.together.any_wholly += later.together.any_wholly;
         self.together.any_refused += later.together.any_refused;

@@ -1,10 +1,12 @@
 //! The figures of a report. Serialized, they are the output of `robosieve report --json`.
 
-use crate::analysis::coverage::Coverage;
+use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::judge::Reason;
 use crate::profile::Profile;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
+use std::cmp::Reverse;
+use std::ops::AddAssign;
 
 /// Aggregate figures of a snapshot, and of lists of URLs if there are any, for some agents.
 ///
@@ -114,25 +116,111 @@ pub struct AgentReport {
     pub urls: Option<UrlCounts>,
 }
 
-/// Origins by [`Coverage`]. The sum is the number of origins in the snapshot.
+/// Origins by [`Coverage`], and by what refuses. The sum of `wholly`, `partly` and `not` is the
+/// number of origins.
+///
+/// "By name" means that a group of the robots.txt names the agent, or an agent of its chain. "By
+/// global" means that none does, so the groups for `*` apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct CoverageCounts {
-    /// [`Coverage::Wholly`].
-    pub wholly: u64,
-    /// [`Coverage::Partly`].
-    pub partly: u64,
+pub struct CoverageCounts<N = u64> {
+    /// [`Coverage::Wholly`]. The sum of the next three.
+    pub wholly: N,
+    /// Refused wholly by groups that name the agent.
+    pub wholly_by_name: N,
+    /// Refused wholly by the groups for `*`.
+    pub wholly_by_global: N,
+    /// Refused wholly by the status policy, without rules: the site fails, for example.
+    pub wholly_by_status: N,
+    /// [`Coverage::Partly`]. The sum of the next two.
+    pub partly: N,
+    /// Refused partly by groups that name the agent.
+    pub partly_by_name: N,
+    /// Refused partly by the groups for `*`.
+    pub partly_by_global: N,
     /// [`Coverage::Not`].
-    pub not: u64,
+    pub not: N,
 }
 
-impl CoverageCounts {
-    pub(super) fn add(&mut self, coverage: Coverage, origins: u64) {
-        match coverage {
-            Coverage::Wholly => self.wholly += origins,
-            Coverage::Partly => self.partly += origins,
-            Coverage::Not => self.not += origins,
-        }
+impl<N: Copy + AddAssign> CoverageCounts<N> {
+    /// The names of the counts, as in the JSON.
+    pub const NAMES: [&'static str; 8] = [
+        "wholly",
+        "wholly_by_name",
+        "wholly_by_global",
+        "wholly_by_status",
+        "partly",
+        "partly_by_name",
+        "partly_by_global",
+        "not",
+    ];
+
+    /// The counts, in the order of [`NAMES`](Self::NAMES).
+    pub fn values(&self) -> [N; 8] {
+        [
+            self.wholly,
+            self.wholly_by_name,
+            self.wholly_by_global,
+            self.wholly_by_status,
+            self.partly,
+            self.partly_by_name,
+            self.partly_by_global,
+            self.not,
+        ]
+    }
+
+    fn values_mut(&mut self) -> [&mut N; 8] {
+        [
+            &mut self.wholly,
+            &mut self.wholly_by_name,
+            &mut self.wholly_by_global,
+            &mut self.wholly_by_status,
+            &mut self.partly,
+            &mut self.partly_by_name,
+            &mut self.partly_by_global,
+            &mut self.not,
+        ]
+    }
+
+    pub(super) fn add(&mut self, of: AgentCoverage, origins: N) {
+        let (sum, part) = match (of.coverage, of.decided_by) {
+            (Coverage::Wholly, DecidedBy::Name) => (&mut self.wholly, Some(&mut self.wholly_by_name)),
+            (Coverage::Wholly, DecidedBy::Global) => (&mut self.wholly, Some(&mut self.wholly_by_global)),
+            (Coverage::Wholly, DecidedBy::Status) => (&mut self.wholly, Some(&mut self.wholly_by_status)),
+            (Coverage::Partly, DecidedBy::Name) => (&mut self.partly, Some(&mut self.partly_by_name)),
+            // The status policy refuses wholly or not at all.
+            (Coverage::Partly, _) => (&mut self.partly, Some(&mut self.partly_by_global)),
+            (Coverage::Not, _) => (&mut self.not, None),
+        };
+        *sum += origins;
+        part.into_iter().for_each(|part| *part += origins);
+    }
+
+    pub(super) fn merge(&mut self, later: &Self) {
+        self.values_mut().into_iter().zip(later.values()).for_each(|(sum, part)| *sum += part);
+    }
+}
+
+impl Report {
+    /// The numbers of the agents, the most refused first: by `wholly_by_name`, then `wholly`, then
+    /// `partly`. Agents with equal counts keep their order.
+    ///
+    /// The groups for `*` refuse nearly all agents alike, so names tell agents apart.
+    pub fn agents_by_refusal(&self) -> Vec<usize> {
+        let mut agents: Vec<usize> = (0..self.agents.len()).collect();
+        agents.sort_by_key(|&agent| {
+            let counts = self.agents[agent].origins;
+            Reverse([counts.wholly_by_name, counts.wholly, counts.partly])
+        });
+        agents
+    }
+
+    /// The numbers of the agents, that with the most refused URLs first. Agents with equal counts
+    /// keep their order, so without lists all do.
+    pub fn agents_by_refused_urls(&self) -> Vec<usize> {
+        let mut agents: Vec<usize> = (0..self.agents.len()).collect();
+        agents.sort_by_key(|&agent| Reverse(self.agents[agent].urls.map(|urls| urls.disallowed)));
+        agents
     }
 }
 

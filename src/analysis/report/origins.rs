@@ -68,7 +68,7 @@ fn rank_by_agents(engine: &Engine<'_>, row: u32, sets: &SetCoverages) -> Result<
         return Ok(RefusalRank::default());
     }
     let coverages = origin_coverages(engine, &source, sets)?;
-    let count = |wanted| coverages.iter().filter(|coverage| **coverage == wanted).count() as u64;
+    let count = |wanted| coverages.iter().filter(|of| of.coverage == wanted).count() as u64;
     let (wholly, partly) = (count(Coverage::Wholly), count(Coverage::Partly));
     let is_by_rules = matches!(source.reason, Reason::Rules | Reason::LastGoodCopy) && wholly + partly > 0;
     Ok([wholly, partly, u64::from(is_by_rules)])
@@ -82,7 +82,7 @@ fn report(engine: &Engine<'_>, row: u32, sets: &SetCoverages, tally: Option<&Tal
         basis: source.reason,
         status: entry.outcome().status,
         fetched_at: entry.outcome().fetched,
-        agents: origin_coverages(engine, &source, sets)?,
+        agents: origin_coverages(engine, &source, sets)?.iter().map(|of| of.coverage).collect(),
         urls: counts.map(|[urls, _]| urls),
         urls_refused: counts.map(|[_, refused]| refused),
     })

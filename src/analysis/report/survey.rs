@@ -5,13 +5,13 @@
 //! origins per file. Then it reads each file once, and counts the result for all origins of the
 //! file.
 
-use crate::analysis::coverage::Coverage;
+use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::analysis::report::counts::{AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks};
 use crate::analysis::report::rules::{SetCoverages, SetUses, TopRules};
 use crate::analysis::report::signals::SignalCounts;
 use crate::error::Result;
 use crate::judge::engine::Engine;
-use crate::judge::{AgentRules, Reason, RuleSource};
+use crate::judge::{AgentPlace, AgentRules, Reason, RuleSource};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -102,8 +102,8 @@ pub(super) fn count_by_agent(
     // Origins with rules are counted by file. For all others the status policy decides.
     for (reason, ReasonCount { origins, refused }) in Reason::ALL.iter().zip(reasons.0) {
         if !matches!(reason, Reason::Rules | Reason::LastGoodCopy) {
-            counts.add(&vec![Coverage::Wholly; agents], refused);
-            counts.add(&vec![Coverage::Not; agents], origins - refused);
+            counts.add(&vec![AgentCoverage::by_status(true); agents], refused);
+            counts.add(&vec![AgentCoverage::by_status(false); agents], origins - refused);
         }
     }
     Ok(counts)
@@ -117,11 +117,10 @@ fn count_file(
     top: &TopRules,
     counts: &mut AgentCounts,
 ) -> Result<()> {
-    let agent_rules = engine.agent_rules(file)?;
-    counts.add(&coverages(&agent_rules, engine.agents().len(), sets), origins);
+    counts.add(&file_coverages(engine, file, sets)?, origins);
     let mut rules: Vec<usize> = Vec::new();
-    for AgentRules { place, agents } in &agent_rules {
-        for &rule in top.rules_of(*place) {
+    for AgentRules { place, agents } in engine.agent_rules(file)? {
+        for &rule in top.rules_of(place) {
             let count = &mut counts.rules[rule];
             agents.iter().for_each(|agent| count.agents[*agent] += origins);
             count.first = count.first.or(agents.first().map(|agent| RuleUse { file, agent: *agent }));
@@ -135,23 +134,25 @@ fn count_file(
     Ok(())
 }
 
-/// The coverage for each agent. Agents without rules are refused nothing.
-fn coverages(agent_rules: &[AgentRules], agents: usize, sets: &SetCoverages) -> Vec<Coverage> {
-    let mut out = vec![Coverage::Not; agents];
-    for AgentRules { place, agents } in agent_rules {
-        let coverage = sets.get(place).copied().unwrap_or(Coverage::Not);
-        agents.iter().for_each(|agent| out[*agent] = coverage);
-    }
-    out
+/// The coverage of a robots.txt for each agent. Agents without rules are refused nothing.
+fn file_coverages(engine: &Engine<'_>, file: u32, sets: &SetCoverages) -> Result<Vec<AgentCoverage>> {
+    let places = engine.agent_places(file)?.into_iter();
+    let coverages = places.map(|AgentPlace { place, is_named }| AgentCoverage {
+        coverage: sets.get(&place).copied().unwrap_or(Coverage::Not),
+        decided_by: if is_named { DecidedBy::Name } else { DecidedBy::Global },
+    });
+    Ok(coverages.collect())
 }
 
-pub(super) fn origin_coverages(engine: &Engine<'_>, source: &RuleSource, sets: &SetCoverages) -> Result<Vec<Coverage>> {
-    let agents = engine.agents().len();
-    Ok(match source.file {
-        Some(file) => coverages(&engine.agent_rules(file)?, agents, sets),
-        None if source.refused => vec![Coverage::Wholly; agents],
-        None => vec![Coverage::Not; agents],
-    })
+pub(super) fn origin_coverages(
+    engine: &Engine<'_>,
+    source: &RuleSource,
+    sets: &SetCoverages,
+) -> Result<Vec<AgentCoverage>> {
+    match source.file {
+        Some(file) => file_coverages(engine, file, sets),
+        None => Ok(vec![AgentCoverage::by_status(source.refused); engine.agents().len()]),
+    }
 }
 
 /// The first origin with a wanted rule source. Scans all origins, as files do not refer to origins.

@@ -10,13 +10,9 @@ pub(super) fn csv(report: &Report) -> String {
     let agents: Vec<&str> = report.agents.iter().map(|agent| agent.agent.as_str()).collect();
     facts(report, &mut out);
     for agent in &report.agents {
-        let CoverageCounts { wholly, partly, not, .. } = agent.origins;
-        out.counts(
-            "agents",
-            "",
-            &agent.agent,
-            &[("origins_wholly", wholly), ("origins_partly", partly), ("origins_not", not)],
-        );
+        for (name, count) in CoverageCounts::<u64>::NAMES.iter().zip(agent.origins.values()) {
+            out.count("agents", "", &agent.agent, &format!("origins_{name}"), count);
+        }
         if let Some(urls) = agent.urls {
             let counts = [
                 ("urls_allowed", urls.allowed),

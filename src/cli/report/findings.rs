@@ -24,21 +24,28 @@ fn most(report: &Report, count: impl Fn(&AgentReport) -> u64) -> Option<(&AgentR
 }
 
 pub(super) fn origins(report: &Report) -> String {
-    let Some((agent, all)) = most(report, |agent| agent.origins.wholly) else { return "No agents".to_owned() };
+    let most_refused = report.agents_by_refusal().first().and_then(|number| report.agents.get(*number));
+    let Some(agent) = most_refused else { return "No agents".to_owned() };
     let name = escape_cut(&agent.agent, RULE);
-    let origins = report.snapshot.origins;
-    let (wholly, partly) = (agent.origins.wholly, agent.origins.partly);
-    match (wholly, partly) {
-        (0, _) if report.agents.len() == 1 => {
-            format!("No origin refuses {name} wholly, {} partly", share(partly, origins))
-        }
-        (0, _) => "No origin refuses any of the agents wholly".to_owned(),
-        _ if report.agents.len() == 1 => {
-            format!("{} of the origins refuse {name} wholly, {} partly", share(wholly, origins), share(partly, origins))
-        }
-        _ if all => format!("Each agent is refused wholly by {} of the origins", share(wholly, origins)),
-        _ => format!("{name} is refused by most: {} of the origins refuse it wholly", share(wholly, origins)),
+    let counts = agent.origins;
+    let of = |count: u64| share(count, report.snapshot.origins);
+    let is_single = report.agents.len() == 1;
+    if report.agents.iter().all(|agent| agent.origins.wholly == 0) {
+        return match is_single {
+            true => format!("No origin refuses {name} wholly, {} partly", of(counts.partly)),
+            false => "No origin refuses any of the agents wholly".to_owned(),
+        };
     }
+    if is_single {
+        let (wholly, by_name, partly) = (of(counts.wholly), of(counts.wholly_by_name), of(counts.partly));
+        return format!("{wholly} of the origins refuse {name} wholly, {by_name} by name; {partly} partly");
+    }
+    if report.agents.iter().all(|agent| agent.origins.wholly_by_name == 0) {
+        let wholly = of(counts.wholly);
+        return format!("No origin refuses an agent wholly by name; {wholly} of them refuse {name} wholly");
+    }
+    let (by_name, wholly) = (of(counts.wholly_by_name), of(counts.wholly));
+    format!("{name} is refused most: {wholly} of the origins refuse it wholly, {by_name} by name")
 }
 
 pub(super) fn urls(report: &Report) -> Option<String> {

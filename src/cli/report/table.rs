@@ -77,19 +77,39 @@ fn with_share(part: u64, whole: u64) -> String {
 }
 
 fn agents(report: &Report, out: &mut ReportTable) {
-    let origins = report.snapshot.origins;
-    out.heading(findings::origins(report));
-    out.row("origins that refuse", NAME, &["wholly", "partly", "not"].map(|name| format!("{name:>8}")).map(widened));
-    for agent in &report.agents {
-        let counts = [agent.origins.wholly, agent.origins.partly, agent.origins.not];
-        out.row(&escape_cut(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, origins)).map(widened));
-    }
+    origins(report, out);
     let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return };
     out.heading(heading);
-    out.row("URLs", NAME, &["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned).map(widened));
-    for (agent, urls) in report.agents.iter().filter_map(|agent| Some((agent, agent.urls?))) {
+    out.line(url_line("URLs", ["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned)));
+    for number in report.agents_by_refused_urls() {
+        let Some((agent, urls)) = report.agents.get(number).and_then(|agent| Some((agent, agent.urls?))) else {
+            continue;
+        };
         let counts = [urls.allowed, urls.disallowed, urls.unknown, urls.invalid];
-        out.row(&escape_cut(&agent.agent, NAME), NAME, &counts.map(|n| with_share(n, lists.lines)).map(widened));
+        out.line(url_line(&escape_cut(&agent.agent, NAME - 1), counts.map(|n| with_share(n, lists.lines))));
+    }
+}
+
+fn url_line(name: &str, [allowed, disallowed, unknown, invalid]: [String; 4]) -> String {
+    format!("  {name:<NAME$} {allowed:>17} {disallowed:>17} {unknown:>17} {invalid:>17}")
+}
+
+/// The origins that refuse each agent, and the shares of the causes. The most refused agent is
+/// first.
+fn origins(report: &Report, out: &mut ReportTable) {
+    let whole = report.snapshot.origins;
+    let line = |name: &str, wholly: String, shares: [String; 5]| {
+        let [by_name, by_global, by_status, partly, not] = shares;
+        format!("  {name:<NAME$}{wholly:>19}{by_name:>9}{by_global:>9}{by_status:>11}{partly:>10}{not:>10}")
+    };
+    out.heading(findings::origins(report));
+    let names = ["by name", "by *", "by status", "partly", "not"].map(str::to_owned);
+    out.line(line("origins that refuse", "wholly".to_owned(), names));
+    for agent in report.agents_by_refusal().into_iter().filter_map(|number| report.agents.get(number)) {
+        let of = agent.origins;
+        let counts = [of.wholly_by_name, of.wholly_by_global, of.wholly_by_status, of.partly, of.not];
+        let shares = counts.map(|count| share(count, whole));
+        out.line(line(&escape_cut(&agent.agent, NAME - 1), with_share(of.wholly, whole), shares));
     }
 }
 
