@@ -49,8 +49,9 @@
 //!
 //! # Features
 //!
-//! * `cli` (default): the command `robosieve`; implies `audit`, `parquet` and `synthetic`.
+//! * `cli` (default): the command `robosieve`; implies `audit`, `domains`, `parquet` and `synthetic`.
 //! * `audit`: the module `audit`.
+//! * `domains`: [`report`]s by registrable domain, with the public suffix list.
 //! * `parquet` (default): the module `parquet`.
 //! * `synthetic`: the module `synthetic`, a generated web for benchmarks.
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`

@@ -5,6 +5,7 @@ mod browser;
 mod figures;
 mod outputs;
 mod reach;
+mod units;
 
 use crate::command::{Ran, robosieve};
 use std::path::Path;

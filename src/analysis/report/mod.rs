@@ -6,18 +6,30 @@
 //! refused URLs (`filter::Sample`). Everything else is computed from the snapshot: `survey` counts
 //! origins, `rules` ranks rules and computes coverages, `origins` ranks origins, `deciding`
 //! explains the sample, and `example` explains one refusal.
+//!
+//! `units` selects one origin per host or domain, `weights` weighs them, and `groups` counts them by
+//! top-level domain. [`Series`] has the figures of several snapshots.
 
 mod counts;
 mod deciding;
 mod example;
+mod groups;
 mod model;
 mod origins;
 mod rules;
+mod series;
 mod signals;
 mod survey;
+mod unit_kind;
+mod units;
+mod weights;
 
 pub use crate::analysis::coverage::Coverage;
 pub use model::*;
+pub use series::{AgentPoint, Series, SeriesPoint};
+pub use unit_kind::UnitKind;
+pub use units::UnitSet;
+pub use weights::Weights;
 
 use crate::error::Result;
 use crate::filter::{Filter, Sample, Tally};
@@ -28,8 +40,10 @@ use crate::pipeline::{FilterProgress, FilterStats, Input};
 use crate::records::RecordOptions;
 use counts::{ReasonCount, ReasonCounts};
 use deciding::{DecidingSample, SAMPLE, explain_sample};
-use rules::{TopRules, compute_coverages};
+use rules::{SetCoverages, SetUses, TopRules, compute_coverages};
 use survey::FileUses;
+use units::UnitRows;
+use weights::WeightedUnits;
 
 /// Computes reports for the agents of a [`Judge`], on all threads of the current rayon pool.
 ///
@@ -38,6 +52,7 @@ use survey::FileUses;
 ///
 /// Memory: 4 bytes per robots.txt file, about 50 per rule set and 30 per distinct rule that the
 /// agents obey. With lists, also 16 bytes per origin of the snapshot, however long the lists are.
+/// By host or domain, 24 bytes per origin at first, and 4 per unit from then on.
 ///
 /// ```
 /// use robosieve::report::{Coverage, Reporter};
@@ -60,6 +75,10 @@ use survey::FileUses;
 /// ```
 pub struct Reporter<'r> {
     judge: &'r Judge,
+    by: UnitKind,
+    within: Option<&'r UnitSet>,
+    weights: Option<&'r Weights>,
+    has_groups: bool,
     top: usize,
     records: RecordOptions,
     progress: &'r (dyn Fn(FilterProgress) + Sync),
@@ -81,10 +100,61 @@ struct ListCounts {
 impl<'r> Reporter<'r> {
     /// A reporter with 20 rows in each ranking.
     pub fn new(judge: &'r Judge) -> Self {
-        Self { judge, top: 20, records: RecordOptions::default(), progress: &|_| {} }
+        Self {
+            judge,
+            by: UnitKind::Origin,
+            within: None,
+            weights: None,
+            has_groups: false,
+            top: 20,
+            records: RecordOptions::default(),
+            progress: &|_| {},
+        }
     }
 
-    /// Sets the number of rows in each ranking: origins, rules and values.
+    /// Sets the units to count: origins by default.
+    ///
+    /// A host or a domain counts by one of its origins: by one that answered with a robots.txt or a
+    /// client error, if there is any. Of several, the host that is the domain itself comes first,
+    /// then its `www.` host, then hosts with few labels, then short ones. On one host, https comes
+    /// before http, and both before other ports.
+    ///
+    /// ```
+    /// use robosieve::report::{Reporter, UnitKind};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /")?;
+    /// compiler.add_robots("http://e.example", b"")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(&snapshot, &["a".parse()?], JudgeOptions::default())?;
+    /// let report = Reporter::new(&judge).by(UnitKind::Host).of_snapshot()?;
+    /// assert_eq!((report.units, report.agents[0].origins.wholly), (1, 1));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn by(mut self, by: UnitKind) -> Self {
+        self.by = by;
+        self
+    }
+
+    /// Counts only the units of this set, which has to be of the same kind.
+    pub fn within(mut self, units: &'r UnitSet) -> Self {
+        self.within = Some(units);
+        self
+    }
+
+    /// Also sums up the weights of the units. An origin has the weight of its host.
+    pub fn weights(mut self, weights: &'r Weights) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// Also counts the units by top-level domain.
+    pub fn group_by_tld(mut self, has_groups: bool) -> Self {
+        self.has_groups = has_groups;
+        self
+    }
+
+    /// Sets the number of rows in each ranking: origins, rules, values and top-level domains.
     pub fn top(mut self, top: usize) -> Self {
         self.top = top;
         self
@@ -135,6 +205,52 @@ impl<'r> Reporter<'r> {
         self.report(Some(ListCounts { stats, tally, sample }))
     }
 
+    /// The figures of the snapshot as one point of a [`Series`].
+    ///
+    /// Cost: less than [`of_snapshot`](Self::of_snapshot), because no robots.txt is decompressed.
+    ///
+    /// # Errors
+    /// As [`of_snapshot`](Self::of_snapshot).
+    pub fn series_point(&self, label: impl Into<String>) -> Result<SeriesPoint> {
+        let engine = self.judge.engine();
+        let rows = self.unit_rows()?;
+        let (uses, reasons) = FileUses::count(engine, &rows)?;
+        let coverages = compute_coverages(engine, &sorted(survey::survey_sets(engine, &uses)?))?;
+        let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &TopRules::default())?;
+        let (weights, weighted) = self.weigh(&rows, &coverages)?;
+        let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
+        Ok(SeriesPoint {
+            label: label.into(),
+            snapshot: self.snapshot_facts()?,
+            judging: self.judging(),
+            units: rows.len().into(),
+            weights,
+            together: counts.together,
+            agents: agents
+                .map(|(number, (agent, coverage))| AgentPoint {
+                    agent: agent.to_string(),
+                    origins: *coverage,
+                    weighted: weighted.get(number).copied(),
+                })
+                .collect(),
+        })
+    }
+
+    fn unit_rows(&self) -> Result<UnitRows> {
+        UnitRows::select(self.judge.snapshot(), self.by, self.within)
+    }
+
+    /// The weights of the units in these rows, and their sums for each agent.
+    fn weigh(
+        &self,
+        rows: &UnitRows,
+        coverages: &SetCoverages,
+    ) -> Result<(Option<WeightFacts>, Vec<CoverageCounts<f64>>)> {
+        let Some(weights) = self.weights else { return Ok((None, Vec::new())) };
+        let units = WeightedUnits::find(self.judge.snapshot(), self.by, rows, weights)?;
+        Ok((Some(units.facts()), units.count(self.judge.engine(), coverages)?))
+    }
+
     fn counters(&self) -> (Tally, Sample) {
         (Tally::new(self.judge.snapshot().origin_count(), self.judge.agents().len()), Sample::new(SAMPLE))
     }
@@ -143,11 +259,10 @@ impl<'r> Reporter<'r> {
     fn report(&self, lists: Option<ListCounts>) -> Result<Report> {
         let engine = self.judge.engine();
         let lists = lists.as_ref();
-        let (uses, reasons) = FileUses::count(engine)?;
+        let rows = self.unit_rows()?;
+        let (uses, reasons) = FileUses::count(engine, &rows)?;
         let survey = survey::survey_files(engine, &uses)?;
-        // In the order of the snapshot, which makes reading them fast.
-        let mut sets: Vec<(u32, u64)> = survey.sets.into_iter().collect();
-        sets.sort_unstable();
+        let sets = sorted(survey.sets);
         let coverages = compute_coverages(engine, &sets)?;
         let top = TopRules::new(engine, &sets, self.top)?;
         let counts = survey::count_by_agent(engine, &uses, &reasons, &coverages, &top)?;
@@ -157,21 +272,33 @@ impl<'r> Reporter<'r> {
             Some(_) => None,
             None => example::example_of_snapshot(engine, &top, &counts)?,
         };
+        let (weights, weighted) = self.weigh(&rows, &coverages)?;
+        let groups = || groups::group_by_tld(engine, &rows, &coverages, self.top);
+        let all_rows = UnitRows::All(engine.snapshot().origin_count());
         let agents = engine.agents().iter().zip(&counts.coverage).enumerate();
         Ok(Report {
             snapshot: self.snapshot_facts()?,
             judging: self.judging(),
+            by: self.by,
+            units: rows.len().into(),
+            weights,
             lists: lists.map(|lists| self.list_facts(lists)),
             agents: agents
                 .map(|(number, (agent, coverage))| AgentReport {
                     agent: agent.to_string(),
                     origins: *coverage,
+                    weighted: weighted.get(number).copied(),
                     urls: lists.map(|lists| url_counts(&lists.stats, number)),
                 })
                 .collect(),
             together: counts.together,
+            groups: self.has_groups.then(groups).transpose()?,
             bases: reason_reports(&reasons, lists),
-            top_origins: origins::top_origins(engine, &coverages, lists.map(|lists| &lists.tally), self.top)?,
+            // All origins have URLs, also those that do not represent their unit.
+            top_origins: match lists {
+                Some(lists) => origins::top_origins(engine, &all_rows, &coverages, Some(&lists.tally), self.top)?,
+                None => origins::top_origins(engine, &rows, &coverages, None, self.top)?,
+            },
             rules: top.report(&counts),
             deciding: deciding.map(|deciding| deciding.report),
             signals: survey.signals.report(self.top),
@@ -221,6 +348,13 @@ impl<'r> Reporter<'r> {
             origins: (0..self.judge.snapshot().origin_count()).filter(has_urls).count() as u64,
         }
     }
+}
+
+/// Rule sets in the order of the snapshot, which makes reading them fast.
+fn sorted(sets: SetUses) -> Vec<(u32, u64)> {
+    let mut sets: Vec<(u32, u64)> = sets.into_iter().collect();
+    sets.sort_unstable();
+    sets
 }
 
 fn url_counts(stats: &FilterStats, agent: usize) -> UrlCounts {

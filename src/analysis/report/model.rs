@@ -1,6 +1,7 @@
 //! The figures of a report. Serialized, they are the output of `robosieve report --json`.
 
 use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
+use crate::analysis::report::unit_kind::UnitKind;
 use crate::judge::Reason;
 use crate::profile::Profile;
 use jiff::Timestamp;
@@ -12,6 +13,9 @@ use std::ops::AddAssign;
 ///
 /// Texts that sites wrote ([rules](RuleByOrigins::rule), origins, values) may contain anything
 /// except line ends. Escape them before showing them.
+///
+/// All counts of origins count the units of [`by`](Self::by), except those of the lists: each unit
+/// counts by one of its origins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -19,16 +23,24 @@ pub struct Report {
     pub snapshot: SnapshotFacts,
     /// The options of judging.
     pub judging: Judging,
+    /// The units that are counted: origins, hosts or domains.
+    pub by: UnitKind,
+    /// The number of units.
+    pub units: u64,
+    /// The weights of the units; `None` without weights.
+    pub weights: Option<WeightFacts>,
     /// All lists together; `None` without lists.
     pub lists: Option<ListFacts>,
     /// Each agent, in the order given.
     pub agents: Vec<AgentReport>,
     /// Origins by the number of agents that they refuse.
     pub together: Together,
+    /// The units by top-level domain; `None` unless requested.
+    pub groups: Option<Vec<UnitGroup>>,
     /// The reasons of verdicts, only those that occur.
     pub bases: Vec<ReasonReport>,
-    /// The origins that refuse most. With lists, by refused URLs; without, by the number of agents
-    /// that are refused wholly, then partly. At most [`Reporter::top`](super::Reporter::top).
+    /// The origins that refuse most. With lists, all origins by refused URLs; without, one origin per
+    /// unit, by the number of agents that are refused wholly, then partly. At most [`Reporter::top`](super::Reporter::top).
     pub top_origins: Vec<OriginReport>,
     /// The most frequent rules.
     pub rules: RulesByOrigins,
@@ -104,20 +116,51 @@ pub struct ListFacts {
     pub origins: u64,
 }
 
-/// The figures of one agent.
+/// The weights of a report's units.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WeightFacts {
+    /// The entries of the list of weights.
+    pub entries: u64,
+    /// Of these, the entries that name a unit.
+    pub entries_matched: u64,
+    /// The units that an entry names. All other units weigh nothing.
+    pub units_matched: u64,
+    /// The sum of all weights in the list.
+    pub listed: f64,
+    /// The sum of the weights of the units: the whole of weighted shares.
+    pub matched: f64,
+}
+
+/// The units with one top-level domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UnitGroup {
+    /// The top-level domain, such as `com`. `(ip)` for addresses, and `(other)` for the units beyond
+    /// the largest groups.
+    pub name: String,
+    /// The number of units.
+    pub units: u64,
+    /// The units by coverage, for each agent in the order given.
+    pub agents: Vec<CoverageCounts>,
+}
+
+/// The figures of one agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AgentReport {
     /// The agent as given.
     pub agent: String,
-    /// The origins of the snapshot by coverage.
+    /// The units by coverage.
     pub origins: CoverageCounts,
+    /// The sums of the weights by coverage; `None` without weights.
+    pub weighted: Option<CoverageCounts<f64>>,
     /// The URLs of the lists by verdict.
     pub urls: Option<UrlCounts>,
 }
 
-/// Origins by [`Coverage`], and by what refuses. The sum of `wholly`, `partly` and `not` is the
-/// number of origins.
+/// Units by [`Coverage`] and by the cause of the refusal: their number, or with `f64` the sum of
+/// their weights. The sum of `wholly`, `partly` and `not` is that of all units.
 ///
 /// "By name" means that a group of the robots.txt names the agent, or an agent of its chain. "By
 /// global" means that none does, so the groups for `*` apply.
@@ -201,6 +244,13 @@ impl<N: Copy + AddAssign> CoverageCounts<N> {
     }
 }
 
+impl CoverageCounts {
+    /// The sort key of agents, the most refused last.
+    pub(super) fn refusal_rank(&self) -> [u64; 3] {
+        [self.wholly_by_name, self.wholly, self.partly]
+    }
+}
+
 impl Report {
     /// The numbers of the agents, the most refused first: by `wholly_by_name`, then `wholly`, then
     /// `partly`. Agents with equal counts keep their order.
@@ -208,10 +258,7 @@ impl Report {
     /// The groups for `*` refuse nearly all agents alike, so names tell agents apart.
     pub fn agents_by_refusal(&self) -> Vec<usize> {
         let mut agents: Vec<usize> = (0..self.agents.len()).collect();
-        agents.sort_by_key(|&agent| {
-            let counts = self.agents[agent].origins;
-            Reverse([counts.wholly_by_name, counts.wholly, counts.partly])
-        });
+        agents.sort_by_key(|&agent| Reverse(self.agents[agent].origins.refusal_rank()));
         agents
     }
 
@@ -238,7 +285,7 @@ pub struct UrlCounts {
     pub invalid: u64,
 }
 
-/// Origins by the number of agents that they refuse.
+/// Units by the number of agents that they refuse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Together {

@@ -1,10 +1,10 @@
 //! The ranking of the origins that refuse most.
 
 use crate::analysis::coverage::Coverage;
-use crate::analysis::report::counts::row_chunks;
 use crate::analysis::report::model::OriginReport;
 use crate::analysis::report::rules::SetCoverages;
 use crate::analysis::report::survey::origin_coverages;
+use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
 use crate::filter::Tally;
 use crate::judge::Reason;
@@ -33,14 +33,15 @@ impl TopOrigins {
     }
 }
 
-/// The origins that refuse most: by refused URLs if there are lists, else by agents.
+/// The origins in these rows that refuse most: by refused URLs if there are lists, else by agents.
 pub(super) fn top_origins(
     engine: &Engine<'_>,
+    rows: &UnitRows,
     sets: &SetCoverages,
     tally: Option<&Tally>,
     limit: usize,
 ) -> Result<Vec<OriginReport>> {
-    let parts = row_chunks(engine.snapshot().origin_count()).map(|rows| {
+    let parts = rows.chunks().map(|rows| {
         let mut top = TopOrigins::default();
         for row in rows {
             let rank = match tally {

@@ -9,6 +9,7 @@ use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::analysis::report::counts::{AgentCounts, Merge, ReasonCount, ReasonCounts, RuleUse, merge_all, row_chunks};
 use crate::analysis::report::rules::{SetCoverages, SetUses, TopRules};
 use crate::analysis::report::signals::SignalCounts;
+use crate::analysis::report::units::UnitRows;
 use crate::error::Result;
 use crate::judge::engine::Engine;
 use crate::judge::{AgentPlace, AgentRules, Reason, RuleSource};
@@ -20,11 +21,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(super) struct FileUses(Vec<AtomicU32>);
 
 impl FileUses {
-    /// Counts the origins by file, and by the reason of their verdicts. Cost: a pass over all
-    /// origins.
-    pub(super) fn count(engine: &Engine<'_>) -> Result<(Self, ReasonCounts)> {
+    /// Counts the origins in these rows by file, and by the reason of their verdicts.
+    pub(super) fn count(engine: &Engine<'_>, rows: &UnitRows) -> Result<(Self, ReasonCounts)> {
         let uses = Self((0..engine.snapshot().file_count()).map(|_| AtomicU32::new(0)).collect());
-        let parts = row_chunks(engine.snapshot().origin_count()).map(|rows| {
+        let parts = rows.chunks().map(|rows| {
             let mut reasons = ReasonCounts::default();
             for row in rows {
                 let source = engine.rule_source(row)?;
@@ -69,9 +69,7 @@ pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<Snaps
         let mut survey = SnapshotSurvey::default();
         let mut unpacker = snapshot.unpacker()?;
         for (file, origins) in uses.used(files) {
-            for AgentRules { place, agents } in engine.agent_rules(file)? {
-                *survey.sets.entry(place).or_default() += origins * agents.len() as u64;
-            }
+            add_sets(engine, file, origins, &mut survey.sets)?;
             let row = snapshot.view().file(file)?;
             let text = unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?;
             survey.signals.add_file(&text, origins);
@@ -79,6 +77,23 @@ pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<Snaps
         Ok(survey)
     });
     merge_all(SnapshotSurvey::default, parts)
+}
+
+/// Collects only the rule sets that the agents obey, without reading texts.
+pub(super) fn survey_sets(engine: &Engine<'_>, uses: &FileUses) -> Result<SetUses> {
+    let parts = row_chunks(engine.snapshot().file_count()).map(|files| {
+        let mut sets = SetUses::default();
+        uses.used(files).try_for_each(|(file, origins)| add_sets(engine, file, origins, &mut sets))?;
+        Ok(sets)
+    });
+    merge_all(SetUses::default, parts)
+}
+
+fn add_sets(engine: &Engine<'_>, file: u32, origins: u64, sets: &mut SetUses) -> Result<()> {
+    for AgentRules { place, agents } in engine.agent_rules(file)? {
+        *sets.entry(place).or_default() += origins * agents.len() as u64;
+    }
+    Ok(())
 }
 
 /// Counts the origins by agent, and by rule of the ranking.
@@ -135,7 +150,7 @@ fn count_file(
 }
 
 /// The coverage of a robots.txt for each agent. Agents without rules are refused nothing.
-fn file_coverages(engine: &Engine<'_>, file: u32, sets: &SetCoverages) -> Result<Vec<AgentCoverage>> {
+pub(super) fn file_coverages(engine: &Engine<'_>, file: u32, sets: &SetCoverages) -> Result<Vec<AgentCoverage>> {
     let places = engine.agent_places(file)?.into_iter();
     let coverages = places.map(|AgentPlace { place, is_named }| AgentCoverage {
         coverage: sets.get(&place).copied().unwrap_or(Coverage::Not),

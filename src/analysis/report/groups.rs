@@ -1,0 +1,161 @@
+//! Units grouped by top-level domain.
+//!
+//! The first pass counts the units of each group by the hash of its name, and finds the largest
+//! groups. The second pass collects the robots.txt and the group of each unit. Sorted by file, these
+//! are counted with one computation per file.
+
+use crate::analysis::coverage::AgentCoverage;
+use crate::analysis::report::counts::{Merge, merge_all};
+use crate::analysis::report::model::{CoverageCounts, UnitGroup};
+use crate::analysis::report::rules::SetCoverages;
+use crate::analysis::report::survey::file_coverages;
+use crate::analysis::report::unit_kind::is_address;
+use crate::analysis::report::units::UnitRows;
+use crate::error::Result;
+use crate::judge::engine::Engine;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The names of the group of addresses, and of the units beyond the largest groups.
+const ADDRESSES: &str = "(ip)";
+const OTHERS: &str = "(other)";
+
+/// The number of units that one thread counts at a time.
+const CHUNK: usize = 1 << 14;
+
+/// The last label of a host without its final dot, in the same way for all hosts of a domain.
+fn top_level_domain(host: &str) -> &str {
+    if is_address(host) {
+        return ADDRESSES;
+    }
+    let host = host.trim_end_matches('.');
+    host.rsplit_once('.').map_or(host, |(_, label)| label)
+}
+
+/// The number of units with a top-level domain, and the first row that has it.
+#[derive(Clone, Copy, Debug)]
+struct GroupSize {
+    units: u64,
+    row: u32,
+}
+
+/// The sizes of all groups, by the hashes of their names.
+#[derive(Default)]
+struct GroupSizes(HashMap<u64, GroupSize>);
+
+impl GroupSizes {
+    fn add(&mut self, hash: u64, of: GroupSize) {
+        let size = self.0.entry(hash).or_insert(GroupSize { units: 0, row: of.row });
+        size.units += of.units;
+        size.row = size.row.min(of.row);
+    }
+}
+
+impl Merge for GroupSizes {
+    fn merge(&mut self, mut later: Self) {
+        if self.0.len() < later.0.len() {
+            std::mem::swap(self, &mut later);
+        }
+        later.0.into_iter().for_each(|(hash, size)| self.add(hash, size));
+    }
+}
+
+/// A unit in a group: the units of a group that use one robots.txt are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupedUnit {
+    file: Option<u32>,
+    /// Without a robots.txt: whether the status policy refuses everything.
+    refused: bool,
+    /// The number of the group.
+    group: u32,
+}
+
+/// Counts the units by top-level domain. At most `limit` groups are listed, the largest first, and
+/// then the other units together.
+///
+/// Memory: 16 bytes per unit, and about 40 per top-level domain.
+pub(super) fn group_by_tld(
+    engine: &Engine<'_>,
+    rows: &UnitRows,
+    sets: &SetCoverages,
+    limit: usize,
+) -> Result<Vec<UnitGroup>> {
+    let names = largest_groups(engine, rows, limit)?;
+    let numbers: HashMap<&str, u32> = (0..).zip(&names).map(|(number, name)| (name.as_str(), number)).collect();
+    let others = names.len() as u32;
+    let parts = rows.chunks().map(|rows| {
+        let unit = |row: u32| {
+            let source = engine.rule_source(row)?;
+            let name = top_level_domain(engine.snapshot().origin_at(row)?.host());
+            let group = numbers.get(name).copied().unwrap_or(others);
+            Ok(GroupedUnit { file: source.file, refused: source.refused, group })
+        };
+        rows.map(unit).collect::<Result<Vec<_>>>()
+    });
+    let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
+    units.par_sort_unstable();
+    let agents = engine.agents().len();
+    let group =
+        |name: &str| UnitGroup { name: name.to_owned(), units: 0, agents: vec![CoverageCounts::default(); agents] };
+    let zero = || names.iter().map(String::as_str).chain([OTHERS]).map(group).collect::<Vec<_>>();
+    let parts = units.par_chunks(CHUNK).map(|units| {
+        let mut groups = zero();
+        for same_file in units.chunk_by(|a, b| (a.file, a.refused) == (b.file, b.refused)) {
+            count_units(engine, same_file, sets, &mut groups)?;
+        }
+        Ok(groups)
+    });
+    let groups: Result<Vec<UnitGroup>> = parts.try_reduce(zero, |mut sum, part| {
+        sum.iter_mut().zip(part).for_each(|(sum, part)| merge(sum, &part));
+        Ok(sum)
+    });
+    let mut groups = groups?;
+    groups.retain(|group| group.units > 0);
+    Ok(groups)
+}
+
+/// The names of the largest groups, sorted by size and name.
+fn largest_groups(engine: &Engine<'_>, rows: &UnitRows, limit: usize) -> Result<Vec<String>> {
+    let name = |row: u32| -> Result<&str> { Ok(top_level_domain(engine.snapshot().origin_at(row)?.host())) };
+    let parts = rows.chunks().map(|rows| {
+        let mut sizes = GroupSizes::default();
+        for row in rows {
+            sizes.add(xxh3_64(name(row)?.as_bytes()), GroupSize { units: 1, row });
+        }
+        Ok(sizes)
+    });
+    let mut sizes: Vec<GroupSize> = merge_all(GroupSizes::default, parts)?.0.into_values().collect();
+    sizes.sort_unstable_by_key(|size| (Reverse(size.units), size.row));
+    sizes.truncate(limit);
+    let named = sizes.iter().map(|size| Ok((Reverse(size.units), name(size.row)?.to_owned())));
+    let mut named = named.collect::<Result<Vec<_>>>()?;
+    named.sort_unstable();
+    Ok(named.into_iter().map(|(_, name)| name).collect())
+}
+
+/// Adds units with the same robots.txt to their groups.
+fn count_units(
+    engine: &Engine<'_>,
+    units: &[GroupedUnit],
+    sets: &SetCoverages,
+    groups: &mut [UnitGroup],
+) -> Result<()> {
+    let Some(first) = units.first() else { return Ok(()) };
+    let coverages = match first.file {
+        Some(file) => file_coverages(engine, file, sets)?,
+        None => vec![AgentCoverage::by_status(first.refused); engine.agents().len()],
+    };
+    for unit in units {
+        let Some(group) = groups.get_mut(unit.group as usize) else { continue };
+        group.units += 1;
+        group.agents.iter_mut().zip(&coverages).for_each(|(counts, of)| counts.add(*of, 1));
+    }
+    Ok(())
+}
+
+fn merge(sum: &mut UnitGroup, part: &UnitGroup) {
+    sum.units += part.units;
+    sum.agents.iter_mut().zip(&part.agents).for_each(|(sum, part)| sum.merge(part));
+}

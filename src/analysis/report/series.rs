@@ -1,0 +1,86 @@
+//! A series: the figures of several snapshots, for charts over time.
+
+use crate::analysis::report::model::{CoverageCounts, Judging, SnapshotFacts, Together, WeightFacts};
+use crate::analysis::report::unit_kind::UnitKind;
+use serde::Serialize;
+use std::cmp::Reverse;
+
+/// The figures of several snapshots, in the order given. Serialized, it is the output of
+/// `robosieve report --series --json`.
+///
+/// ```
+/// use robosieve::report::{Reporter, Series, UnitKind};
+/// use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
+/// let agents: [Agent; 1] = ["a".parse()?];
+/// let mut series = Series::new(&agents, UnitKind::Host);
+/// for (label, robots) in [("May", "user-agent: *\ndisallow: /x"), ("June", "user-agent: a\ndisallow: /")] {
+///     let mut compiler = Compiler::default();
+///     compiler.add_robots("https://e.example", robots.as_bytes())?;
+///     let judge = Judge::new(Snapshot::new(compiler.finish()?.to_vec()?)?, &agents, JudgeOptions::default())?;
+///     series.points.push(Reporter::new(&judge).by(UnitKind::Host).series_point(label)?);
+/// }
+/// let refused_by_name = series.points.iter().map(|point| point.agents[0].origins.wholly_by_name);
+/// assert_eq!(refused_by_name.collect::<Vec<_>>(), [0, 1]);
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Series {
+    /// The units that are counted.
+    pub by: UnitKind,
+    /// The agents as given.
+    pub agents: Vec<String>,
+    /// The number of units that all snapshots share, if only these are counted.
+    pub common_units: Option<u64>,
+    /// One point per snapshot, in the order given.
+    pub points: Vec<SeriesPoint>,
+}
+
+/// The figures of one snapshot in a series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SeriesPoint {
+    /// The label as given, such as `2026-08`.
+    pub label: String,
+    /// The snapshot.
+    pub snapshot: SnapshotFacts,
+    /// The options of judging.
+    pub judging: Judging,
+    /// The number of counted units.
+    pub units: u64,
+    /// The weights of the units; `None` without weights.
+    pub weights: Option<WeightFacts>,
+    /// Units by the number of agents that they refuse.
+    pub together: Together,
+    /// Each agent, in the order given.
+    pub agents: Vec<AgentPoint>,
+}
+
+/// The figures of one agent at one point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AgentPoint {
+    /// The agent as given.
+    pub agent: String,
+    /// The units by coverage.
+    pub origins: CoverageCounts,
+    /// The sums of the weights by coverage; `None` without weights.
+    pub weighted: Option<CoverageCounts<f64>>,
+}
+
+impl Series {
+    /// A series without points.
+    pub fn new(agents: &[crate::agent::Agent], by: UnitKind) -> Self {
+        Self { by, agents: agents.iter().map(ToString::to_string).collect(), common_units: None, points: Vec::new() }
+    }
+
+    /// The numbers of the agents, the most refused first, as
+    /// [`Report::agents_by_refusal`](super::Report::agents_by_refusal): by the counts of the last
+    /// point. Agents with equal counts keep their order.
+    pub fn agents_by_refusal(&self) -> Vec<usize> {
+        let mut agents: Vec<usize> = (0..self.agents.len()).collect();
+        let Some(last) = self.points.last() else { return agents };
+        agents.sort_by_key(|&agent| Reverse(last.agents.get(agent).map(|agent| agent.origins.refusal_rank())));
+        agents
+    }
+}

@@ -1,0 +1,178 @@
+//! The units that a report counts: origins, hosts or registrable domains.
+//!
+//! A unit counts by one of its origins, its *representative*. Otherwise a site whose http entry
+//! answers 404, while its https entry refuses everything, would count as refusing partly. So a
+//! report by host is a report over fewer rows of the snapshot, and every figure keeps its meaning.
+
+use crate::analysis::report::counts::row_chunks;
+use crate::analysis::report::unit_kind::UnitKind;
+use crate::error::Result;
+use crate::snapshot::{OriginEntry, OutcomeClass, Snapshot};
+use rayon::prelude::*;
+use xxhash_rust::xxh3::Xxh3;
+
+/// A 128-bit hash of a name: units are compared by it, which takes less memory than their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct UnitHash([u64; 2]);
+
+impl UnitHash {
+    /// The hash of a unit. Kinds differ in their hashes, and so do two origins of one host.
+    fn of_entry(kind: UnitKind, entry: &OriginEntry<'_>) -> Self {
+        match kind {
+            UnitKind::Origin => Self::new(kind, entry.key()),
+            _ => Self::new(kind, kind.unit_of(entry.host()).as_bytes()),
+        }
+    }
+
+    fn new(kind: UnitKind, name: &[u8]) -> Self {
+        let mut hash = Xxh3::new();
+        hash.update(&[kind as u8]);
+        hash.update(name);
+        let hash = hash.digest128();
+        Self([(hash >> 64) as u64, hash as u64])
+    }
+}
+
+/// The units that several snapshots share, for comparisons over time.
+///
+/// Cost: a pass over the origins of a snapshot. Memory: 24 bytes per origin while it is built, and
+/// 16 per unit.
+///
+/// ```
+/// use robosieve::report::{UnitKind, UnitSet};
+/// use robosieve::{Compiler, Snapshot};
+/// let compile = |origins: &[&str]| -> robosieve::Result<_> {
+///     let mut compiler = Compiler::default();
+///     origins.iter().try_for_each(|origin| compiler.add_robots(origin, b""))?;
+///     Snapshot::new(compiler.finish()?.to_vec()?)
+/// };
+/// let old = compile(&["http://a.example", "https://b.example"])?;
+/// let new = compile(&["https://a.example", "https://c.example"])?;
+/// let shared = UnitSet::of(&old, UnitKind::Host)?.intersect(&UnitSet::of(&new, UnitKind::Host)?);
+/// assert_eq!(shared.len(), 1);
+/// # Ok::<(), robosieve::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitSet {
+    /// Sorted.
+    units: Vec<UnitHash>,
+}
+
+impl UnitSet {
+    /// The units of a snapshot.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
+    /// other.
+    pub fn of(snapshot: &Snapshot, kind: UnitKind) -> Result<Self> {
+        let candidates = candidates(snapshot, kind)?;
+        Ok(Self { units: candidates.into_iter().map(|candidate| candidate.unit).collect() })
+    }
+
+    /// The units that are in both sets. Sets of different kinds share none.
+    pub fn intersect(mut self, other: &Self) -> Self {
+        self.units.retain(|unit| other.contains(*unit));
+        self
+    }
+
+    /// The number of units.
+    pub fn len(&self) -> u64 {
+        self.units.len() as u64
+    }
+
+    /// Whether there is no unit.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    fn contains(&self, unit: UnitHash) -> bool {
+        self.units.binary_search(&unit).is_ok()
+    }
+}
+
+/// An origin as a candidate for the representative of its unit. The least one of a unit wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct UnitCandidate {
+    unit: UnitHash,
+    rank: u32,
+    row: u32,
+}
+
+impl UnitCandidate {
+    fn new(kind: UnitKind, entry: &OriginEntry<'_>, row: u32) -> Self {
+        Self { unit: UnitHash::of_entry(kind, entry), rank: rank(kind, entry), row }
+    }
+}
+
+/// The rank of an origin within its unit, the least first: origins that answered before those that
+/// did not, then the host closest to the unit's name, then https and http on their default ports.
+fn rank(kind: UnitKind, entry: &OriginEntry<'_>) -> u32 {
+    let has_answered = matches!(entry.outcome().class, OutcomeClass::Rules | OutcomeClass::ClientError);
+    let host = entry.host();
+    let unit = kind.unit_of(host);
+    let prefix = host.trim_end_matches('.').strip_suffix(unit).unwrap_or_default();
+    let host_rank = match prefix {
+        "" => 0,
+        "www." => 1,
+        // Each further label has a dot at its end.
+        prefix => (1 + memchr::memchr_iter(b'.', prefix.as_bytes()).count()).clamp(2, 255) as u8,
+    };
+    let scheme_rank = match (entry.scheme(), entry.port()) {
+        ("https", Some(443)) => 0,
+        ("http", Some(80)) => 1,
+        _ => 2,
+    };
+    u32::from_be_bytes([u8::from(!has_answered), host_rank, host.len().min(255) as u8, scheme_rank])
+}
+
+/// The representatives of all units, sorted by unit.
+fn candidates(snapshot: &Snapshot, kind: UnitKind) -> Result<Vec<UnitCandidate>> {
+    let parts = row_chunks(snapshot.origin_count()).map(|rows| {
+        let candidate = |row: u32| Ok(UnitCandidate::new(kind, &snapshot.origin_at(row)?, row));
+        rows.map(candidate).collect::<Result<Vec<_>>>()
+    });
+    let mut candidates = parts.collect::<Result<Vec<_>>>()?.concat();
+    candidates.par_sort_unstable();
+    candidates.dedup_by_key(|candidate| candidate.unit);
+    Ok(candidates)
+}
+
+/// The rows of the snapshot that a report counts: one per unit.
+#[derive(Clone, Debug)]
+pub(super) enum UnitRows {
+    /// All rows, of this number.
+    All(u32),
+    /// These rows, sorted. Four bytes per unit.
+    Selected(Vec<u32>),
+}
+
+impl UnitRows {
+    /// The representatives of the units, or those of the units in `within`.
+    pub(super) fn select(snapshot: &Snapshot, kind: UnitKind, within: Option<&UnitSet>) -> Result<Self> {
+        if kind == UnitKind::Origin && within.is_none() {
+            return Ok(Self::All(snapshot.origin_count()));
+        }
+        let is_wanted = |candidate: &UnitCandidate| within.is_none_or(|set| set.contains(candidate.unit));
+        let candidates = candidates(snapshot, kind)?.into_par_iter();
+        let mut rows: Vec<u32> = candidates.filter(is_wanted).map(|candidate| candidate.row).collect();
+        rows.par_sort_unstable();
+        Ok(Self::Selected(rows))
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        match self {
+            Self::All(count) => *count,
+            // Rows are numbered in four bytes.
+            Self::Selected(rows) => rows.len() as u32,
+        }
+    }
+
+    /// The rows in chunks, each for one thread.
+    pub(super) fn chunks(&self) -> impl IndexedParallelIterator<Item = impl Iterator<Item = u32>> {
+        let row = move |index: u32| match self {
+            Self::All(_) => index,
+            Self::Selected(rows) => rows[index as usize],
+        };
+        row_chunks(self.len()).map(move |indices| indices.map(row))
+    }
+}

@@ -1,0 +1,308 @@
+//! Units of a report: representatives of hosts and domains, top-level domains, weights, shared
+//! units.
+
+use robosieve::report::{CoverageCounts, Reporter, UnitKind, UnitSet, Weights};
+use robosieve::{Compiler, Judge, JudgeOptions, Profile, Snapshot};
+
+use super::archive;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::collections::BTreeMap;
+
+const REFUSES: &str = "user-agent: *\ndisallow: /";
+
+/// The status and the body of a response: `refuses` has a robots.txt that refuses everything, and
+/// `allows` one that refuses nothing.
+fn response(word: &str) -> (u16, &'static str) {
+    match word {
+        "refuses" => (200, REFUSES),
+        "allows" => (200, "user-agent: *\nallow: /"),
+        "404" => (404, ""),
+        "403" => (403, ""),
+        "503" => (503, ""),
+        other => panic!("{other}"),
+    }
+}
+
+/// A snapshot of origins, each with the word of its response.
+fn snapshot(web: &[(&str, &str)]) -> Snapshot {
+    let captures: Vec<(&str, u16, &str)> = web
+        .iter()
+        .map(|(origin, word)| {
+            let (status, body) = response(word);
+            (*origin, status, body)
+        })
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robots.jsonl");
+    std::fs::write(&path, archive(&captures)).unwrap();
+    let mut compiler = Compiler::new(Profile::Google);
+    compiler.add_path(&path).unwrap();
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+}
+
+fn judge(snapshot: &Snapshot) -> Judge {
+    Judge::new(snapshot, &["a".parse().unwrap()], JudgeOptions::default()).unwrap()
+}
+
+/// The wholly refused and the not refused units.
+fn counts(web: &[(&str, &str)], by: UnitKind) -> (u64, u64) {
+    let judge = judge(&snapshot(web));
+    let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
+    let counts = report.agents[0].origins;
+    assert_eq!(counts.wholly + counts.partly + counts.not, report.units, "{web:?}");
+    assert_eq!(report.bases.iter().map(|of| of.origins).sum::<u64>(), report.units, "{web:?}");
+    assert_eq!(counts.partly, 0, "{web:?}");
+    (counts.wholly, counts.not)
+}
+
+#[test]
+fn hosts_count_by_one_origin() {
+    for (web, expected) in [
+        // https comes before http, whatever the answer is.
+        (&[("http://a.example", "404"), ("https://a.example", "refuses")][..], (1, 0)),
+        (&[("http://a.example", "refuses"), ("https://a.example", "404")], (0, 1)),
+        (&[("http://a.example", "refuses"), ("https://a.example", "403")], (0, 1)),
+        (&[("http://a.example", "allows"), ("https://a.example", "refuses")], (1, 0)),
+        // An origin that failed decides only if no origin answered.
+        (&[("http://a.example", "allows"), ("https://a.example", "503")], (0, 1)),
+        (&[("http://a.example", "503"), ("https://a.example", "allows")], (0, 1)),
+        (&[("http://a.example", "503"), ("https://a.example", "503")], (1, 0)),
+        // Other ports come last.
+        (&[("https://a.example:8443", "refuses"), ("http://a.example", "allows")], (0, 1)),
+        (&[("https://a.example:8443", "refuses"), ("http://a.example", "503")], (1, 0)),
+        (&[("http://a.example:443", "refuses"), ("https://a.example", "allows")], (0, 1)),
+        (&[("http://a.example:81", "allows"), ("http://a.example:82", "refuses")], (0, 1)),
+        // Hosts count separately, and a final dot names the same host.
+        (&[("https://a.example", "refuses"), ("https://www.a.example", "allows")], (1, 1)),
+        (&[("https://a.example.", "refuses"), ("https://a.example", "allows")], (0, 1)),
+        (&[("https://1.2.3.4", "refuses"), ("http://1.2.3.4", "allows"), ("http://[::1]:8", "refuses")], (2, 0)),
+    ] {
+        assert_eq!(counts(web, UnitKind::Host), expected, "{web:?}");
+    }
+}
+
+#[test]
+fn domains_count_by_one_origin() {
+    for (web, expected) in [
+        // The domain itself, then www., then the host with the fewest labels.
+        (&[("https://a.example", "refuses"), ("https://www.a.example", "allows")][..], (1, 0)),
+        (&[("http://a.example", "refuses"), ("https://www.a.example", "allows")], (1, 0)),
+        (&[("https://a.example", "404"), ("https://www.a.example", "refuses")], (0, 1)),
+        (&[("https://a.example", "503"), ("https://www.a.example", "allows")], (0, 1)),
+        (&[("https://x.www.a.example", "refuses"), ("https://news.a.example", "allows")], (0, 1)),
+        (&[("https://www.a.example", "refuses"), ("https://b.a.example", "allows")], (1, 0)),
+        // Then the shorter host, then the first by name.
+        (&[("https://long.a.example", "refuses"), ("https://tiny1.a.example", "allows")], (1, 0)),
+        (&[("https://c.a.example", "refuses"), ("https://b.a.example", "allows")], (0, 1)),
+        // Public suffixes of several labels, also those of hosting providers.
+        (&[("https://a.co.uk", "refuses"), ("https://b.co.uk", "allows"), ("https://w.b.co.uk", "refuses")], (1, 1)),
+        (&[("https://a.github.io", "refuses"), ("https://b.github.io", "allows")], (1, 1)),
+        // Addresses, public suffixes and single labels are units of their own.
+        (&[("https://1.2.3.4", "refuses"), ("https://2.2.3.4", "refuses"), ("https://[::4]", "allows")], (2, 1)),
+        (&[("https://co.uk", "refuses"), ("https://uk", "allows"), ("https://localhost", "allows")], (1, 2)),
+        (&[("https://xn--bcher-kva.example", "refuses"), ("https://www.bücher.example", "allows")], (1, 0)),
+        (&[("https://www.a.example.", "allows"), ("http://a.example.", "refuses")], (1, 0)),
+    ] {
+        assert_eq!(counts(web, UnitKind::Domain), expected, "{web:?}");
+    }
+}
+
+#[test]
+fn odd_hosts_are_units() {
+    let odd = ["https://a..example", "https://..", "https://.", "https://.com", "https://a.b..", "https://%20"];
+    let mut compiler = Compiler::default();
+    // Some of them are no origins.
+    let added = odd.iter().filter(|origin| compiler.add_robots(origin, REFUSES.as_bytes()).is_ok()).count() as u64;
+    let judge = judge(&Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap());
+    assert!(added > 0);
+    for by in [UnitKind::Origin, UnitKind::Host, UnitKind::Domain] {
+        let report = Reporter::new(&judge).by(by).group_by_tld(true).of_snapshot().unwrap();
+        assert!((1..=added).contains(&report.units), "{by:?}: {}", report.units);
+        assert_eq!(report.groups.unwrap().iter().map(|group| group.units).sum::<u64>(), report.units);
+    }
+}
+
+const WORDS: [&str; 5] = ["refuses", "allows", "404", "403", "503"];
+
+fn origin() -> impl Strategy<Value = String> {
+    let host = select(vec!["a.example", "www.a.example", "b.a.example", "a.co.uk", "www.a.co.uk", "b.com", "7.7.7.7"]);
+    (select(vec!["http", "https"]), host, select(vec!["", ":81", ":444"]))
+        .prop_map(|(scheme, host, port)| format!("{scheme}://{host}{port}"))
+}
+
+/// The unit of an origin of [`origin`], without the public suffix list.
+fn unit_of(origin: &str, by: UnitKind) -> String {
+    let host = origin.split("://").nth(1).unwrap().split(':').next().unwrap();
+    match by {
+        UnitKind::Origin => origin.to_owned(),
+        UnitKind::Host => host.to_owned(),
+        _ => {
+            let domains = ["a.example", "a.co.uk", "b.com", "7.7.7.7"];
+            domains.into_iter().find(|domain| host.ends_with(domain)).unwrap().to_owned()
+        }
+    }
+}
+
+/// The place of an origin in the order of the documentation.
+fn place(origin: &str, word: &str, unit: &str) -> (bool, usize, usize, usize, String) {
+    let (scheme, rest) = origin.split_once("://").unwrap();
+    let (host, port) = rest.split_once(':').unwrap_or((rest, ""));
+    let host_place = match host {
+        _ if host == unit => 0,
+        _ if host == format!("www.{unit}") => 1,
+        _ => 2,
+    };
+    let scheme_place = match (scheme, port) {
+        ("https", "") => 0,
+        ("http", "") => 1,
+        _ => 2,
+    };
+    (word == "503", host_place, host.len(), scheme_place, origin.to_owned())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Counts, groups and weights equal those of a direct computation.
+    #[test]
+    fn units_equal_a_direct_computation(
+        web in vec((origin(), select(WORDS.to_vec())), 1..24),
+        shared in vec(origin(), 0..12),
+    ) {
+        let web: BTreeMap<String, &str> = web.into_iter().collect();
+        let captures: Vec<(&str, &str)> = web.iter().map(|(origin, word)| (origin.as_str(), *word)).collect();
+        let (snapshot, other) = (snapshot(&captures), snapshot_of(&shared));
+        let judge = judge(&snapshot);
+        let listed = "a.example\t4\nwww.a.example\t2\na.co.uk\t1\n7.7.7.7\t0.5\nabsent.example\t8\n";
+        let weights = Weights::read(listed.as_bytes()).unwrap();
+        for by in [UnitKind::Origin, UnitKind::Host, UnitKind::Domain] {
+            let mut units: BTreeMap<String, Vec<(&str, &str)>> = BTreeMap::new();
+            for (origin, word) in &web {
+                units.entry(unit_of(origin, by)).or_default().push((origin, word));
+            }
+            let set = UnitSet::of(&snapshot, by).unwrap();
+            let set = set.intersect(&UnitSet::of(&other, by).unwrap());
+            for is_shared in [false, true] {
+                let kept = |unit: &&String| !is_shared || shared.iter().any(|origin| unit_of(origin, by) == **unit);
+                let expected = units.keys().filter(kept).map(|unit| {
+                    let of = &units[unit];
+                    let (origin, word) = of.iter().min_by_key(|(origin, word)| place(origin, word, unit)).unwrap();
+                    (unit_of(origin, UnitKind::Host), unit, *word)
+                });
+                let expected: Vec<(String, &String, &str)> = expected.collect();
+                let refused = |word: &str| matches!(word, "refuses" | "503");
+                let reporter = Reporter::new(&judge).by(by).weights(&weights).group_by_tld(true);
+                let reporter = if is_shared { reporter.within(&set) } else { reporter };
+                let report = reporter.of_snapshot().unwrap();
+                let agent = &report.agents[0];
+                let count = |cause: &str| expected.iter().filter(|(_, _, word)| *word == cause).count() as u64;
+                prop_assert_eq!(report.units, expected.len() as u64);
+                prop_assert_eq!(agent.origins.wholly_by_global, count("refuses"));
+                prop_assert_eq!(agent.origins.wholly_by_status, count("503"));
+                prop_assert_eq!(agent.origins.wholly, count("refuses") + count("503"));
+                let weight = |(host, unit, _): &&(String, &String, &str)| {
+                    weights.of(if by == UnitKind::Origin { host } else { unit }).unwrap_or(0.0)
+                };
+                let weighted = agent.weighted.unwrap();
+                let sum = |wanted: bool| expected.iter().filter(|(.., word)| refused(word) == wanted).map(|unit| weight(&unit)).sum::<f64>();
+                prop_assert_eq!((weighted.wholly, weighted.not), (sum(true), sum(false)));
+                let facts = report.weights.unwrap();
+                prop_assert_eq!((facts.entries, facts.listed, facts.matched), (5, 15.5, sum(true) + sum(false)));
+                let mut tlds: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+                for (host, _, word) in &expected {
+                    let tld = if host == "7.7.7.7" { "(ip)" } else { host.rsplit('.').next().unwrap() };
+                    let (units, wholly) = tlds.entry(tld).or_default();
+                    *units += 1;
+                    *wholly += u64::from(refused(word));
+                }
+                let groups = report.groups.unwrap();
+                let groups: BTreeMap<&str, (u64, u64)> =
+                    groups.iter().map(|group| (group.name.as_str(), (group.units, group.agents[0].wholly))).collect();
+                prop_assert_eq!(groups, tlds);
+                let point = (if is_shared { Reporter::new(&judge).within(&set) } else { Reporter::new(&judge) }).by(by);
+                let point = point.weights(&weights).series_point("now").unwrap();
+                prop_assert_eq!((point.units, point.agents[0].origins), (report.units, agent.origins));
+                prop_assert_eq!((point.together, point.agents[0].weighted), (report.together, agent.weighted));
+            }
+        }
+    }
+}
+
+/// A snapshot of origins with the same robots.txt.
+fn snapshot_of(origins: &[String]) -> Snapshot {
+    let mut compiler = Compiler::default();
+    origins.iter().for_each(|origin| compiler.add_robots(origin, b"").unwrap());
+    Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+}
+
+#[test]
+fn groups_beyond_the_largest_are_counted_together() {
+    let web: Vec<(String, &str)> = [("com", 5), ("org", 3), ("net", 3), ("de", 1)]
+        .iter()
+        .flat_map(|(tld, count)| {
+            (0..*count).map(move |i| (format!("https://a{i}.{tld}"), if i == 0 { "refuses" } else { "404" }))
+        })
+        .chain([("https://9.9.9.9".to_owned(), "503")])
+        .collect();
+    let web: Vec<(&str, &str)> = web.iter().map(|(origin, word)| (origin.as_str(), *word)).collect();
+    let judge = judge(&snapshot(&web));
+    let groups = |top: usize| {
+        let report = Reporter::new(&judge).group_by_tld(true).top(top).of_snapshot().unwrap();
+        let groups = report.groups.unwrap().into_iter();
+        groups.map(|group| (group.name, group.units, group.agents[0].wholly)).collect::<Vec<_>>()
+    };
+    let group = |name: &str, units: u64, wholly: u64| (name.to_owned(), units, wholly);
+    assert_eq!(groups(3), [group("com", 5, 1), group("net", 3, 1), group("org", 3, 1), group("(other)", 2, 2)]);
+    let all = [group("com", 5, 1), group("net", 3, 1), group("org", 3, 1), group("(ip)", 1, 1), group("de", 1, 1)];
+    assert_eq!(groups(20), all);
+}
+
+#[test]
+fn weights_have_two_forms() {
+    let read = |text: &str| Weights::read(text.as_bytes()).unwrap();
+    let tranco = read("1,google.com\r\n2,example.com\r\n\r\n4,xn--bcher-kva.example\r\n");
+    assert_eq!(
+        ["google.com", "example.com", "bcher.example"].map(|name| tranco.of(name)),
+        [Some(1.0), Some(0.5), None]
+    );
+    assert_eq!(tranco.of("xn--bcher-kva.example"), Some(0.25));
+    let weights = read("\u{feff}Host\tVisits\nEXAMPLE.com.\t7\nbücher.example, 1e3 \n[::1],0\n1.2.3.4\t.5");
+    assert_eq!((weights.len(), weights.of("example.com")), (4, Some(7.0)));
+    assert_eq!(weights.of("xn--bcher-kva.example"), Some(1000.0));
+    assert_eq!((weights.of("[::1]"), weights.of("1.2.3.4")), (Some(0.0), Some(0.5)));
+    assert!(read("").is_empty() && read("rank,domain\n").is_empty());
+}
+
+#[test]
+fn bad_weights_name_the_line() {
+    for (text, cause) in [
+        ("a.example\n", "line 1: \"a.example\" has no TAB or comma"),
+        ("a.example,1\nb.example,x\n", "line 2: \"x\" is no weight"),
+        ("a.example,-1\n", "line 1: \"-1\" is no weight"),
+        ("a.example,NaN\nb.example,1", "line 1: \"NaN\" is no weight"),
+        ("host,weight\nhost,weight\n", "line 2: \"weight\" is no weight"),
+        ("a.example,1\na.example,inf\n", "line 2: \"inf\" is no weight"),
+        ("a.example,1\nb.example,2\nA.example.,3\n", "line 3: line 1 has \"a.example\" too"),
+        ("1,a.example\n0,b.example\n", "line 2: \"0\" is no rank"),
+        ("1,a.example\nb.example,2\n", "line 2: \"b.example\" is no rank"),
+        ("https://a.example/,2\n", "line 1: \"https://a.example/\" is no host or domain"),
+        ("a.example:8080,2\n", "is no host or domain"),
+        (",2\n", "line 1: \"\" is no host or domain"),
+        ("1,\n", "line 1: \"\" is no host or domain"),
+        ("\0\u{1b}\t1\n", "is no host or domain"),
+    ] {
+        let err = Weights::read(text.as_bytes()).unwrap_err().to_string();
+        assert!(err.contains(cause), "{text:?}: {err}");
+    }
+}
+
+#[test]
+fn counts_have_names() {
+    let json = serde_json::to_value(CoverageCounts::<u64>::default()).unwrap();
+    let names: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = CoverageCounts::<u64>::NAMES;
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+}
