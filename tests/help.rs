@@ -43,7 +43,8 @@ fn inputs_come_first_and_options_are_grouped() {
     let lists = ["Arguments", "Common", "Policy", "Input", "Many files", "Examples"];
     assert_eq!(groups("filter")[..6], lists);
     assert_eq!(groups("annotate")[..6], lists);
-    assert_eq!(groups("report")[..7], ["Arguments", "Common", "Policy", "Input", "Output", "Many files", "Examples"]);
+    let report = ["Arguments", "Common", "Policy", "Units", "Input", "Output", "Many files", "Examples"];
+    assert_eq!(groups("report")[..8], report);
     assert_eq!(groups("compile")[..6], ["Arguments", "Common", "Policy", "Input", "Output", "Examples"]);
     assert_eq!(groups("check")[..5], ["Arguments", "Common", "Policy", "Output", "Examples"]);
     assert_eq!(groups("bench")[..5], ["Common", "Synthetic web", "Policy", "Measurement", "Examples"]);

@@ -5,6 +5,7 @@
 /// Headings of the groups of options.
 pub(super) const COMMON: &str = "Common";
 pub(super) const POLICY: &str = "Policy";
+pub(super) const UNITS: &str = "Units";
 pub(super) const INPUT: &str = "Input";
 pub(super) const OUTPUT: &str = "Output";
 pub(super) const MANY_FILES: &str = "Many files";
@@ -182,6 +183,8 @@ Examples:
   robosieve report -s web.rsieve -a GPTBot,CCBot,Googlebot 'crawl/*.txt.gz' --html report.html --json report.json
   robosieve report -s web.rsieve --agents-from agents.txt --csv - | grep '^agents,'
   robosieve report -s web.rsieve -a GPTBot --column page.url crawl.parquet --html report.html
+  robosieve report -s web.rsieve -a @ai-train --by domain --weights tranco.csv --group-by tld --json report.json
+  robosieve report --series 2025-01=jan.rsieve 2025-02=feb.rsieve -a @ai-train --by host --common --csv series.csv
 
 The table goes to standard output, unless another form does. -q with a named output prints no table. Files \
 appear when they are complete. docs/REPORT.md explains every figure.";

@@ -5,6 +5,7 @@ use robosieve::filter::{Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
+use robosieve::report::UnitKind;
 use robosieve::snapshot::OutcomeClass;
 use robosieve::synthetic::Order;
 use robosieve::{AgentMatch, Profile};
@@ -45,6 +46,14 @@ value_enum!(PolicyArg => StatusPolicy {
     /// Unknown origins, redirects to a URL that was not captured, 401, 403, 429, 5xx and network
     /// errors disallow
     Strict = "strict" => StatusPolicy::Strict,
+});
+value_enum!(UnitArg => UnitKind {
+    /// Scheme, host and port: http and https count separately
+    Origin = "origin" => UnitKind::Origin,
+    /// All schemes and ports of a host count once
+    Host = "host" => UnitKind::Host,
+    /// All hosts of a registrable domain (example.co.uk) count once
+    Domain = "domain" => UnitKind::Domain,
 });
 value_enum!(UnknownArg => UnknownOrigin {
     Allow = "allow" => UnknownOrigin::Allow,

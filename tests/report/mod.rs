@@ -5,6 +5,7 @@ mod browser;
 mod figures;
 mod outputs;
 mod reach;
+mod series;
 mod units;
 
 use crate::command::{Ran, robosieve};

@@ -105,6 +105,7 @@ impl Weights {
     fn add_line(&mut self, line: u64, text: &[u8], form: &mut Option<WeightForm>) -> Result<(), String> {
         let text = String::from_utf8_lossy(text);
         let Some((first, second)) = text.split_once(['\t', ',']) else {
+            let text = cut(&text);
             return Err(format!("{text:?} has no TAB or comma; give a name and a weight, or a rank and a name"));
         };
         let (first, second) = (first.trim(), second.trim());
@@ -140,6 +141,11 @@ fn bad_line(line: u64, what: &str) -> Error {
     Error::from(ErrorKind::BadList(format!("line {line}: {what}")))
 }
 
+/// The beginning of a text, for messages.
+fn cut(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
@@ -147,13 +153,13 @@ fn number(text: &str) -> Option<f64> {
 fn weight(text: &str) -> Result<f64, String> {
     number(text)
         .filter(|weight| *weight >= 0.0)
-        .ok_or_else(|| format!("{text:?} is no weight; give a number of 0 or more after the name"))
+        .ok_or_else(|| format!("{:?} is no weight; give a number of 0 or more after the name", cut(text)))
 }
 
 fn weight_of_rank(text: &str) -> Result<f64, String> {
     let rank = text.parse::<u64>().ok().filter(|rank| *rank > 0);
     rank.map(|rank| 1.0 / rank as f64)
-        .ok_or_else(|| format!("{text:?} is no rank; the first line begins with a rank, so give 1 or more"))
+        .ok_or_else(|| format!("{:?} is no rank; the first line begins with a rank, so give 1 or more", cut(text)))
 }
 
 /// The canonical form of a host or domain: Punycode, in lower case, without a final dot.
@@ -162,7 +168,7 @@ fn unit_name(name: &str) -> Result<String, String> {
     let origin = is_name.then(|| Origin::of(format!("https://{name}").as_bytes())).flatten();
     let host = origin.as_ref().and_then(|origin| origin.as_str().strip_prefix("https://"));
     let host = host.filter(|host| host.ends_with(']') || !host.contains(':'));
-    let host = host.ok_or_else(|| format!("{name:?} is no host or domain; give a name such as example.com"))?;
+    let host = host.ok_or_else(|| format!("{:?} is no host or domain; give a name such as example.com", cut(name)))?;
     Ok(UnitKind::Host.unit_of(host).to_owned())
 }
 

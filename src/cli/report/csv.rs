@@ -1,8 +1,9 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
 use super::super::escape::escape;
-use robosieve::report::{CoverageCounts, Report};
-use std::fmt::Write as _;
+use robosieve::report::{CoverageCounts, Report, Series};
+use std::fmt::{Display, Write as _};
+use std::ops::AddAssign;
 
 /// Lines of `section,item,agent,measure,value`; fields that do not apply are empty.
 pub(super) fn csv(report: &Report) -> String {
@@ -10,9 +11,8 @@ pub(super) fn csv(report: &Report) -> String {
     let agents: Vec<&str> = report.agents.iter().map(|agent| agent.agent.as_str()).collect();
     facts(report, &mut out);
     for agent in &report.agents {
-        for (name, count) in CoverageCounts::<u64>::NAMES.iter().zip(agent.origins.values()) {
-            out.count("agents", "", &agent.agent, &format!("origins_{name}"), count);
-        }
+        out.coverages("agents", "", &agent.agent, "origins", &agent.origins);
+        agent.weighted.iter().for_each(|weighted| out.coverages("agents", "", &agent.agent, "weighted", weighted));
         if let Some(urls) = agent.urls {
             let counts = [
                 ("urls_allowed", urls.allowed),
@@ -21,6 +21,12 @@ pub(super) fn csv(report: &Report) -> String {
                 ("urls_invalid", urls.invalid),
             ];
             out.counts("agents", "", &agent.agent, &counts);
+        }
+    }
+    for group in report.groups.iter().flatten() {
+        out.count("groups", &group.name, "", "units", group.units);
+        for (agent, counts) in agents.iter().zip(&group.agents) {
+            out.coverages("groups", &group.name, agent, "origins", counts);
         }
     }
     for of in &report.bases {
@@ -61,6 +67,48 @@ pub(super) fn csv(report: &Report) -> String {
     out.0
 }
 
+/// A series as CSV: one line per snapshot and agent. Shares are fractions of the units; with weights,
+/// further columns have their sums and shares.
+pub(super) fn series_csv(series: &Series) -> String {
+    let names = CoverageCounts::<u64>::NAMES;
+    let has_weights = series.points.iter().any(|point| point.weights.is_some());
+    let mut out = format!("label,agent,units,{},share_wholly,share_partly", names.join(","));
+    if has_weights {
+        out += ",weight";
+        names.iter().for_each(|name| out += &format!(",weighted_{name}"));
+        out += ",weighted_share_wholly,weighted_share_partly";
+    }
+    out.push('\n');
+    for point in &series.points {
+        for agent in &point.agents {
+            let _ = write!(out, "{},{},{}", quoted(&point.label), quoted(&agent.agent), point.units);
+            let counts = agent.origins;
+            push_counts(&counts, [counts.wholly as f64, counts.partly as f64], point.units as f64, &mut out);
+            if let Some((weighted, weights)) = agent.weighted.zip(point.weights.as_ref()) {
+                let _ = write!(out, ",{}", weights.matched);
+                push_counts(&weighted, [weighted.wholly, weighted.partly], weights.matched, &mut out);
+            }
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// The counts, and the fractions `[wholly, partly]` of the whole. A whole of 0 has the fractions 0.
+fn push_counts<N: Copy + AddAssign + Display>(
+    counts: &CoverageCounts<N>,
+    parts: [f64; 2],
+    whole: f64,
+    out: &mut String,
+) {
+    counts.values().iter().for_each(|value| {
+        let _ = write!(out, ",{value}");
+    });
+    for part in parts {
+        let _ = write!(out, ",{:.6}", if whole > 0.0 { part / whole } else { 0.0 });
+    }
+}
+
 fn facts(report: &Report, out: &mut CsvWriter) {
     out.line("snapshot", "", "", "checksum", &report.snapshot.checksum);
     out.counts(
@@ -69,6 +117,18 @@ fn facts(report: &Report, out: &mut CsvWriter) {
         "",
         &[("origins", report.snapshot.origins), ("robots_files", report.snapshot.robots_files)],
     );
+    out.line("units", "", "", "by", report.by.name());
+    out.count("units", "", "", "units", report.units);
+    if let Some(weights) = &report.weights {
+        let counts = [
+            ("entries", weights.entries),
+            ("entries_matched", weights.entries_matched),
+            ("units_matched", weights.units_matched),
+        ];
+        out.counts("weights", "", "", &counts);
+        out.line("weights", "", "", "listed", &weights.listed.to_string());
+        out.line("weights", "", "", "matched", &weights.matched.to_string());
+    }
     if let Some(lists) = &report.lists {
         let counts = [
             ("lines", lists.lines),
@@ -108,6 +168,19 @@ impl CsvWriter {
 
     fn counts(&mut self, section: &str, item: &str, agent: &str, counts: &[(&str, u64)]) {
         counts.iter().for_each(|(measure, value)| self.count(section, item, agent, measure, *value));
+    }
+
+    fn coverages<N: Copy + AddAssign + Display>(
+        &mut self,
+        section: &str,
+        item: &str,
+        agent: &str,
+        prefix: &str,
+        counts: &CoverageCounts<N>,
+    ) {
+        for (name, value) in CoverageCounts::<N>::NAMES.iter().zip(counts.values()) {
+            self.line(section, item, agent, &format!("{prefix}_{name}"), &value.to_string());
+        }
     }
 
     fn by_agent(&mut self, section: &str, item: &str, agents: &[&str], measure: &str, values: &[u64]) {

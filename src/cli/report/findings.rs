@@ -2,9 +2,9 @@
 
 use super::super::escape::escape_cut;
 use super::super::summary::grouped;
-use super::format::{counted, day, share};
+use super::format::{counted, day, share, units, weight_share};
 use robosieve::judge::Reason;
-use robosieve::report::{AgentReport, Example, Report};
+use robosieve::report::{AgentReport, Example, Report, SnapshotFacts};
 
 /// The most characters of a rule in a heading.
 const RULE: usize = 40;
@@ -28,24 +28,46 @@ pub(super) fn origins(report: &Report) -> String {
     let Some(agent) = most_refused else { return "No agents".to_owned() };
     let name = escape_cut(&agent.agent, RULE);
     let counts = agent.origins;
-    let of = |count: u64| share(count, report.snapshot.origins);
+    let (unit, units) = (report.by.name(), units(report.by));
+    let of = |count: u64| share(count, report.units);
     let is_single = report.agents.len() == 1;
     if report.agents.iter().all(|agent| agent.origins.wholly == 0) {
         return match is_single {
-            true => format!("No origin refuses {name} wholly, {} partly", of(counts.partly)),
-            false => "No origin refuses any of the agents wholly".to_owned(),
+            true => format!("No {unit} refuses {name} wholly, {} partly", of(counts.partly)),
+            false => format!("No {unit} refuses any of the agents wholly"),
         };
     }
     if is_single {
         let (wholly, by_name, partly) = (of(counts.wholly), of(counts.wholly_by_name), of(counts.partly));
-        return format!("{wholly} of the origins refuse {name} wholly, {by_name} by name; {partly} partly");
+        return format!("{wholly} of the {units} refuse {name} wholly, {by_name} by name; {partly} partly");
     }
     if report.agents.iter().all(|agent| agent.origins.wholly_by_name == 0) {
         let wholly = of(counts.wholly);
-        return format!("No origin refuses an agent wholly by name; {wholly} of them refuse {name} wholly");
+        return format!("No {unit} refuses an agent wholly by name; {wholly} of them refuse {name} wholly");
     }
     let (by_name, wholly) = (of(counts.wholly_by_name), of(counts.wholly));
-    format!("{name} is refused most: {wholly} of the origins refuse it wholly, {by_name} by name")
+    format!("{name} is refused most: {wholly} of the {units} refuse it wholly, {by_name} by name")
+}
+
+/// The weight of the units that have one.
+pub(super) fn weights(report: &Report) -> Option<String> {
+    let weights = report.weights.as_ref()?;
+    Some(format!(
+        "Weighted: {} of {} are listed, with {} of the weight of the list",
+        grouped(weights.units_matched),
+        counted(report.units, report.by.name()),
+        weight_share(weights.matched, weights.listed)
+    ))
+}
+
+pub(super) fn groups(report: &Report) -> Option<String> {
+    let group = report.groups.as_ref()?.first()?;
+    let units = units(report.by);
+    Some(format!(
+        "{} is the largest top-level domain: {} of the {units}",
+        escape_cut(&group.name, RULE),
+        share(group.units, report.units)
+    ))
 }
 
 pub(super) fn urls(report: &Report) -> Option<String> {
@@ -66,11 +88,11 @@ pub(super) fn bases(report: &Report) -> String {
         let of_rules = report.bases.iter().filter(|of| matches!(of.basis, Reason::Rules | Reason::LastGoodCopy));
         of_rules.map(|of| if origins { of.origins } else { of.urls.unwrap_or_default() }).sum::<u64>()
     };
-    let origins = share(rules(true), report.snapshot.origins);
+    let (origins, units) = (share(rules(true), report.units), units(report.by));
     match &report.lists {
-        None => format!("Rules decide for {origins} of the origins"),
+        None => format!("Rules decide for {origins} of the {units}"),
         Some(lists) => {
-            format!("Rules decide for {origins} of the origins and {} of the URLs", share(rules(false), lists.lines))
+            format!("Rules decide for {origins} of the {units} and {} of the URLs", share(rules(false), lists.lines))
         }
     }
 }
@@ -85,10 +107,11 @@ pub(super) fn top_origins(report: &Report) -> String {
             count => format!("{count} origins hold {} of the refused URLs", share(refused, lists.refused_to_any)),
         };
     }
-    let wholly = report.together.all_wholly;
+    let verb = if report.together.all_wholly == 1 { "refuses" } else { "refuse" };
+    let wholly = counted(report.together.all_wholly, report.by.name());
     match report.agents.as_slice() {
-        [one] => format!("{} wholly refuse {}", counted(wholly, "origin"), escape_cut(&one.agent, RULE)),
-        agents => format!("{} wholly refuse all {} agents", counted(wholly, "origin"), agents.len()),
+        [one] => format!("{wholly} wholly {verb} {}", escape_cut(&one.agent, RULE)),
+        agents => format!("{wholly} wholly {verb} all {} agents", agents.len()),
     }
 }
 
@@ -96,7 +119,8 @@ pub(super) fn rules(report: &Report) -> String {
     match report.rules.top.first() {
         None => "No rule refuses anything to these agents".to_owned(),
         Some(rule) => {
-            format!("“{}” is the rule of most: {}", escape_cut(&rule.rule, RULE), counted(rule.origins, "origin"))
+            let most = counted(rule.origins, report.by.name());
+            format!("“{}” is the rule of most: {most}", escape_cut(&rule.rule, RULE))
         }
     }
 }
@@ -129,17 +153,17 @@ pub(super) fn signals(report: &Report) -> String {
     let declared = report.signals.iter().filter(|signal| signal.origins > 0).enumerate();
     let said = declared.map(|(i, signal)| {
         let verb = if i == 0 { " is declared" } else { "" };
-        format!("{}{verb} by {}", field_name(signal.field), counted(signal.origins, "origin"))
+        format!("{}{verb} by {}", field_name(signal.field), counted(signal.origins, report.by.name()))
     });
     match said.collect::<Vec<_>>().as_slice() {
-        [] => "No origin declares how its content may be used".to_owned(),
+        [] => format!("No {} declares how its content may be used", report.by.name()),
         said => said.join(", "),
     }
 }
 
 /// The days of the oldest and the newest capture.
-pub(super) fn captured(report: &Report) -> String {
-    match (report.snapshot.captured_from, report.snapshot.captured_to) {
+pub(super) fn captured(snapshot: &SnapshotFacts) -> String {
+    match (snapshot.captured_from, snapshot.captured_to) {
         (Some(from), Some(to)) if day(from) == day(to) => day(from),
         (Some(from), Some(to)) => format!("{} to {}", day(from), day(to)),
         _ => "at unknown times".to_owned(),

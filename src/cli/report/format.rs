@@ -1,16 +1,39 @@
 //! Formats figures and times for people.
 
 use super::super::summary::grouped;
+use robosieve::report::UnitKind;
 
 /// A share in per cent; 0 and 100 are exact, never rounded.
 pub(crate) fn share(part: u64, whole: u64) -> String {
-    let percent = part as f64 * 100.0 / whole.max(1) as f64;
     match part {
         0 => "0 %".to_owned(),
         _ if part == whole => "100 %".to_owned(),
+        _ => percent(part as f64 * 100.0 / whole.max(1) as f64),
+    }
+}
+
+/// A share of a sum of weights in per cent. The sums may differ by rounding.
+pub(crate) fn weight_share(part: f64, whole: f64) -> String {
+    if part <= 0.0 || whole <= 0.0 {
+        return "0 %".to_owned();
+    }
+    if (whole - part).abs() <= whole * 1e-12 { "100 %".to_owned() } else { percent(part * 100.0 / whole) }
+}
+
+fn percent(percent: f64) -> String {
+    match percent {
         _ if percent < 0.1 => "< 0.1 %".to_owned(),
         _ if percent > 99.9 => "> 99.9 %".to_owned(),
         _ => format!("{percent:.1} %"),
+    }
+}
+
+/// The plural of a unit: `origins`, `hosts` or `domains`.
+pub(crate) fn units(kind: UnitKind) -> &'static str {
+    match kind {
+        UnitKind::Host => "hosts",
+        UnitKind::Domain => "domains",
+        _ => "origins",
     }
 }
 
@@ -45,6 +68,8 @@ mod tests {
             (1, 3, "33.3 %"),
         ] {
             assert_eq!(share(part, whole), text);
+            assert_eq!(weight_share(part as f64 / 8.0, whole as f64 / 8.0), text);
         }
+        assert_eq!(weight_share(0.1 + 0.2, 0.3), "100 %");
     }
 }

@@ -3,15 +3,16 @@
 use super::super::escape::escape_cut;
 use super::super::summary::grouped;
 use super::findings;
-use super::format::share;
-use robosieve::report::Coverage;
-use robosieve::report::{Example, Report};
+use super::format::{counted, share, units, weight_share};
+use robosieve::report::{AgentReport, Coverage, CoverageCounts, Example, Report, UnitKind};
 use std::fmt::Write as _;
 
 /// The most characters of an agent's name, of a rule and of an origin.
 const NAME: usize = 26;
 const RULE: usize = 60;
 const ORIGIN: usize = 50;
+/// The most agents in the table of top-level domains.
+const GROUP_AGENTS: usize = 5;
 
 pub(super) fn table(report: &Report) -> String {
     let mut out = ReportTable(String::new());
@@ -57,10 +58,13 @@ fn head(report: &Report, out: &mut ReportTable) {
         "snapshot: {} origins, {} robots.txt files, captured {}; profile {}, status policy {}",
         grouped(snapshot.origins),
         grouped(snapshot.robots_files),
-        findings::captured(report),
+        findings::captured(snapshot),
         snapshot.profile.name(),
         report.judging.status_policy,
     ));
+    if report.by != UnitKind::Origin {
+        out.line(format!("counted: {}, each by one of its origins", counted(report.units, report.by.name())));
+    }
     if let Some(lists) = &report.lists {
         out.line(format!(
             "lists: {} lines, of {} of these origins; {} of others, {} that are no URLs",
@@ -78,6 +82,8 @@ fn with_share(part: u64, whole: u64) -> String {
 
 fn agents(report: &Report, out: &mut ReportTable) {
     origins(report, out);
+    weights(report, out);
+    groups(report, out);
     let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return };
     out.heading(heading);
     out.line(url_line("URLs", ["allowed", "disallowed", "unknown", "no URL"].map(str::to_owned)));
@@ -94,22 +100,63 @@ fn url_line(name: &str, [allowed, disallowed, unknown, invalid]: [String; 4]) ->
     format!("  {name:<NAME$} {allowed:>17} {disallowed:>17} {unknown:>17} {invalid:>17}")
 }
 
-/// The origins that refuse each agent, and the shares of the causes. The most refused agent is
-/// first.
+/// The units that refuse each agent, and the shares of the causes. The most refused agent is first.
 fn origins(report: &Report, out: &mut ReportTable) {
-    let whole = report.snapshot.origins;
-    let line = |name: &str, wholly: String, shares: [String; 5]| {
-        let [by_name, by_global, by_status, partly, not] = shares;
-        format!("  {name:<NAME$}{wholly:>19}{by_name:>9}{by_global:>9}{by_status:>11}{partly:>10}{not:>10}")
-    };
     out.heading(findings::origins(report));
-    let names = ["by name", "by *", "by status", "partly", "not"].map(str::to_owned);
-    out.line(line("origins that refuse", "wholly".to_owned(), names));
-    for agent in report.agents_by_refusal().into_iter().filter_map(|number| report.agents.get(number)) {
+    out.line(origin_line(&format!("{} that refuse", units(report.by)), "wholly", CAUSES));
+    for agent in agents_by_refusal(report) {
         let of = agent.origins;
-        let counts = [of.wholly_by_name, of.wholly_by_global, of.wholly_by_status, of.partly, of.not];
-        let shares = counts.map(|count| share(count, whole));
-        out.line(line(&escape_cut(&agent.agent, NAME - 1), with_share(of.wholly, whole), shares));
+        let shares = causes(&of).map(|count| share(count, report.units));
+        out.line(origin_line(&agent.agent, &with_share(of.wholly, report.units), shares.each_ref()));
+    }
+}
+
+/// The same by weight.
+fn weights(report: &Report, out: &mut ReportTable) {
+    let Some((weights, heading)) = report.weights.as_ref().zip(findings::weights(report)) else { return };
+    out.heading(heading);
+    out.line(origin_line("weight that refuses", "wholly", CAUSES));
+    for (agent, of) in agents_by_refusal(report).filter_map(|agent| Some((agent, agent.weighted?))) {
+        let shares = causes(&of).map(|weight| weight_share(weight, weights.matched));
+        out.line(origin_line(&agent.agent, &weight_share(of.wholly, weights.matched), shares.each_ref()));
+    }
+}
+
+fn agents_by_refusal(report: &Report) -> impl Iterator<Item = &AgentReport> {
+    report.agents_by_refusal().into_iter().filter_map(|number| report.agents.get(number))
+}
+
+/// The columns of shares, and their counts.
+const CAUSES: [&str; 5] = ["by name", "by *", "by status", "partly", "not"];
+
+fn causes<N: Copy>(of: &CoverageCounts<N>) -> [N; 5] {
+    [of.wholly_by_name, of.wholly_by_global, of.wholly_by_status, of.partly, of.not]
+}
+
+fn origin_line<T: std::fmt::Display>(name: &str, wholly: &str, shares: [T; 5]) -> String {
+    let [by_name, by_global, by_status, partly, not] = shares;
+    let name = escape_cut(name, NAME - 1);
+    format!("  {name:<NAME$}{wholly:>19}{by_name:>9}{by_global:>9}{by_status:>11}{partly:>10}{not:>10}")
+}
+
+/// The top-level domains: their sizes, and the shares that refuse the most refused agents wholly.
+fn groups(report: &Report, out: &mut ReportTable) {
+    let Some((groups, heading)) = report.groups.as_ref().zip(findings::groups(report)) else { return };
+    out.heading(heading);
+    let agents: Vec<usize> = report.agents_by_refusal().into_iter().take(GROUP_AGENTS).collect();
+    let line = |name: &str, size: &str, cells: Vec<String>| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
+        format!("  {name:<14}{size:>19}{cells}")
+    };
+    let names = agents.iter().filter_map(|&agent| Some(escape_cut(&report.agents.get(agent)?.agent, 11)));
+    out.line(line("wholly refused", units(report.by), names.collect()));
+    for group in groups {
+        let wholly = agents.iter().filter_map(|&agent| Some(group.agents.get(agent)?.wholly));
+        let cells = wholly.map(|wholly| share(wholly, group.units)).collect();
+        out.line(line(&escape_cut(&group.name, 13), &with_share(group.units, report.units), cells));
+    }
+    if report.agents.len() > GROUP_AGENTS {
+        out.line(format!("  And {} more agents, which --json and --csv have.", report.agents.len() - GROUP_AGENTS));
     }
 }
 
@@ -119,11 +166,11 @@ fn widened(cell: String) -> String {
 
 fn bases(report: &Report, out: &mut ReportTable) {
     out.heading(findings::bases(report));
-    let mut names = vec!["origins".to_owned()];
+    let mut names = vec![units(report.by).to_owned()];
     names.extend(report.lists.iter().map(|_| "URLs".to_owned()));
     out.row("where verdicts come from", 42, &names.into_iter().map(widened).collect::<Vec<_>>());
     for of in &report.bases {
-        let mut cells = vec![with_share(of.origins, report.snapshot.origins)];
+        let mut cells = vec![with_share(of.origins, report.units)];
         cells.extend(of.urls.zip(report.lists.as_ref()).map(|(urls, lists)| with_share(urls, lists.lines)));
         out.row(findings::basis(of.basis), 42, &cells.into_iter().map(widened).collect::<Vec<_>>());
     }
@@ -160,7 +207,7 @@ fn rules(report: &Report, out: &mut ReportTable) {
     }
     out.heading(findings::rules(report));
     for rule in &report.rules.top {
-        out.row(&escape_cut(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.origins, report.snapshot.origins))]);
+        out.row(&escape_cut(&rule.rule, RULE), RULE + 1, &[widened(with_share(rule.origins, report.units))]);
     }
 }
 

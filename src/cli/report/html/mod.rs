@@ -75,7 +75,7 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
             dl.facts {
                 (fact("Origins", number("/snapshot/origins", snapshot.origins)))
                 (fact("Distinct robots.txt", number("/snapshot/robots_files", snapshot.robots_files)))
-                (fact("Captured", html! { (findings::captured(report)) }))
+                (fact("Captured", html! { (findings::captured(snapshot)) }))
                 (fact("Rules parsed with", html! { "profile " (snapshot.profile.name()) }))
                 (fact("Failures judged with", html! { "policy " (report.judging.status_policy) }))
                 @if let Some(lists) = &report.lists {

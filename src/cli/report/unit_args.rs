@@ -1,0 +1,88 @@
+//! The options that choose, weigh and group the units of a report.
+
+use super::super::escape::escape;
+use super::super::help_text::UNITS;
+use super::super::stderr::print_line;
+use super::super::value_enums::UnitArg;
+use super::format::{counted, units};
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use robosieve::report::{Reporter, UnitKind, WeightFacts, Weights};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(crate) struct UnitArgs {
+    /// Count origins, hosts or registrable domains
+    ///
+    /// A host or a domain counts by one of its origins: by one that answered, if there is any. Of
+    /// several, the domain itself comes first, then its www. host; and https before http.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "UNIT",
+        default_value_t = UnitArg::Origin,
+        hide_possible_values = true,
+        help_heading = UNITS
+    )]
+    pub by: UnitArg,
+    /// Also weigh the units, by a file of NAME,WEIGHT or RANK,NAME
+    ///
+    /// A line has a host or a domain, a TAB or a comma, and its weight; or a rank and a domain, as
+    /// in the Tranco list, where the weight is one divided by the rank. A unit has the weight of the
+    /// line with its name, and 0 without a line. Needs --by.
+    #[arg(long, value_name = "FILE", requires = "by", help_heading = UNITS)]
+    pub weights: Option<PathBuf>,
+    /// Also group the units: by tld (top-level domain)
+    #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true, help_heading = UNITS)]
+    pub group_by: Option<GroupArg>,
+}
+
+/// A key of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupArg {
+    /// The last label of a host
+    Tld,
+}
+
+impl UnitArgs {
+    pub(crate) fn kind(&self) -> UnitKind {
+        self.by.value()
+    }
+
+    /// Reads the file of weights, if one is named.
+    pub(crate) fn read_weights(&self) -> anyhow::Result<Option<Weights>> {
+        let read = |path: &PathBuf| -> anyhow::Result<Weights> {
+            let file = File::open(path).with_context(|| path.display().to_string())?;
+            Ok(Weights::read(BufReader::new(file)).map_err(|err| err.at(path))?)
+        };
+        self.weights.as_ref().map(read).transpose()
+    }
+
+    /// Applies the options to a reporter.
+    pub(crate) fn apply<'r>(&self, reporter: Reporter<'r>, weights: Option<&'r Weights>) -> Reporter<'r> {
+        let reporter = reporter.by(self.kind()).group_by_tld(self.group_by.is_some());
+        match weights {
+            Some(weights) => reporter.weights(weights),
+            None => reporter,
+        }
+    }
+
+    /// Warns of weights that match next to nothing: their names are probably of another kind.
+    pub(crate) fn warn_of_few_matches(&self, facts: Option<&WeightFacts>, unit_count: u64, snapshot: &Path) {
+        let Some((facts, path)) = facts.zip(self.weights.as_deref()) else { return };
+        let is_few = |part: u64, whole: u64| part * 100 < whole;
+        if is_few(facts.entries_matched, facts.entries) && is_few(facts.units_matched, unit_count) {
+            let message = format!(
+                "{}: only {} of its {} name {} of {}; are they of another kind (--by), or of another crawl?",
+                path.display(),
+                facts.entries_matched,
+                counted(facts.entries, "name"),
+                units(self.kind()),
+                snapshot.display()
+            );
+            print_line(format_args!("robosieve: warning: {}", escape(&message)));
+        }
+    }
+}
