@@ -1,5 +1,5 @@
-"""Compares a report (JSON, page, CSV) with annotated lines on standard input. scripts/check-report
-runs it."""
+"""Compares a report (JSON, page, CSV) with annotated lines on standard input, and reports by origin
+and by host with the rows of `robosieve export`. scripts/check-report runs it."""
 
 import collections
 import csv
@@ -7,6 +7,7 @@ import html.parser
 import json
 import re
 import sys
+import zlib
 
 
 def count_letters(lines, agents):
@@ -58,7 +59,89 @@ def at(value, pointer):
     return value
 
 
-def main(report_path, page_path, csv_path):
+CAUSES = ("wholly_by_name", "wholly_by_global", "wholly_by_status", "partly_by_name", "partly_by_global", "not")
+
+
+def read_origins(path):
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def host_of(row):
+    return row["host"].removesuffix(".") or row["host"]
+
+
+def representatives(rows):
+    """One origin per host: one that answered, then https and http on their default ports."""
+    hosts = collections.defaultdict(list)
+    for row in rows:
+        hosts[host_of(row)].append(row)
+
+    def place(row):
+        usual = {("https", 443): 0, ("http", 80): 1}.get((row["scheme"], row["port"]), 2)
+        return row["outcome"] not in ("rules", "client-error"), len(row["host"]), usual, row["origin"].encode()
+
+    return [min(of_host, key=place) for of_host in hosts.values()]
+
+
+def weight_of(host):
+    """A weight for two of three hosts."""
+    number = zlib.crc32(host.encode())
+    return (number // 3 % 1000) / 8 if number % 3 else 0.0
+
+
+def cause_of(row, agent):
+    """The name of the count of an origin. Without a group that applies, nothing is refused."""
+    cause = {"name": "by_name", "*": "by_global", None: "by_status"}.get(row[f"{agent}.named"])
+    return {"blocked": f"wholly_{cause}", "partial": f"partly_{cause}", "allowed": "not"}[row[f"{agent}.access"]]
+
+
+def count_origins(rows, agent, weigh=lambda row: 1):
+    """The counts of a report, or sums of weights."""
+    counts = dict.fromkeys(CAUSES, 0)
+    for row in rows:
+        counts[cause_of(row, agent)] += weigh(row)
+    for of in ("wholly", "partly"):
+        counts[of] = sum(count for cause, count in counts.items() if cause.startswith(of + "_by_"))
+    return counts
+
+
+def top_level_domain(row):
+    host = host_of(row)
+    is_address = host.startswith("[") or re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host)
+    return "(ip)" if is_address else host.rpartition(".")[2]
+
+
+def check_hosts(report, series_path, rows, same):
+    """Compares a report by host, and a series of the same snapshot twice."""
+    hosts = representatives(rows)
+    same("units by host", (report["by"], report["units"]), ("host", len(hosts)))
+    groups = collections.defaultdict(list)
+    for row in hosts:
+        groups[top_level_domain(row)].append(row)
+    sizes = {name: len(of) for name, of in groups.items()}
+    same("units by top-level domain", {group["name"]: group["units"] for group in report["groups"]}, sizes)
+    same("order of groups", [group["units"] for group in report["groups"]], sorted(sizes.values(), reverse=True))
+    with open(series_path, encoding="utf-8", newline="") as lines:
+        series = list(csv.DictReader(lines))
+    listed = sum(weight_of(host_of(row)) for row in hosts)
+    near = lambda a, b: {key: abs(a[key] - b[key]) <= listed * 1e-9 for key in b} == dict.fromkeys(b, True)
+    for number, agent in enumerate(report["agents"]):
+        name = agent["agent"]
+        counts = count_origins(hosts, name)
+        same(f"hosts of {name}", agent["origins"], counts)
+        weighted = count_origins(hosts, name, lambda row: weight_of(host_of(row)))
+        if not near(agent["weighted"], weighted):
+            same(f"weights of {name}", agent["weighted"], weighted)
+        for group in report["groups"]:
+            same(f"{group['name']} for {name}", group["agents"][number], count_origins(groups[group["name"]], name))
+        for line in (line for line in series if line["agent"] == name):
+            same(f"series of {name}", {key: int(line[key]) for key in counts}, counts)
+            same(f"share of {name}", line["share_wholly"], f"{counts['wholly'] / len(hosts):.6f}")
+    same("lines of the series", len(series), 2 * len(report["agents"]))
+
+
+def main(report_path, page_path, csv_path, hosts_path, series_path, origins_path):
     wrong = []
 
     def same(what, found, expected):
@@ -74,11 +157,11 @@ def main(report_path, page_path, csv_path):
     for agent, counts in zip(report["agents"], letters):
         for verdict, letter in zip(("allowed", "disallowed", "unknown", "invalid"), "ADUI"):
             same(f"{agent['agent']} {verdict}", agent["urls"][verdict], counts[letter])
-        counts = agent["origins"]
-        same(f"origins of {agent['agent']}", sum(counts[of] for of in ("wholly", "partly", "not")), report["snapshot"]["origins"])
-        for of in ("wholly", "partly"):
-            causes = sum(count for name, count in counts.items() if name.startswith(of + "_by_"))
-            same(f"causes of {of} for {agent['agent']}", causes, counts[of])
+    rows = read_origins(origins_path)
+    for agent in report["agents"]:
+        same(f"origins of {agent['agent']}", agent["origins"], count_origins(rows, agent["agent"]))
+    with open(hosts_path, encoding="utf-8") as hosts:
+        check_hosts(json.load(hosts), series_path, rows, same)
     same("URLs by basis", sum(basis["urls"] for basis in report["bases"]), total)
     same("origins by basis", sum(basis["origins"] for basis in report["bases"]), report["snapshot"]["origins"])
     for i, agent in enumerate(agents):
@@ -100,9 +183,14 @@ def main(report_path, page_path, csv_path):
         for measure, count in agent["origins"].items():
             same(f"CSV {agent['agent']} {measure}", lines["agents", "", agent["agent"], f"origins_{measure}"], str(count))
 
-    print("\n".join(wrong) or f"{total} lines, {len(agents)} agents, {len(report['top_origins'])} origins: report and annotate agree; "
+    print("\n".join(wrong) or f"{total} lines, {len(agents)} agents, {len(rows)} origins: report, annotate and export agree; "
           f"{len(page.found)} numbers of the page and {len(lines) - 1} lines of CSV equal the JSON")
     sys.exit(bool(wrong))
 
 
-main(*sys.argv[1:])
+if sys.argv[1] == "--weights":
+    for host in sorted({host_of(row) for row in read_origins(sys.argv[2])}):
+        if weight_of(host):
+            print(host, weight_of(host), sep="\t")
+else:
+    main(*sys.argv[1:])
