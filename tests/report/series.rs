@@ -156,6 +156,11 @@ fn weights_of_another_kind_give_a_warning() {
     let ran = run("domain");
     assert!(!ran.stderr.contains("w.csv"), "{}", ran.stderr);
     let table = done(ran);
+    let list = std::fs::read(dir.path().join("w.csv")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut gzip, &list).unwrap();
+    std::fs::write(dir.path().join("w.csv"), gzip.finish().unwrap()).unwrap();
+    assert_eq!(done(run("domain")), table, "a compressed list");
     assert!(
         table.contains("Weighted: 200 of 200 domains are listed, with > 99.9 % of the weight of the list"),
         "{table}"

@@ -4,7 +4,7 @@ use super::super::escape::escape_cut;
 use super::super::summary::grouped;
 use super::format::{counted, day, share, units, weight_share};
 use robosieve::judge::Reason;
-use robosieve::report::{AgentReport, Example, Report, SnapshotFacts};
+use robosieve::report::{AgentReport, Example, Report, SnapshotFacts, UnitGroup};
 
 /// The most characters of a rule in a heading.
 const RULE: usize = 40;
@@ -61,7 +61,11 @@ pub(super) fn weights(report: &Report) -> Option<String> {
 }
 
 pub(super) fn groups(report: &Report) -> Option<String> {
-    let group = report.groups.as_ref()?.first()?;
+    // Not the group of addresses, nor that of the other units.
+    let is_domain = |group: &&UnitGroup| !group.name.starts_with('(');
+    let Some(group) = report.groups.as_ref()?.iter().find(is_domain) else {
+        return Some(format!("No {} has a top-level domain", report.by.name()));
+    };
     let units = units(report.by);
     Some(format!(
         "{} is the largest top-level domain: {} of the {units}",

@@ -7,6 +7,7 @@ use super::super::value_enums::UnitArg;
 use super::format::{counted, units};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use robosieve::decode::decode;
 use robosieve::report::{Reporter, UnitKind, WeightFacts, Weights};
 use std::fs::File;
 use std::io::BufReader;
@@ -31,7 +32,7 @@ pub(crate) struct UnitArgs {
     ///
     /// A line has a host or a domain, a TAB or a comma, and its weight; or a rank and a domain, as
     /// in the Tranco list, where the weight is one divided by the rank. A unit has the weight of the
-    /// line with its name, and 0 without a line. Needs --by.
+    /// line with its name, and 0 without a line. The file may be gzip or zstd. Needs --by.
     #[arg(long, value_name = "FILE", requires = "by", help_heading = UNITS)]
     pub weights: Option<PathBuf>,
     /// Also group the units: by tld (top-level domain)
@@ -55,7 +56,8 @@ impl UnitArgs {
     pub(crate) fn read_weights(&self) -> anyhow::Result<Option<Weights>> {
         let read = |path: &PathBuf| -> anyhow::Result<Weights> {
             let file = File::open(path).with_context(|| path.display().to_string())?;
-            Ok(Weights::read(BufReader::new(file)).map_err(|err| err.at(path))?)
+            let weights = decode(file).and_then(|input| Weights::read(BufReader::new(input)));
+            Ok(weights.map_err(|err| err.at(path))?)
         };
         self.weights.as_ref().map(read).transpose()
     }
