@@ -100,13 +100,14 @@ impl CoverageCache {
     }
 }
 
-/// Counts: newly refused, newly refused and named, newly allowed, newly allowed and named.
-type Counts = [u64; 4];
+/// For each kind of transition (newly refused, newly allowed, newly partly, no longer partly) the
+/// origins by name, by `*`, and where either robots.txt names the agent.
+type Counts = [[u64; 3]; 4];
 
 fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
     let (before, after) = (answers(old), answers(new));
     let mut cache = CoverageCache::default();
-    let mut counts = vec![[0; 4]; chains.len()];
+    let mut counts = vec![Counts::default(); chains.len()];
     for (origin, (_, text)) in &before {
         let (Some(text), Some((_, Some(later)))) = (text, after.get(origin)) else { continue };
         for (chain, counts) in chains.iter().zip(&mut counts) {
@@ -116,19 +117,27 @@ fn slow_counts(old: &Snap, new: &Snap, chains: &[Vec<String>]) -> Vec<Counts> {
                 named.unwrap_or_else(|| cache.of(text, "*"))
             };
             let (first, second) = (of(text), of(later));
-            let named = u64::from(first.1 || second.1);
-            match (first.0 == Coverage::Wholly, second.0 == Coverage::Wholly) {
-                (false, true) => (counts[0], counts[1]) = (counts[0] + 1, counts[1] + named),
-                (true, false) => (counts[2], counts[3]) = (counts[2] + 1, counts[3] + named),
-                _ => {}
-            }
+            let wholly = [first, second].map(|(coverage, _)| coverage == Coverage::Wholly);
+            let not = [first, second].map(|(coverage, _)| coverage == Coverage::Not);
+            let (kind, refuses_by_name) = match (wholly, not) {
+                ([false, true], _) => (0, second.1),
+                ([true, false], _) => (1, first.1),
+                ([false, false], [true, false]) => (2, second.1),
+                ([false, false], [false, true]) => (3, first.1),
+                _ => continue,
+            };
+            counts[kind][usize::from(!refuses_by_name)] += 1;
+            counts[kind][2] += u64::from(first.1 || second.1);
         }
     }
     counts
 }
 
 fn counts_of(row: &robosieve::diff::AgentChange) -> Counts {
-    [row.refused.origins, row.refused.named, row.allowed.origins, row.allowed.named]
+    [&row.refused, &row.allowed, &row.newly_partly, &row.no_longer_partly].map(|transition| {
+        assert_eq!(transition.origins, transition.by_name + transition.by_global);
+        [transition.by_name, transition.by_global, transition.named]
+    })
 }
 
 fn compiled_webs() -> [Snap; 2] {
@@ -150,14 +159,16 @@ fn name_changes_equal_a_slow_count() {
     let chains: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
     let slow: BTreeMap<&String, Counts> = names.iter().zip(slow_counts(&old, &new, &chains)).collect();
     let expected: BTreeMap<&String, Counts> =
-        slow.into_iter().filter(|(_, counts)| counts[1] + counts[3] > 0).collect();
+        slow.into_iter().filter(|(_, counts)| counts.iter().any(|kind| kind[2] > 0)).collect();
     assert!(expected.len() > 5, "{expected:?}");
     assert_eq!(diff.agents.iter().map(|row| (&row.name, counts_of(row))).collect::<BTreeMap<_, _>>(), expected);
     assert_eq!(diff.agents_changed, expected.len() as u64);
     assert_eq!(counts_of(&diff.others), slow_counts(&old, &new, &[vec!["*".to_owned()]])[0]);
     assert!(diff.others.refused.origins > 0 && diff.others.allowed.origins > 0);
-    let changes = |row: &robosieve::diff::AgentChange| row.refused.named + row.allowed.named;
-    assert!(diff.agents.is_sorted_by_key(|row| std::cmp::Reverse(changes(row))));
+    for kind in 0..4 {
+        assert!(expected.values().any(|counts| counts[kind] != [0; 3]), "kind {kind}: {expected:?}");
+    }
+    assert!(diff.agents.is_sorted_by_key(|row| std::cmp::Reverse((row.refused.by_name, row.refused.by_global))));
 }
 
 #[test]
@@ -206,7 +217,7 @@ fn snapshots_equal_themselves() {
     let [old, _] = compiled_webs();
     let diff = Diff::of(&old, &old, &DiffOptions::default()).unwrap();
     assert!(diff.is_empty() && diff.agents.is_empty() && diff.agents_changed == 0 && diff.outcomes.is_empty());
-    assert_eq!((diff.common, counts_of(&diff.others)), (diff.old, [0; 4]));
+    assert_eq!((diff.common, counts_of(&diff.others)), (diff.old, Counts::default()));
 }
 
 /// Two robots.txt files, and whether any agent gets other rules.
@@ -295,10 +306,11 @@ fn diff_prints_a_table() {
         "gone 1",
         "rules changed 4",
         "outcome changed 0",
-        "agent newly refused of it named newly allowed of it named",
-        "* 1 0 1 0",
-        "GPTBot 3 2 1 0",
-        "CCBot 2 1 1 0",
+        "newly refused newly allowed",
+        "agent wholly by name by * partly wholly by name by * partly",
+        "* 1 0 1 0 1 0 1 0",
+        "GPTBot 3 2 1 0 1 0 1 0",
+        "CCBot 2 1 1 0 1 0 1 0",
         "GPTBot newly refused, for example",
         "https://a.example (group *, now group gptbot)",
         "- disallow: /admin",
@@ -329,7 +341,58 @@ fn diff_prints_json() {
         "origin": "https://a.example", "old_group": "*", "new_group": "gptbot",
         "removed": ["disallow: /admin", "disallow: /tmp"], "removed_more": 0, "added": ["disallow: /"], "added_more": 0,
     });
-    assert_eq!(of("GPTBot")["refused"], json!({"origins": 3, "named": 2, "examples": [example]}));
+    assert_eq!(
+        of("GPTBot")["refused"],
+        json!({"origins": 3, "by_name": 2, "by_global": 1, "named": 2, "examples": [example]})
+    );
+}
+
+/// Each origin with a robots.txt before and after, and the transition of `a`: its kind, and whether
+/// it is by name and named.
+const TRANSITIONS: &[(&str, &str, &str, bool, bool)] = &[
+    ("", "user-agent: a\ndisallow: /", "refused", true, true),
+    ("user-agent: *\ndisallow: /x", "user-agent: a\ndisallow: /", "refused", true, true),
+    ("user-agent: a\ndisallow: /x", "user-agent: *\ndisallow: /", "refused", false, true),
+    ("user-agent: *\ndisallow: /x", "user-agent: *\ndisallow: /", "refused", false, false),
+    ("user-agent: a\ndisallow: /", "user-agent: *\ndisallow: /x", "allowed", true, true),
+    ("user-agent: *\ndisallow: /", "user-agent: a\nallow: /", "allowed", false, true),
+    ("user-agent: *\ndisallow: /", "", "allowed", false, false),
+    ("user-agent: *\nallow: /", "user-agent: a\ndisallow: /x", "newly_partly", true, true),
+    ("user-agent: a\nallow: /", "user-agent: *\ndisallow: /x", "newly_partly", false, true),
+    ("", "user-agent: *\ndisallow: /x", "newly_partly", false, false),
+    ("user-agent: a\ndisallow: /x", "user-agent: *\nallow: /", "no_longer_partly", true, true),
+    ("user-agent: *\ndisallow: /x", "user-agent: a\nallow: /", "no_longer_partly", false, true),
+    ("user-agent: *\ndisallow: /x", "", "no_longer_partly", false, false),
+    ("user-agent: *\ndisallow: /", "user-agent: a\ndisallow: /", "", false, false),
+    ("user-agent: a\ndisallow: /x", "user-agent: a\ndisallow: /y", "", false, false),
+    ("user-agent: b\ndisallow: /", "user-agent: b\nallow: /", "", false, false),
+];
+
+#[test]
+fn transitions_are_told_apart_by_name_and_by_star() {
+    let origins: Vec<String> = (0..TRANSITIONS.len()).map(|i| format!("https://{i}.example")).collect();
+    let site = |text: fn(&(&str, &str, &str, bool, bool)) -> String| -> Vec<(&str, u16, String)> {
+        origins.iter().zip(TRANSITIONS).map(|(origin, row)| (&**origin, 200, text(row))).collect()
+    };
+    let old = compile(&site(|row| row.0.to_owned()));
+    let new = compile(&site(|row| row.1.to_owned()));
+    let requested = DiffOptions::default().agents(vec!["a".parse().unwrap()]);
+    for options in [requested, DiffOptions::default()] {
+        let diff = Diff::of(&old, &new, &options).unwrap();
+        let row = serde_json::to_value(diff.agents.iter().find(|row| row.name == "a").unwrap()).unwrap();
+        for (kind, origins, by_name, named) in
+            [("refused", 4, 2, 3), ("allowed", 3, 1, 2), ("newly_partly", 3, 1, 2), ("no_longer_partly", 3, 1, 2)]
+        {
+            let of_kind = || TRANSITIONS.iter().filter(|row| row.2 == kind);
+            assert_eq!(of_kind().count(), origins);
+            assert_eq!(
+                [of_kind().filter(|row| row.3).count(), of_kind().filter(|row| row.4).count()],
+                [by_name, named]
+            );
+            let found = ["origins", "by_name", "by_global", "named"].map(|key| row[kind][key].as_u64().unwrap());
+            assert_eq!(found, [origins, by_name, origins - by_name, named].map(|count| count as u64), "{kind}: {row}");
+        }
+    }
 }
 
 #[test]
@@ -345,6 +408,11 @@ fn diff_draws_svg() {
         ["<svg ", "</svg>", "<title>", "</title>", "<style>", "</style>", "<rect ", "<path ", "<text ", "</text>"];
     assert_eq!(known.iter().map(|tag| svg.matches(tag).count()).sum::<usize>(), tags, "{svg}");
     assert!(!svg.contains("href") && !svg.contains("url("));
+    // GPTBot: two by name, one by `*`; one was refused by `*`.
+    assert!(svg.contains(">2 · 1 · 0</text>") && svg.contains(">0 · 1 · 0</text>"), "{svg}");
+    for class in ["t", "r0", "r1", "a1"] {
+        assert!(svg.contains(&format!("<rect class=\"{class}\" ")), "{class}: {svg}");
+    }
     let ran = diff(&dir, &["--svg", "nowhere/out.svg"]);
     assert!(ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("nowhere"), "{}", ran.stderr);
 }

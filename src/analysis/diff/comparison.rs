@@ -34,31 +34,59 @@ pub(super) struct Comparison<'s> {
     pub is_by_request: bool,
 }
 
-/// How much a pair of files refuses to an agent, and whether either file names it.
+/// How much one robots.txt refuses to an agent, and whether it has a group for the agent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CoverageChange {
-    old: Coverage,
-    new: Coverage,
-    pub is_named: bool,
+pub(super) struct AgentCoverage {
+    coverage: Coverage,
+    is_named: bool,
 }
 
-/// The direction of a [`Transition`](super::Transition).
+/// How much each file of a pair refuses to an agent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CoverageChange {
+    old: AgentCoverage,
+    new: AgentCoverage,
+}
+
+/// The kind of a [`Transition`](super::Transition). Every change of the coverage is of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum TransitionKind {
     /// Every URL is refused now, and was not.
     Refused,
     /// Every URL was refused, and is not now.
     Allowed,
+    /// Some URLs are refused now, and none was.
+    NewlyPartly,
+    /// Some URLs were refused, and none is now.
+    NoLongerPartly,
+}
+
+impl TransitionKind {
+    /// All kinds, in the order of their numbers.
+    pub(super) const ALL: [Self; 4] = [Self::Refused, Self::Allowed, Self::NewlyPartly, Self::NoLongerPartly];
 }
 
 impl CoverageChange {
-    /// The direction of the transition, if this change is one.
-    pub(super) fn direction(&self) -> Option<Direction> {
-        match (self.old == Coverage::Wholly, self.new == Coverage::Wholly) {
-            (false, true) => Some(Direction::Refused),
-            (true, false) => Some(Direction::Allowed),
-            _ => None,
+    /// The kind of the transition, if this change is one.
+    pub(super) fn kind(&self) -> Option<TransitionKind> {
+        use Coverage::{Not, Partly, Wholly};
+        match (self.old.coverage, self.new.coverage) {
+            (Not, Not) | (Partly, Partly) | (Wholly, Wholly) => None,
+            (Not | Partly, Wholly) => Some(TransitionKind::Refused),
+            (Wholly, Not | Partly) => Some(TransitionKind::Allowed),
+            (Not, Partly) => Some(TransitionKind::NewlyPartly),
+            (Partly, Not) => Some(TransitionKind::NoLongerPartly),
         }
+    }
+
+    /// Whether either file has a group for the agent.
+    pub(super) fn is_named(&self) -> bool {
+        self.old.is_named || self.new.is_named
+    }
+
+    /// Whether the file that refuses more has a group for the agent.
+    pub(super) fn is_by_name(&self) -> bool {
+        if self.new.coverage > self.old.coverage { self.new.is_named } else { self.old.is_named }
     }
 }
 
@@ -138,16 +166,15 @@ impl<'s> Comparison<'s> {
         let old = self.old.file_coverage(pair.old, &mut reader.old, self.is_by_request)?;
         let new = self.new.file_coverage(pair.new, &mut reader.new, self.is_by_request)?;
         // An agent that one file does not name obeys its global groups.
-        let unnamed = CoverageChange { old: old.global, new: new.global, is_named: false };
+        let global = |coverage| AgentCoverage { coverage, is_named: false };
+        let unnamed = CoverageChange { old: global(old.global), new: global(new.global) };
         let requested = if self.is_by_request { self.agent_count as u32 } else { 0 };
         let mut changes: BTreeMap<u32, CoverageChange> = (0..requested).map(|number| (number, unnamed)).collect();
         for (number, coverage) in old.named {
-            let change = changes.entry(number).or_insert(unnamed);
-            (change.old, change.is_named) = (coverage, true);
+            changes.entry(number).or_insert(unnamed).old = AgentCoverage { coverage, is_named: true };
         }
         for (number, coverage) in new.named {
-            let change = changes.entry(number).or_insert(unnamed);
-            (change.new, change.is_named) = (coverage, true);
+            changes.entry(number).or_insert(unnamed).new = AgentCoverage { coverage, is_named: true };
         }
         Ok((unnamed, changes))
     }

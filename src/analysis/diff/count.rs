@@ -1,42 +1,61 @@
 //! Counts the transitions of each agent: one comparison per distinct pair of robots.txt files.
 
-use crate::analysis::diff::comparison::{Comparison, CoverageChange, PairReader};
-use crate::analysis::diff::examples::{self, DiffRow};
+use crate::analysis::diff::comparison::{Comparison, CoverageChange, PairReader, TransitionKind};
+use crate::analysis::diff::examples::{self, DiffRow, transition};
 use crate::analysis::diff::origins::FilePair;
 use crate::analysis::diff::same_rules::{StoredFile, have_same_rules, have_same_text};
 use crate::analysis::diff::{AgentChange, Diff, DiffOptions, Transition};
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 use rayon::prelude::*;
-use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Numbers of origins with a transition, by direction: newly refused, and newly allowed. Four bytes
-/// suffice, because rows of origins are numbered in four bytes.
+/// Numbers of origins with a transition, by its kind. Four bytes suffice, because rows of origins
+/// are numbered in four bytes.
 #[derive(Debug, Default)]
-struct TransitionCounts([AtomicU32; 2]);
+struct TransitionCounts([AtomicU32; TransitionKind::ALL.len()]);
 
 impl TransitionCounts {
     fn add(&self, change: &CoverageChange, origins: u32) {
-        if let Some(direction) = change.direction() {
-            self.0[direction as usize].fetch_add(origins, Ordering::Relaxed);
+        if let Some(kind) = change.kind() {
+            self.0[kind as usize].fetch_add(origins, Ordering::Relaxed);
         }
     }
 
-    fn counts(&self) -> [u64; 2] {
-        self.0.each_ref().map(|count| count.load(Ordering::Relaxed).into())
+    fn get(&self, kind: TransitionKind) -> u64 {
+        self.0[kind as usize].load(Ordering::Relaxed).into()
     }
 }
 
 #[derive(Debug, Default)]
 struct ComparedAgent {
-    /// At origins where either file names it.
-    named: TransitionCounts,
+    /// At origins where the file that refuses more names the agent.
+    by_name: TransitionCounts,
+    /// At origins where only the other file names it.
+    named_elsewhere: TransitionCounts,
     /// For a requested agent: its transitions at the other origins.
     ///
     /// For a name, other origins are not visited. So this counts the transitions of unnamed agents
     /// at the origins that name it. Their total less this is the count of the other origins.
     unnamed: TransitionCounts,
+}
+
+impl ComparedAgent {
+    fn has_named_transition(&self) -> bool {
+        TransitionKind::ALL.iter().any(|&kind| self.by_name.get(kind) + self.named_elsewhere.get(kind) > 0)
+    }
+
+    /// The row of this agent; `unnamed` counts its transitions at the origins that do not name it.
+    fn change(&self, name: String, unnamed: impl Fn(TransitionKind) -> u64) -> AgentChange {
+        let mut change = AgentChange::new(name);
+        for kind in TransitionKind::ALL {
+            let (by_name, elsewhere) = (self.by_name.get(kind), self.named_elsewhere.get(kind));
+            let by_global = elsewhere + unnamed(kind);
+            let (origins, named) = (by_name + by_global, by_name + elsewhere);
+            *transition(&mut change, kind) = Transition { origins, by_name, by_global, named, examples: Vec::new() };
+        }
+        change
+    }
 }
 
 /// All counts, shared by all threads.
@@ -109,11 +128,16 @@ fn compare_pair<'s>(
     }
     let (unnamed, changes) = comparison.compare(pair, reader)?;
     counts.unnamed.add(&unnamed, pair.count);
-    let mut has_transition = unnamed.direction().is_some();
+    let mut has_transition = unnamed.kind().is_some();
     for (number, change) in changes {
         let agent = counts.agents.get(number as usize).ok_or_else(|| Error::corrupt("the number of a name"))?;
-        has_transition |= change.direction().is_some();
-        if change.is_named { &agent.named } else { &agent.unnamed }.add(&change, pair.count);
+        has_transition |= change.kind().is_some();
+        let counts = match (change.is_named(), change.is_by_name()) {
+            (true, true) => &agent.by_name,
+            (true, false) => &agent.named_elsewhere,
+            (false, _) => &agent.unnamed,
+        };
+        counts.add(&change, pair.count);
         if !comparison.is_by_request {
             agent.unnamed.add(&unnamed, pair.count);
         }
@@ -122,40 +146,36 @@ fn compare_pair<'s>(
 }
 
 /// The rows of the diff without examples: that of unnamed agents, then the requested agents or the
-/// names with the most transitions.
+/// first names of the ranking.
 fn rows(
     comparison: &Comparison<'_>,
     options: &DiffOptions,
     counts: &DiffCounts,
     diff: &mut Diff,
 ) -> Result<Vec<DiffRow>> {
-    let unnamed = counts.unnamed.counts();
-    let others = agent_change("*".to_owned(), [0; 2], unnamed);
+    let others = ComparedAgent::default().change("*".to_owned(), |kind| counts.unnamed.get(kind));
     let mut rows = vec![DiffRow { number: None, keys: Vec::new(), change: others }];
-    let named: Vec<[u64; 2]> = counts.agents.iter().map(|agent| agent.named.counts()).collect();
     if comparison.is_by_request {
         for (number, (agent, counts)) in (0..).zip(options.agents.iter().zip(&counts.agents)) {
-            let change = agent_change(agent.to_string(), named[number as usize], counts.unnamed.counts());
-            diff.agents_changed += u64::from(change.refused.origins + change.allowed.origins > 0);
+            let change = counts.change(agent.to_string(), |kind| counts.unnamed.get(kind));
+            diff.agents_changed += u64::from(!change.is_empty());
             let keys = agent.keys(options.agent_match).map(<[u8]>::to_vec).collect();
             rows.push(DiffRow { number: Some(number), keys, change });
         }
         return Ok(rows);
     }
-    let mut ranking: Vec<usize> = (0..named.len()).filter(|&number| named[number] != [0; 2]).collect();
+    let change_of = |number: usize, name: String| {
+        let agent = &counts.agents[number];
+        agent.change(name, |kind| counts.unnamed.get(kind).saturating_sub(agent.unnamed.get(kind)))
+    };
+    let numbers = 0..counts.agents.len();
+    let mut ranking: Vec<usize> = numbers.filter(|&number| counts.agents[number].has_named_transition()).collect();
     diff.agents_changed = ranking.len() as u64;
-    ranking.sort_by_key(|&number| Reverse(named[number][0] + named[number][1]));
+    ranking.sort_by_cached_key(|&number| change_of(number, String::new()).ranking());
     for number in ranking.into_iter().take(options.top) {
         let name = comparison.name(number as u32)?;
-        let at_named = counts.agents[number].unnamed.counts();
-        let elsewhere = [unnamed[0].saturating_sub(at_named[0]), unnamed[1].saturating_sub(at_named[1])];
-        let change = agent_change(String::from_utf8_lossy(name).into_owned(), named[number], elsewhere);
+        let change = change_of(number, String::from_utf8_lossy(name).into_owned());
         rows.push(DiffRow { number: Some(number as u32), keys: vec![name.to_vec()], change });
     }
     Ok(rows)
-}
-
-fn agent_change(name: String, named: [u64; 2], unnamed: [u64; 2]) -> AgentChange {
-    let transition = |i: usize| Transition { origins: named[i] + unnamed[i], named: named[i], examples: Vec::new() };
-    AgentChange { name, refused: transition(0), allowed: transition(1) }
 }

@@ -1,6 +1,6 @@
 //! Examples of transitions: origins with the rule lines that were removed and added.
 
-use crate::analysis::diff::comparison::{Comparison, CoverageChange, Direction, PairReader};
+use crate::analysis::diff::comparison::{Comparison, CoverageChange, PairReader, TransitionKind};
 use crate::analysis::diff::origins::FilePair;
 use crate::analysis::diff::{AgentChange, RuleChange, Transition};
 use crate::error::Result;
@@ -17,21 +17,24 @@ pub(super) struct DiffRow {
 }
 
 impl DiffRow {
-    fn transition(&mut self, direction: Direction) -> &mut Transition {
-        match direction {
-            Direction::Refused => &mut self.change.refused,
-            Direction::Allowed => &mut self.change.allowed,
-        }
-    }
-
     /// Whether another example is wanted, and can exist.
-    fn wants(&mut self, direction: Direction, examples: usize) -> bool {
-        let transition = self.transition(direction);
+    fn wants(&mut self, kind: TransitionKind, examples: usize) -> bool {
+        let transition = transition(&mut self.change, kind);
         transition.examples.len() < examples && transition.origins > transition.examples.len() as u64
     }
 }
 
-/// Adds up to `examples` examples per direction to each row, from the first origin of each pair.
+/// The transition of a row, by its kind.
+pub(super) fn transition(change: &mut AgentChange, kind: TransitionKind) -> &mut Transition {
+    match kind {
+        TransitionKind::Refused => &mut change.refused,
+        TransitionKind::Allowed => &mut change.allowed,
+        TransitionKind::NewlyPartly => &mut change.newly_partly,
+        TransitionKind::NoLongerPartly => &mut change.no_longer_partly,
+    }
+}
+
+/// Adds up to `examples` examples per kind of transition to each row, from the first origin of each pair.
 /// `pairs` are those with a transition of any agent.
 pub(super) fn add<'p>(
     comparison: &Comparison<'_>,
@@ -41,9 +44,8 @@ pub(super) fn add<'p>(
 ) -> Result<()> {
     let mut reader = comparison.reader();
     for pair in pairs {
-        let is_complete =
-            |row: &mut DiffRow| !row.wants(Direction::Refused, examples) && !row.wants(Direction::Allowed, examples);
-        if rows.iter_mut().all(is_complete) {
+        let wants_any = |row: &mut DiffRow| TransitionKind::ALL.iter().any(|&kind| row.wants(kind, examples));
+        if !rows.iter_mut().any(wants_any) {
             break;
         }
         let (unnamed, changes) = comparison.compare(pair, &mut reader)?;
@@ -54,8 +56,8 @@ pub(super) fn add<'p>(
                 Some(number) => changes.get(number),
                 None => Some(&unnamed),
             };
-            let Some(direction) = change.and_then(CoverageChange::direction) else { continue };
-            if !row.wants(direction, examples) {
+            let Some(kind) = change.and_then(CoverageChange::kind) else { continue };
+            if !row.wants(kind, examples) {
                 continue;
             }
             let texts = match &mut texts {
@@ -63,7 +65,7 @@ pub(super) fn add<'p>(
                 none => none.insert(PairTexts::read(comparison, pair, &mut reader)?),
             };
             let example = texts.rule_change(&row.keys);
-            row.transition(direction).examples.push(example);
+            transition(&mut row.change, kind).examples.push(example);
         }
     }
     Ok(())

@@ -33,14 +33,15 @@ pub struct DiffOptions {
     pub agents: Vec<Agent>,
     /// How `agents` are compared with user-agent lines.
     pub agent_match: AgentMatch,
-    /// Without `agents`: the number of rows, for the names with the most changes.
+    /// Without `agents`: the number of rows, for the first names in the order of
+    /// [`AgentChange::ranking`].
     pub top: usize,
     /// The number of examples for each kind of change.
     pub examples: usize,
 }
 
 impl Default for DiffOptions {
-    /// The twenty names with the most changes, three examples each.
+    /// The twenty names with the most new refusals, three examples each.
     fn default() -> Self {
         Self { agents: Vec::new(), agent_match: AgentMatch::default(), top: 20, examples: 3 }
     }
@@ -101,7 +102,8 @@ pub struct Diff {
     pub answered: u64,
     /// The change for agents that neither robots.txt names. Its name is `*`.
     pub others: AgentChange,
-    /// The changes of names, or of the requested agents.
+    /// The changes of the requested agents in their order; without any, of names in the order of
+    /// [`AgentChange::ranking`].
     pub agents: Vec<AgentChange>,
     /// The number of names with transitions by groups of their own; or the number of requested
     /// agents with transitions.
@@ -148,14 +150,56 @@ pub struct AgentChange {
     pub refused: Transition,
     /// Origins that refused every URL to it in the old snapshot, and do not now.
     pub allowed: Transition,
+    /// Origins that refuse some URLs to it now
+    /// ([`Coverage::Partly`](crate::report::Coverage::Partly)), and refused none in the old
+    /// snapshot.
+    pub newly_partly: Transition,
+    /// Origins that refused some URLs to it in the old snapshot, and refuse none now.
+    pub no_longer_partly: Transition,
 }
 
-/// A change of origins between two snapshots, in one direction: newly refused or newly allowed.
+impl AgentChange {
+    /// A row without transitions.
+    pub(crate) fn new(name: String) -> Self {
+        let none = Transition::default;
+        Self { name, refused: none(), allowed: none(), newly_partly: none(), no_longer_partly: none() }
+    }
+
+    /// Whether no origin has a transition.
+    pub fn is_empty(&self) -> bool {
+        let transitions = [&self.refused, &self.allowed, &self.newly_partly, &self.no_longer_partly];
+        transitions.iter().all(|transition| transition.origins == 0)
+    }
+
+    /// The order of tables: first the agents that most origins newly refuse by name, then by `*`,
+    /// then partly, then those that most origins newly allow. Sort by it in ascending order.
+    ///
+    /// ```
+    /// # use robosieve::diff::AgentChange;
+    /// fn sort(rows: &mut [AgentChange]) {
+    ///     rows.sort_by_key(AgentChange::ranking);
+    /// }
+    /// ```
+    pub fn ranking(&self) -> impl Ord + use<> {
+        let refused = [self.refused.by_name, self.refused.by_global, self.newly_partly.by_name];
+        let allowed = [self.allowed.by_name, self.no_longer_partly.by_name, self.newly_partly.by_global];
+        std::cmp::Reverse((refused, allowed))
+    }
+}
+
+/// A change of origins between two snapshots in one direction, such as newly refused.
+///
+/// One of the two robots.txt files of an origin refuses more than the other. `by_name` and
+/// `by_global` tell its groups apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Transition {
-    /// The number of origins.
+    /// The number of origins: the sum of `by_name` and `by_global`.
     pub origins: u64,
+    /// Origins where the robots.txt that refuses more has a group for the agent.
+    pub by_name: u64,
+    /// Origins where that robots.txt refuses by its groups for all agents (`*`).
+    pub by_global: u64,
     /// Origins where either robots.txt has a group for the agent. At the others, the global groups
     /// changed.
     pub named: u64,
@@ -195,7 +239,7 @@ impl Diff {
     ///
     /// Cost: a pass over the origins of both, then one comparison for each distinct pair of
     /// robots.txt files, on all threads of the current rayon pool. Memory: about 40 bytes per pair
-    /// and 30 per name.
+    /// and 65 per name.
     ///
     /// ```
     /// use robosieve::diff::{Diff, DiffOptions};
@@ -210,7 +254,7 @@ impl Diff {
     /// let diff = Diff::of(&old, &new, &DiffOptions::default())?;
     /// let change = &diff.agents[0];
     /// assert_eq!(change.name, "gptbot");
-    /// assert_eq!((change.refused.origins, change.allowed.origins), (1, 0));
+    /// assert_eq!((change.refused.origins, change.refused.by_name, change.allowed.origins), (1, 1, 0));
     /// assert_eq!(change.refused.examples[0].added, ["disallow: /"]);
     /// # Ok::<(), robosieve::Error>(())
     /// ```

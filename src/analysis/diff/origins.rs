@@ -4,7 +4,7 @@
 //! depend on the two robots.txt files of an origin only. So the join returns the distinct pairs of
 //! files, each with the number of its origins.
 
-use crate::analysis::diff::{AgentChange, Diff, Origins, OutcomeChange, Transition};
+use crate::analysis::diff::{AgentChange, Diff, Origins, OutcomeChange};
 use crate::error::Result;
 use crate::snapshot::format::NONE;
 use crate::snapshot::{OriginEntry, OutcomeClass, Snapshot};
@@ -74,7 +74,6 @@ struct OriginJoin {
 
 impl Default for Diff {
     fn default() -> Self {
-        let (refused, allowed) = (Transition::default(), Transition::default());
         Self {
             old: 0,
             new: 0,
@@ -85,7 +84,7 @@ impl Default for Diff {
             outcomes: Vec::new(),
             rules_changed: Origins::default(),
             answered: 0,
-            others: AgentChange { name: "*".to_owned(), refused, allowed },
+            others: AgentChange::new("*".to_owned()),
             agents: Vec::new(),
             agents_changed: 0,
         }

@@ -41,7 +41,7 @@ pub(crate) struct DiffArgs {
     pub agents: AgentArgs,
     /// Without agents: list this many names
     ///
-    /// The names with the most changes come first.
+    /// The names that most origins newly refuse come first.
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = OUTPUT)]
     pub top: usize,
     /// List this many examples of each kind of change

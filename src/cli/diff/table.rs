@@ -4,7 +4,7 @@ use super::super::escape::{escape, escape_cut};
 use super::super::summary::grouped;
 use super::DiffOutput;
 use robosieve::crawlers::KnownAgent;
-use robosieve::diff::{AgentChange, Origins, RuleChange, Transition};
+use robosieve::diff::{AgentChange, Diff, Origins, RuleChange, Transition};
 use std::fmt::Write;
 
 /// Longer names, lines and origins are cut: they come from sites.
@@ -36,9 +36,9 @@ pub(super) fn text(output: &DiffOutput) -> String {
     list(&mut out, "outcome changed", &diff.outcome_changed);
     list(&mut out, "rules changed", &diff.rules_changed);
     agents(&mut out, output);
-    let rows = || std::iter::once(&diff.others).chain(&diff.agents);
+    let rows = sorted_rows(diff);
     for (verdict, turned) in [("refused", refused as fn(&AgentChange) -> &Transition), ("allowed", allowed)] {
-        for row in rows().filter(|row| !turned(row).examples.is_empty()) {
+        for row in rows.iter().filter(|row| !turned(row).examples.is_empty()) {
             let _ = writeln!(out, "\n{} newly {verdict}, for example", name(row));
             turned(row).examples.iter().for_each(|change| rules(&mut out, change));
         }
@@ -69,21 +69,44 @@ fn list(out: &mut String, heading: &str, origins: &Origins) {
     }
 }
 
+/// The rows of the table and of the chart: first the unnamed agents, then the agents in the order
+/// of new refusals.
+pub(super) fn sorted_rows(diff: &Diff) -> Vec<&AgentChange> {
+    let mut agents: Vec<&AgentChange> = diff.agents.iter().collect();
+    agents.sort_by_cached_key(|row| row.ranking());
+    std::iter::once(&diff.others).chain(agents).collect()
+}
+
+/// The numbers of a row: newly refused wholly, of that by name and by `*`, and partly; then newly
+/// allowed in the same order.
+fn counts(row: &AgentChange) -> [u64; 8] {
+    let half =
+        |wholly: &Transition, partly: &Transition| [wholly.origins, wholly.by_name, wholly.by_global, partly.origins];
+    let (refused, allowed) = (half(&row.refused, &row.newly_partly), half(&row.allowed, &row.no_longer_partly));
+    std::array::from_fn(|i| if i < 4 { refused[i] } else { allowed[i - 4] })
+}
+
 fn agents(out: &mut String, output: &DiffOutput) {
+    const COLUMNS: [&str; 4] = ["wholly", "by name", "by *", "partly"];
     let diff = &output.diff;
-    let rows: Vec<&AgentChange> = std::iter::once(&diff.others).chain(&diff.agents).collect();
+    let rows = sorted_rows(diff);
     let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or_default().max(5);
-    let _ = writeln!(
-        out,
-        "\n{:width$} {:>14} {:>12} {:>14} {:>12}",
-        "agent", "newly refused", "of it named", "newly allowed", "of it named"
-    );
-    for row in &rows {
-        let [refused, refused_named] = [row.refused.origins, row.refused.named].map(grouped);
-        let [allowed, allowed_named] = [row.allowed.origins, row.allowed.named].map(grouped);
-        let name = name(row);
-        let _ = writeln!(out, "{name:width$} {refused:>14} {refused_named:>12} {allowed:>14} {allowed_named:>12}");
+    let count_width = |row: &&AgentChange| counts(row).map(|count| grouped(count).len()).into_iter().max();
+    let column = rows.iter().filter_map(count_width).max().unwrap_or_default().max(COLUMNS[1].len()) + 2;
+    // Each half has four columns; its heading begins above the first one.
+    let half = column * COLUMNS.len() - 2;
+    let _ = writeln!(out, "\n{:width$}  {:<half$}  newly allowed", "", "newly refused");
+    let _ = write!(out, "{:width$}", "agent");
+    for heading in COLUMNS.iter().chain(&COLUMNS) {
+        let _ = write!(out, "{heading:>column$}");
     }
+    for row in &rows {
+        let _ = write!(out, "\n{:width$}", name(row));
+        for count in counts(row) {
+            let _ = write!(out, "{:>column$}", grouped(count));
+        }
+    }
+    out.push('\n');
     let left = diff.agents_changed.saturating_sub(diff.agents.len() as u64);
     if left > 0 {
         let _ = writeln!(out, "and {} more names (--top N shows more)", grouped(left));
