@@ -5,7 +5,7 @@
 //! snapshots.
 
 use crate::analysis::census::agent_names::{AgentNames, CoverageReader};
-use crate::analysis::coverage::Coverage;
+use crate::analysis::coverage::{AgentCoverage, Coverage, DecidedBy};
 use crate::analysis::diff::DiffOptions;
 use crate::analysis::diff::origins::FilePair;
 use crate::error::{Error, Result};
@@ -32,13 +32,6 @@ pub(super) struct Comparison<'s> {
     pub agent_count: usize,
     /// Whether the agents were requested; else they are all names.
     pub is_by_request: bool,
-}
-
-/// How much one robots.txt refuses to an agent, and whether it has a group for the agent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AgentCoverage {
-    coverage: Coverage,
-    is_named: bool,
 }
 
 /// How much each file of a pair refuses to an agent.
@@ -81,12 +74,13 @@ impl CoverageChange {
 
     /// Whether either file has a group for the agent.
     pub(super) fn is_named(&self) -> bool {
-        self.old.is_named || self.new.is_named
+        [self.old, self.new].iter().any(|side| side.decided_by == DecidedBy::Name)
     }
 
     /// Whether the file that refuses more has a group for the agent.
     pub(super) fn is_by_name(&self) -> bool {
-        if self.new.coverage > self.old.coverage { self.new.is_named } else { self.old.is_named }
+        let refuses_more = if self.new.coverage > self.old.coverage { self.new } else { self.old };
+        refuses_more.decided_by == DecidedBy::Name
     }
 }
 
@@ -166,15 +160,15 @@ impl<'s> Comparison<'s> {
         let old = self.old.file_coverage(pair.old, &mut reader.old, self.is_by_request)?;
         let new = self.new.file_coverage(pair.new, &mut reader.new, self.is_by_request)?;
         // An agent that one file does not name obeys its global groups.
-        let global = |coverage| AgentCoverage { coverage, is_named: false };
+        let global = |coverage| AgentCoverage { coverage, decided_by: DecidedBy::Global };
         let unnamed = CoverageChange { old: global(old.global), new: global(new.global) };
         let requested = if self.is_by_request { self.agent_count as u32 } else { 0 };
         let mut changes: BTreeMap<u32, CoverageChange> = (0..requested).map(|number| (number, unnamed)).collect();
         for (number, coverage) in old.named {
-            changes.entry(number).or_insert(unnamed).old = AgentCoverage { coverage, is_named: true };
+            changes.entry(number).or_insert(unnamed).old = AgentCoverage { coverage, decided_by: DecidedBy::Name };
         }
         for (number, coverage) in new.named {
-            changes.entry(number).or_insert(unnamed).new = AgentCoverage { coverage, is_named: true };
+            changes.entry(number).or_insert(unnamed).new = AgentCoverage { coverage, decided_by: DecidedBy::Name };
         }
         Ok((unnamed, changes))
     }
