@@ -1,11 +1,12 @@
-//! The page in a real browser: nothing exceeds the width of a desktop or a phone, and the figures
-//! are present.
+//! The pages in a real browser: nothing exceeds the width of a desktop or a phone, no text overlaps
+//! another text of a chart, and the figures are present.
 //!
 //! The browser is `ROBOSIEVE_TEST_BROWSER`, or a Chromium on the path. Without one the test prints
 //! a notice and passes.
 
-use super::compile;
 use super::outputs::{HOSTILE, forms};
+use super::{compile, done};
+use crate::command::robosieve;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -25,14 +26,29 @@ fn browser() -> Option<PathBuf> {
 }
 
 /// Replaces the page's own rule against scripts: measures, and writes the result into the title.
+///
+/// `wide` are elements beyond the right edge of the window, `scrolled` regions that scroll, `tiny`
+/// texts below 11 pixels, and `overlaps` texts of a chart that cover each other.
 const MEASURE: &str = "<script>addEventListener('load', () => {
-  const page = document.documentElement;
-  const wide = [...document.querySelectorAll('body *')].filter(e => !e.closest('.wide') && !e.closest('defs')
-    && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + '.' + e.getAttribute('class'));
+  const page = document.documentElement, all = [...document.querySelectorAll('body *')];
+  const names = list => list.map(e => e.tagName + '.' + e.getAttribute('class'));
+  const wide = names(all.filter(e => !e.closest('.wide') && !e.closest('defs')
+    && e.getBoundingClientRect().right > innerWidth + 1));
+  const scrolled = names(all.filter(e => e.matches('.wide') && e.scrollWidth > e.clientWidth + 1));
+  const has_text = e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+  const size = e => parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM ? e.getScreenCTM().a : 1);
+  const tiny = names(all.filter(e => has_text(e) && !e.closest('title') && size(e) < 11));
+  const overlaps = [];
+  for (const chart of document.querySelectorAll('svg')) {
+    const boxes = [...chart.querySelectorAll('text')].map(e => e.getBoundingClientRect());
+    boxes.forEach((a, i) => boxes.slice(i + 1).forEach(b => {
+      if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3) overlaps.push(i);
+    }));
+  }
   const fetched = performance.getEntriesByType('resource').map(e => e.name);
-  document.title = JSON.stringify({ inner: innerWidth, scroll: page.scrollWidth, wide, fetched,
-    bars: [...document.querySelectorAll('svg.bar')].filter(e => e.getBoundingClientRect().width > 100).length,
-    ran: typeof hacked !== 'undefined' });
+  const long = selector => [...document.querySelectorAll(selector)].filter(e => e.getBoundingClientRect().width > 100).length;
+  document.title = JSON.stringify({ inner: innerWidth, scroll: page.scrollWidth, wide, scrolled, tiny, overlaps, fetched,
+    bars: long('svg.bar'), charts: long('svg.chart'), ran: typeof hacked !== 'undefined' });
 });</script>";
 
 /// The result of the measuring page in a window of this width.
@@ -85,13 +101,38 @@ fn end_in_time(child: &mut Child) {
     }
 }
 
-#[test]
-fn page_fits_desktop_and_phone() {
-    let Some(browser) = browser() else {
-        let notice = "SKIPPED: no browser was found (ROBOSIEVE_TEST_BROWSER names one), so the page of `report` was not looked at";
+/// Shows a page in the widths of a desktop and of a phone, and returns what was measured in the
+/// last one.
+fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
+    let mut found = serde_json::Value::Null;
+    for width in [1280, 360] {
+        found = measured(browser, dir, page, width);
+        assert_eq!(found["inner"], width, "{found}");
+        assert!(found["scroll"].as_u64().unwrap() <= u64::from(width), "{width}: {found}");
+        for key in ["wide", "tiny", "overlaps", "fetched"] {
+            assert_eq!(found[key], serde_json::json!([]), "{width}: {key}");
+        }
+        assert_eq!(found["ran"], false, "a script of a site ran");
+    }
+    assert_eq!(found["scrolled"], serde_json::json!([]), "a phone needs no horizontal scrolling");
+    found
+}
+
+/// The browser, or a notice that the test is skipped.
+fn browser_or_notice(page: &str) -> Option<PathBuf> {
+    let found = browser();
+    if found.is_none() {
+        let notice = format!(
+            "SKIPPED: no browser was found (ROBOSIEVE_TEST_BROWSER names one), so the page of `{page}` was not looked at"
+        );
         let _ = writeln!(std::io::stderr(), "{notice}");
-        return;
-    };
+    }
+    found
+}
+
+#[test]
+fn report_fits_desktop_and_phone() {
+    let Some(browser) = browser_or_notice("report") else { return };
     let dir = tempfile::tempdir().unwrap();
     let long = format!("user-agent: *\ndisallow: /{}\n", "x".repeat(400));
     let hacking = format!("{HOSTILE}Disallow: /<script>hacked=1</script>\n");
@@ -108,19 +149,58 @@ fn page_fits_desktop_and_phone() {
     let mut list: String = (0..3000).map(|i| format!("https://two.example/x{i}\n{host}/xxx\n")).collect();
     list += &format!("{host}/{}\nhttps://one.example/<script>hacked=1</script>\n", "x".repeat(500));
     std::fs::write(dir.path().join("urls.txt"), list).unwrap();
-    let agents = "a,b,Googlebot-Image:Googlebot,a-crawler-with-a-rather-long-name-indeed,c,d,e,f,g,h";
-    for list in [&[][..], &["urls.txt"]] {
+    let long_name = "a-crawler-with-a-rather-long-name-".repeat(3);
+    let few = format!("a,b,Googlebot-Image:Googlebot,{long_name},c,d,e,f,g,h");
+    let many: Vec<String> = (0..45).map(|i| format!("{long_name}{i}")).collect();
+    // Each agent has a bar of its refusals and one of the whole, and the origins one of the bases.
+    // Nearly all URLs are refused, so those have one bar per agent.
+    for (agents, list, bars) in [
+        (&*few, &[][..], 2 * 10 + 1),
+        (&*few, &["urls.txt"], 2 * 10 + 1 + 10 + 1),
+        ("FooBot", &["urls.txt"], 2 + 1 + 1 + 1),
+        (&*many.join(","), &["urls.txt"], 2 * 40 + 1 + 40 + 1),
+    ] {
         let (page, json, _) = forms(dir.path(), &[&["-a", agents], list].concat());
-        for width in [1280, 360] {
-            let found = measured(&browser, dir.path(), &page, width);
-            assert_eq!(found["inner"], width, "{found}");
-            assert!(found["scroll"].as_u64().unwrap() <= u64::from(width), "{width}: {found}");
-            assert_eq!(found["wide"], serde_json::json!([]), "{width}: elements overflow");
-            assert_eq!(found["fetched"], serde_json::json!([]), "the page fetches a resource");
-            assert_eq!(found["ran"], false, "a script of a site ran");
-            let bars = if list.is_empty() { 10 + 1 } else { 20 + 2 };
-            assert_eq!(found["bars"], bars, "{width}: {found}");
-        }
+        assert_eq!(fits(&browser, dir.path(), &page)["bars"], bars, "{agents} {list:?}");
         assert!(page.contains(">4</span>") && json["snapshot"]["origins"] == 4);
     }
+}
+
+#[test]
+fn report_without_refusals_fits() {
+    let Some(browser) = browser_or_notice("report") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let empty = robosieve::Compiler::default().finish().unwrap().to_vec().unwrap();
+    for is_empty in [false, true] {
+        compile(dir.path(), &[("https://one.example", 200, "")]);
+        if is_empty {
+            std::fs::write(dir.path().join("s.rsieve"), &empty).unwrap();
+        }
+        let (page, ..) = forms(dir.path(), &["-a", "a,b"]);
+        assert_eq!(fits(&browser, dir.path(), &page)["bars"], 2 + 1);
+    }
+}
+
+#[test]
+fn audit_fits_desktop_and_phone() {
+    let Some(browser) = browser_or_notice("audit") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    compile(dir.path(), &[("https://one.example", 200, "user-agent: *\ndisallow: /x\ndisallow: /*script")]);
+    let line = |agent: &str, path: &str| {
+        format!("192.0.2.1 - - [15/Sep/2026:06:11:31 +0000] \"GET {path} HTTP/1.1\" 200 99 \"-\" \"{agent}\"\n")
+    };
+    let mut log = line("GPTBot", &format!("/x{}", "y".repeat(500)));
+    log += &line("GPTBot", "/robots.txt");
+    log += &line("CCBot", "/<script>hacked=1</script>");
+    log += &line("Googlebot", "/").repeat(2000);
+    std::fs::write(dir.path().join("access.log"), log).unwrap();
+    let page = |log: &str| {
+        let args = ["audit", "-q", "-s", "s.rsieve", "--host", "https://one.example", log, "--html", "audit.html"];
+        done(robosieve(dir.path(), &args));
+        std::fs::read_to_string(dir.path().join("audit.html")).unwrap()
+    };
+    // All requests of CCBot are refused, so each crawler has one bar.
+    assert_eq!(fits(&browser, dir.path(), &page("access.log"))["bars"], 3);
+    std::fs::write(dir.path().join("browsers.log"), line("Mozilla/5.0 (X11; Linux x86_64)", "/")).unwrap();
+    assert_eq!(fits(&browser, dir.path(), &page("browsers.log"))["bars"], 0);
 }

@@ -3,8 +3,10 @@
 //! The templates escape every text. Every count has its JSON pointer in `data-m`.
 
 use super::super::escape::escape_cut;
-use super::super::report::html::{BarSegment, bar, code, fact, head, legend, number, number_of, unbroken};
-use super::table::{after_robots_txt, heading};
+use super::super::report::counted;
+use super::super::report::html::{BarRow, BarSegment, bar_rows, code, fact, head, legend, number, number_of, unbroken};
+use super::super::summary::grouped;
+use super::table::after_robots_txt;
 use maud::{DOCTYPE, Markup, html};
 use robosieve::audit::{AuditReport, CrawlerAudit};
 
@@ -13,7 +15,7 @@ const NAME: usize = 40;
 const TEXT: usize = 120;
 
 pub(super) fn page(report: &AuditReport) -> String {
-    let title = heading(report);
+    let title = title(report);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -24,6 +26,7 @@ pub(super) fn page(report: &AuditReport) -> String {
                     h1 { (title) }
                     dl.facts {
                         (fact("Lines", number("/lines", report.lines)))
+                        (fact("Requests of crawlers", html! { (grouped(numbered(report).map(|(_, crawler)| crawler.requests).sum())) }))
                         (fact("Lines of other agents", number_of("/other_agents", report.other_agents, report.lines)))
                         (fact("Invalid lines", number_of("/invalid", report.invalid, report.lines)))
                         @if report.before_first_snapshot > 0 {
@@ -49,40 +52,58 @@ pub(super) fn page(report: &AuditReport) -> String {
     page.into_string() + "\n"
 }
 
+/// The main finding.
+fn title(report: &AuditReport) -> String {
+    let broke = numbered(report).filter(|(_, crawler)| crawler.disallowed > 0).count() as u64;
+    let seen = numbered(report).count() as u64;
+    match seen {
+        0 => "No crawler made a request".to_owned(),
+        _ => format!("{} of {} broke the rules", grouped(broke), counted(seen, "crawler")),
+    }
+}
+
 fn numbered(report: &AuditReport) -> impl Iterator<Item = (usize, &CrawlerAudit)> {
     report.crawlers.iter().enumerate().filter(|(_, crawler)| crawler.requests > 0)
 }
 
 fn requests(report: &AuditReport) -> Markup {
+    let rows: Vec<BarRow<'_>> = numbered(report).map(|(i, crawler)| row(i, crawler)).collect();
     html! {
-        section {
-            p.kicker { "Requests by crawler" }
-            h2 { "How many requests the rules refuse" }
-            (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown host")]))
-            @for (i, crawler) in numbered(report) {
-                div.row {
-                    div {
-                        strong { (escape_cut(&crawler.name, NAME)) }
-                        span {
-                            "refused " (number_of(&format!("/crawlers/{i}/disallowed"), crawler.disallowed, crawler.requests))
-                            " of " (number(&format!("/crawlers/{i}/requests"), crawler.requests))
-                            ", robots.txt " (number(&format!("/crawlers/{i}/robots_txt"), crawler.robots_txt))
-                        }
-                    }
-                    (bar(&crawler.name, &[
-                        BarSegment { class: "disallowed", name: "refused", size: crawler.disallowed },
-                        BarSegment { class: "allowed", name: "allowed", size: crawler.allowed },
-                        BarSegment { class: "unknown", name: "unknown host", size: crawler.unknown },
-                    ]))
-                }
+        @if !rows.is_empty() {
+            section {
+                p.kicker { "Requests by crawler" }
+                h2 { "How many requests the rules refuse" }
+                (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown host")]))
+                (bar_rows(&rows, "requests"))
             }
         }
+    }
+}
+
+fn row(i: usize, crawler: &CrawlerAudit) -> BarRow<'_> {
+    let place = |key: &str| format!("/crawlers/{i}/{key}");
+    BarRow {
+        name: &crawler.name,
+        headline: html! { "refused " (number_of(&place("disallowed"), crawler.disallowed, crawler.requests)) },
+        segments: vec![
+            BarSegment { class: "disallowed", name: "refused", size: crawler.disallowed },
+            BarSegment { class: "allowed", name: "allowed", size: crawler.allowed },
+            BarSegment { class: "unknown", name: "unknown host", size: crawler.unknown },
+        ],
+        refusals: 1,
+        details: html! {
+            span { "of " (number(&place("requests"), crawler.requests)) " requests, " }
+            span { "allowed " (number(&place("allowed"), crawler.allowed)) ", " }
+            span { "unknown " (number(&place("unknown"), crawler.unknown)) "; " }
+            span { "robots.txt " (number(&place("robots_txt"), crawler.robots_txt)) }
+        },
     }
 }
 
 fn rules(report: &AuditReport) -> Markup {
     html! {
         @for (i, crawler) in numbered(report).filter(|(_, crawler)| crawler.disallowed > 0) {
+            @let unit = if crawler.rules_exact { "requests" } else { "requests (estimated)" };
             section {
                 p.kicker { (escape_cut(&crawler.name, NAME)) @if let Some(operator) = crawler.operator { ", " (operator) } }
                 h2 { (unbroken(&after_robots_txt(crawler))) }
@@ -91,14 +112,14 @@ fn rules(report: &AuditReport) -> Markup {
                     " were answered with 2xx, with " (number(&format!("/crawlers/{i}/disallowed_bytes"), crawler.disallowed_bytes)) " bytes."
                     @if let Some((first, last)) = crawler.first.as_ref().zip(crawler.last.as_ref()) { " Seen from " (first) " to " (last) "." }
                 }
-                table {
+                table.pairs {
                     thead { tr { th { "Broken rule" } th { "Example" } th.n { "Requests" } } }
                     tbody {
                         @for (n, rule) in crawler.rules.iter().enumerate() {
                             tr {
                                 td { (code(&rule.rule, TEXT)) }
                                 td { (code(&rule.example, TEXT)) }
-                                td.n { (number(&format!("/crawlers/{i}/rules/{n}/requests"), rule.requests)) }
+                                td.n data-unit=(unit) { (number(&format!("/crawlers/{i}/rules/{n}/requests"), rule.requests)) }
                             }
                         }
                     }

@@ -28,11 +28,11 @@ const STYLE: &str = "text { font: 12px sans-serif; fill: #1b2430 }
 .g { fill: #fff }
 .t { fill: #eef1f5 }
 .x { stroke: #1b2430; fill: none }
-.r0 { fill: #a82f17 }
-.r1 { fill: #e08a6c }
+.r0 { fill: #8f2410 }
+.r1 { fill: #cf6f4d }
 .r2 { fill: #fbeae3; stroke: #c05a3a }
 .a0 { fill: #1d5591 }
-.a1 { fill: #6ca3d6 }
+.a1 { fill: #4f8fc9 }
 .a2 { fill: #e4eff9; stroke: #3f7fb8 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6eaf0 }
@@ -40,11 +40,11 @@ text { fill: #e6eaf0 }
 .g { fill: #12161c }
 .t { fill: #222a34 }
 .x { stroke: #e6eaf0 }
-.r0 { fill: #f0704c }
-.r1 { fill: #9a4a33 }
+.r0 { fill: #ff8a66 }
+.r1 { fill: #b85c42 }
 .r2 { fill: #35211b; stroke: #c96a4c }
 .a0 { fill: #6fb1f2 }
-.a1 { fill: #35699c }
+.a1 { fill: #3f77ad }
 .a2 { fill: #18293a; stroke: #4f8ac2 }
 }
 ";

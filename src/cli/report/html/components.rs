@@ -3,7 +3,12 @@
 use super::super::super::escape::escape_cut;
 use super::super::super::summary::grouped;
 use super::super::format::share;
+use super::scale::ShareScale;
 use maud::{Markup, html};
+
+/// The most characters of a name, and of a text of a site.
+pub(super) const NAME: usize = 40;
+pub(super) const TEXT: usize = 120;
 
 /// A count with its JSON pointer.
 pub(crate) fn number(pointer: &str, value: u64) -> Markup {
@@ -53,13 +58,19 @@ pub(super) fn hatching() -> Markup {
 /// A stacked bar of the segments' shares of their sum.
 pub(crate) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
     let whole: u64 = segments.iter().map(|segment| segment.size).sum();
+    bar_to(label, segments, whole, ShareScale::WHOLE)
+}
+
+/// A stacked bar of the segments' shares of `whole`, on this scale.
+pub(super) fn bar_to(label: &str, segments: &[BarSegment<'_>], whole: u64, scale: ShareScale) -> Markup {
+    let percent = |size: u64| format!("{:.3}%", scale.place(size as f64, whole as f64));
     let text: Vec<String> =
         segments.iter().map(|segment| format!("{} {}", segment.name, share(segment.size, whole))).collect();
     let mut before = 0;
     html! {
         svg.bar role="img" aria-label=(format!("{}: {}", escape_cut(label, 60), text.join(", "))) {
             @for (segment, text) in segments.iter().zip(&text).filter(|(segment, _)| segment.size > 0) {
-                rect class=(format!("f-{}", segment.class)) x=(percent(before, whole)) width=(percent(segment.size, whole)) height="100%" {
+                rect class=(format!("f-{}", segment.class)) x=(percent(before)) width=(percent(segment.size)) height="100%" {
                     title { (text) }
                 }
                 ({ before += segment.size; "" })
@@ -72,13 +83,9 @@ pub(crate) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
 pub(super) fn meter(class: &str, size: u64, whole: u64) -> Markup {
     html! {
         svg.meter aria-hidden="true" {
-            rect class=(format!("f-{class}")) width=(percent(size, whole)) height="100%" rx="2" {}
+            rect class=(format!("f-{class}")) width=(format!("{:.3}%", ShareScale::WHOLE.place(size as f64, whole as f64))) height="100%" rx="2" {}
         }
     }
-}
-
-fn percent(part: u64, whole: u64) -> String {
-    format!("{:.3}%", part as f64 * 100.0 / whole.max(1) as f64)
 }
 
 /// The legend of a bar.
@@ -97,4 +104,9 @@ pub(super) fn key(class: &str) -> Markup {
             rect class=(format!("f-{class}")) width="100%" height="100%" {}
         }
     }
+}
+
+/// A note that the page does not show all.
+pub(super) fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
+    html! { @if all > shown { p.soft { "And " (all - shown) " more " (noun) ", which --json and --csv have." } } }
 }

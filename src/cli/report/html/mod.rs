@@ -4,12 +4,16 @@
 //! texts of sites stay texts. Every count has its JSON pointer in `data-m`; `scripts/check-report`
 //! compares the two.
 
+mod agents;
+mod bar_rows;
 mod components;
+mod scale;
 mod sections;
 
 use super::findings;
 use super::format::{counted, day, minute, share};
-pub(crate) use components::{BarSegment, bar, code, fact, legend, number, number_of, unbroken};
+pub(crate) use bar_rows::{BarRow, bar_rows};
+pub(crate) use components::{BarSegment, code, fact, legend, number, number_of, unbroken};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use robosieve::report::{ListFacts, Report};
 
@@ -29,8 +33,8 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                 (components::hatching())
                 (page_header(report, &title, made_at))
                 main {
-                    (sections::origins(report))
-                    (sections::urls(report))
+                    (agents::origins(report))
+                    (agents::urls(report))
                     (sections::bases(report))
                     (sections::top_origins(report))
                     (sections::deciding(report))

@@ -3,88 +3,21 @@
 use super::super::super::escape::escape_cut;
 use super::super::findings;
 use super::super::format::minute;
-use super::components::{BarSegment, bar, code, key, legend, meter, number, number_of, unbroken};
+use super::components::{BarSegment, NAME, TEXT, and_more, bar, code, key, meter, number, number_of, unbroken};
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;
 use robosieve::report::{Example, OriginReport, ReasonReport, Report, RobotsLine};
 
-/// The most rows and columns, so that the page stays small for any `--top`; the JSON has all.
-const AGENTS: usize = 40;
+/// The most columns and rows, so that the page stays small for any `--top`; the JSON has all.
 const COLUMNS: usize = 24;
 const ROWS: usize = 25;
 
-/// The most characters of a name, and of a text of a site.
-const NAME: usize = 40;
-const TEXT: usize = 120;
+/// The most characters of a name next to a cell.
+const SHORT_NAME: usize = 16;
 
-pub(super) fn origins(report: &Report) -> Markup {
-    let origins = report.snapshot.origins;
-    html! {
-        section {
-            p.kicker { "Origins by agent" }
-            h2 { (unbroken(&findings::origins(report))) }
-            (legend(&[("wholly", "refused wholly"), ("partly", "refused partly"), ("not", "nothing refused")]))
-            @for (i, agent) in report.agents.iter().take(AGENTS).enumerate() {
-                @let counts = agent.origins;
-                div.row {
-                    div {
-                        strong { (escape_cut(&agent.agent, NAME)) }
-                        span {
-                            "wholly " (number_of(&format!("/agents/{i}/origins/wholly"), counts.wholly, origins))
-                            ", partly " (number_of(&format!("/agents/{i}/origins/partly"), counts.partly, origins))
-                            ", not " (number(&format!("/agents/{i}/origins/not"), counts.not))
-                        }
-                    }
-                    (bar(&agent.agent, &[
-                        BarSegment { class: "wholly", name: "refused wholly", size: counts.wholly },
-                        BarSegment { class: "partly", name: "refused partly", size: counts.partly },
-                        BarSegment { class: "not", name: "nothing refused", size: counts.not },
-                    ]))
-                }
-            }
-            (and_more(report.agents.len(), AGENTS, "agents"))
-        }
-    }
-}
-
-pub(super) fn urls(report: &Report) -> Markup {
-    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return html! {} };
-    let agents = report.agents.iter().enumerate().filter_map(|(i, agent)| Some((i, agent, agent.urls?)));
-    html! {
-        section {
-            p.kicker { "URLs by agent" }
-            h2 { (unbroken(&heading)) }
-            (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
-            @for (i, agent, urls) in agents.take(AGENTS) {
-                div.row {
-                    div {
-                        strong { (escape_cut(&agent.agent, NAME)) }
-                        span {
-                            "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lists.lines))
-                            ", allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lists.lines))
-                        }
-                    }
-                    (bar(&agent.agent, &[
-                        BarSegment { class: "disallowed", name: "refused", size: urls.disallowed },
-                        BarSegment { class: "allowed", name: "allowed", size: urls.allowed },
-                        BarSegment { class: "unknown", name: "unknown origin", size: urls.unknown },
-                        BarSegment { class: "invalid", name: "not a URL", size: urls.invalid },
-                    ]))
-                }
-            }
-            (and_more(report.agents.len(), AGENTS, "agents"))
-            p.soft {
-                "For all agents alike, " (number_of("/lists/unknown", lists.unknown, lists.lines)) " of the lines have origins that are not in the snapshot, and "
-                (number_of("/lists/invalid", lists.invalid, lists.lines)) " are not URLs."
-            }
-        }
-    }
-}
-
-fn and_more(all: usize, shown: usize, noun: &str) -> Markup {
-    html! { @if all > shown { p.soft { "And " (all - shown) " more " (noun) ", which --json and --csv have." } } }
-}
+/// The most agents with horizontal headings above their columns.
+const HORIZONTAL: usize = 8;
 
 /// The colour class of a basis.
 fn class_of(basis: Reason) -> String {
@@ -125,6 +58,9 @@ pub(super) fn bases(report: &Report) -> Markup {
 
 pub(super) fn top_origins(report: &Report) -> Markup {
     let top = &report.top_origins;
+    let columns: Vec<usize> = report.agents_by_refusal().into_iter().take(COLUMNS).collect();
+    let names: Vec<&str> = columns.iter().map(|&i| report.agents[i].agent.as_str()).collect();
+    let headings = if names.len() > HORIZONTAL { "agent upright" } else { "agent" };
     html! {
         section {
             p.kicker { "The origins that refuse most" }
@@ -132,7 +68,7 @@ pub(super) fn top_origins(report: &Report) -> Markup {
             @if !top.is_empty() {
                 ul.legend {
                     @for reach in [Coverage::Wholly, Coverage::Partly, Coverage::Not] {
-                        li.cell { span class=(format!("c-{}", reach.name())) style="display:inline-block;margin-right:.4rem" { (sign(reach)) } (meaning(reach)) }
+                        li.cell { span class=(format!("c-{}", reach.name())) { (sign(reach)) } (meaning(reach)) }
                     }
                 }
                 div.wide tabindex="0" role="region" aria-label="Origins by agents" {
@@ -141,10 +77,10 @@ pub(super) fn top_origins(report: &Report) -> Markup {
                             tr {
                                 th { "Origin" }
                                 @if report.lists.is_some() { th.n { "URLs refused" } }
-                                @for agent in report.agents.iter().take(COLUMNS) { th.agent { (escape_cut(&agent.agent, NAME)) } }
+                                @for name in &names { th class=(headings) { span { (escape_cut(name, NAME)) } } }
                             }
                         }
-                        tbody { @for (i, origin) in top.iter().take(ROWS).enumerate() { (strip(i, origin, report)) } }
+                        tbody { @for (i, origin) in top.iter().take(ROWS).enumerate() { (strip(i, origin, &columns, &names)) } }
                     }
                 }
                 (and_more(top.len(), ROWS, "origins"))
@@ -154,8 +90,10 @@ pub(super) fn top_origins(report: &Report) -> Markup {
     }
 }
 
-/// The row of one origin, with a cell per agent.
-fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
+/// The row of one origin, with a cell per agent. On a phone, the row is a block, and each cell has
+/// the short name of its agent.
+fn strip(i: usize, origin: &OriginReport, columns: &[usize], names: &[&str]) -> Markup {
+    let cells = columns.iter().filter_map(|&agent| origin.agents.get(agent));
     html! {
         tr {
             th.origin { bdi { (escape_cut(&origin.origin, TEXT)) } }
@@ -165,9 +103,9 @@ fn strip(i: usize, origin: &OriginReport, report: &Report) -> Markup {
                     span.soft { " of " (number(&format!("/top_origins/{i}/urls"), urls)) }
                 }
             }
-            @for (reach, agent) in origin.agents.iter().zip(&report.agents).take(COLUMNS) {
-                td.cell {
-                    span class=(format!("c-{}", reach.name())) title=(format!("{}: {}", escape_cut(&agent.agent, NAME), meaning(*reach))) { (sign(*reach)) }
+            @for (reach, name) in cells.zip(names) {
+                td.cell data-agent=(escape_cut(name, SHORT_NAME)) {
+                    span class=(format!("c-{}", reach.name())) title=(meaning(*reach)) { (sign(*reach)) }
                 }
             }
         }

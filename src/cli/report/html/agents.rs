@@ -1,0 +1,91 @@
+//! The sections with bars per agent: origins, and URLs of the lists.
+
+use super::super::findings;
+use super::bar_rows::{BarRow, bar_rows};
+use super::components::{BarSegment, and_more, legend, number, number_of, unbroken};
+use maud::{Markup, html};
+use robosieve::report::{AgentReport, CoverageCounts, Report, UrlCounts};
+
+/// The most agents, so that the page stays small. The JSON has all.
+const AGENTS: usize = 40;
+
+pub(super) fn origins(report: &Report) -> Markup {
+    let whole = report.snapshot.origins;
+    let shown = report.agents_by_refusal().into_iter().filter_map(|i| Some((i, report.agents.get(i)?)));
+    let agents: Vec<BarRow<'_>> = shown.take(AGENTS).map(|(i, agent)| origins_row(i, agent, whole)).collect();
+    html! {
+        section {
+            p.kicker { "Origins by agent" }
+            h2 { (unbroken(&findings::origins(report))) }
+            (legend(&[
+                ("wholly", "refused wholly, by name"), ("global", "wholly, by *"), ("status", "wholly, by status"),
+                ("partly", "refused partly"), ("not", "nothing refused"),
+            ]))
+            (bar_rows(&agents, "origins"))
+            (and_more(report.agents.len(), AGENTS, "agents"))
+        }
+    }
+}
+
+fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
+    let CoverageCounts {
+        wholly, wholly_by_name, wholly_by_global, wholly_by_status, partly, partly_by_name, not, ..
+    } = agent.origins;
+    let place = |key: &str| format!("/agents/{i}/origins/{key}");
+    let of = |key: &str, count: u64| number_of(&place(key), count, whole);
+    BarRow {
+        name: &agent.agent,
+        headline: html! { "wholly " (of("wholly", wholly)) },
+        segments: vec![
+            BarSegment { class: "wholly", name: "refused wholly, by name", size: wholly_by_name },
+            BarSegment { class: "global", name: "refused wholly, by *", size: wholly_by_global },
+            BarSegment { class: "status", name: "refused wholly, by status", size: wholly_by_status },
+            BarSegment { class: "partly", name: "refused partly", size: partly },
+            BarSegment { class: "not", name: "nothing refused", size: not },
+        ],
+        refusals: 3,
+        details: html! {
+            span { "by name " (of("wholly_by_name", wholly_by_name)) ", " }
+            span { "by * " (of("wholly_by_global", wholly_by_global)) ", " }
+            span { "by status " (number(&place("wholly_by_status"), wholly_by_status)) "; " }
+            span { "partly " (of("partly", partly)) ", by name " (number(&place("partly_by_name"), partly_by_name)) "; " }
+            span { "not " (number(&place("not"), not)) }
+        },
+    }
+}
+
+pub(super) fn urls(report: &Report) -> Markup {
+    let Some((lists, heading)) = report.lists.as_ref().zip(findings::urls(report)) else { return html! {} };
+    let counted = |i: usize| report.agents.get(i).and_then(|agent| Some((i, agent, agent.urls?)));
+    let shown = report.agents_by_refused_urls().into_iter().filter_map(counted);
+    let agents: Vec<BarRow<'_>> =
+        shown.take(AGENTS).map(|(i, agent, urls)| urls_row(i, agent, urls, lists.lines)).collect();
+    html! {
+        section {
+            p.kicker { "URLs by agent" }
+            h2 { (unbroken(&heading)) }
+            (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown origin"), ("invalid", "not a URL")]))
+            (bar_rows(&agents, "lines"))
+            (and_more(report.agents.len(), AGENTS, "agents"))
+            p.soft {
+                "For all agents alike, " (number_of("/lists/unknown", lists.unknown, lists.lines)) " of the lines have origins that are not in the snapshot, and "
+                (number_of("/lists/invalid", lists.invalid, lists.lines)) " are not URLs."
+            }
+        }
+    }
+}
+
+fn urls_row(i: usize, agent: &AgentReport, urls: UrlCounts, lines: u64) -> BarRow<'_> {
+    BarRow {
+        name: &agent.agent,
+        headline: html! { "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lines)) },
+        segments: vec![
+            BarSegment { class: "disallowed", name: "refused", size: urls.disallowed },
+            BarSegment { class: "allowed", name: "allowed", size: urls.allowed },
+            BarSegment { class: "unknown", name: "unknown origin", size: urls.unknown },
+            BarSegment { class: "invalid", name: "not a URL", size: urls.invalid },
+        ],
+        refusals: 1,
+        details: html! { span { "allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lines)) } },
+    }
+}
