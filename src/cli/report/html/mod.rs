@@ -84,7 +84,7 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
                 (fact("Failures judged with", html! { "policy " (report.judging.status_policy) }))
                 @if let Some(lists) = &report.lists {
                     (fact("Lines judged", number("/lists/lines", lists.lines)))
-                    (fact("Known origins in them", number("/lists/origins", lists.origins)))
+                    (fact("Known origins", number("/lists/origins", lists.origins)))
                 }
             }
         }
