@@ -4,10 +4,12 @@
 
 use super::super::escape::escape_cut;
 use super::super::report::counted;
-use super::super::report::html::{BarRow, BarSegment, bar_rows, code, fact, head, legend, number, number_of, unbroken};
+use super::super::report::html::{
+    BarRow, BarSegment, bar_rows, code, document, fact, head, legend, number, number_of, unbroken,
+};
 use super::super::summary::grouped;
 use super::table::after_robots_txt;
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 use robosieve::audit::{AuditReport, CrawlerAudit};
 
 /// The most characters of a name, and of a text of a site or a log.
@@ -16,9 +18,7 @@ const TEXT: usize = 120;
 
 pub(super) fn page(report: &AuditReport) -> String {
     let title = title(report);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
+    document(html! {
             (head(&title))
             body {
                 header {
@@ -47,9 +47,7 @@ pub(super) fn page(report: &AuditReport) -> String {
                     p { "Made by robosieve " (env!("CARGO_PKG_VERSION")) "." }
                 }
             }
-        }
-    };
-    page.into_string() + "\n"
+    })
 }
 
 /// The main finding.
@@ -86,9 +84,9 @@ fn row(i: usize, crawler: &CrawlerAudit) -> BarRow<'_> {
         name: &crawler.name,
         headline: html! { "refused " (number_of(&place("disallowed"), crawler.disallowed, crawler.requests)) },
         segments: vec![
-            BarSegment { class: "disallowed", name: "refused", size: crawler.disallowed },
-            BarSegment { class: "allowed", name: "allowed", size: crawler.allowed },
-            BarSegment { class: "unknown", name: "unknown host", size: crawler.unknown },
+            BarSegment::new("disallowed", "refused", crawler.disallowed),
+            BarSegment::new("allowed", "allowed", crawler.allowed),
+            BarSegment::new("unknown", "unknown host", crawler.unknown),
         ],
         refusals: 1,
         details: html! {

@@ -3,6 +3,7 @@
 use super::super::findings;
 use super::bar_rows::{BarRow, bar_rows};
 use super::components::{BarSegment, and_more, legend, number, number_of, unbroken};
+use super::units::{COVERAGES, WHOLLY, coverage_segments, plural, plural_title};
 use maud::{Markup, html};
 use robosieve::report::{AgentReport, CoverageCounts, Report, UrlCounts};
 
@@ -10,18 +11,15 @@ use robosieve::report::{AgentReport, CoverageCounts, Report, UrlCounts};
 const AGENTS: usize = 40;
 
 pub(super) fn origins(report: &Report) -> Markup {
-    let whole = report.snapshot.origins;
+    let whole = report.units;
     let shown = report.agents_by_refusal().into_iter().filter_map(|i| Some((i, report.agents.get(i)?)));
     let agents: Vec<BarRow<'_>> = shown.take(AGENTS).map(|(i, agent)| origins_row(i, agent, whole)).collect();
     html! {
         section {
-            p.kicker { "Origins by agent" }
+            p.kicker { (plural_title(report.by)) " by agent" }
             h2 { (unbroken(&findings::origins(report))) }
-            (legend(&[
-                ("wholly", "refused wholly, by name"), ("global", "wholly, by *"), ("status", "wholly, by status"),
-                ("partly", "refused partly"), ("not", "nothing refused"),
-            ]))
-            (bar_rows(&agents, "origins"))
+            (legend(&COVERAGES))
+            (bar_rows(&agents, &plural(report.by)))
             (and_more(report.agents.len(), AGENTS, "agents"))
         }
     }
@@ -36,14 +34,10 @@ fn origins_row(i: usize, agent: &AgentReport, whole: u64) -> BarRow<'_> {
     BarRow {
         name: &agent.agent,
         headline: html! { "wholly " (of("wholly", wholly)) },
-        segments: vec![
-            BarSegment { class: "wholly", name: "refused wholly, by name", size: wholly_by_name },
-            BarSegment { class: "global", name: "refused wholly, by *", size: wholly_by_global },
-            BarSegment { class: "status", name: "refused wholly, by status", size: wholly_by_status },
-            BarSegment { class: "partly", name: "refused partly", size: partly },
-            BarSegment { class: "not", name: "nothing refused", size: not },
-        ],
-        refusals: 3,
+        segments: coverage_segments(
+            [wholly_by_name, wholly_by_global, wholly_by_status, partly, not].map(|count| count as f64),
+        ),
+        refusals: WHOLLY,
         details: html! {
             span { "by name " (of("wholly_by_name", wholly_by_name)) ", " }
             span { "by * " (of("wholly_by_global", wholly_by_global)) ", " }
@@ -80,10 +74,10 @@ fn urls_row(i: usize, agent: &AgentReport, urls: UrlCounts, lines: u64) -> BarRo
         name: &agent.agent,
         headline: html! { "refused " (number_of(&format!("/agents/{i}/urls/disallowed"), urls.disallowed, lines)) },
         segments: vec![
-            BarSegment { class: "disallowed", name: "refused", size: urls.disallowed },
-            BarSegment { class: "allowed", name: "allowed", size: urls.allowed },
-            BarSegment { class: "unknown", name: "unknown origin", size: urls.unknown },
-            BarSegment { class: "invalid", name: "not a URL", size: urls.invalid },
+            BarSegment::new("disallowed", "refused", urls.disallowed),
+            BarSegment::new("allowed", "allowed", urls.allowed),
+            BarSegment::new("unknown", "unknown origin", urls.unknown),
+            BarSegment::new("invalid", "not a URL", urls.invalid),
         ],
         refusals: 1,
         details: html! { span { "allowed " (number_of(&format!("/agents/{i}/urls/allowed"), urls.allowed, lines)) } },

@@ -22,13 +22,13 @@ pub(crate) struct BarRow<'r> {
 }
 
 impl BarRow<'_> {
-    fn whole(&self) -> u64 {
+    fn whole(&self) -> f64 {
         self.segments.iter().map(|segment| segment.size).sum()
     }
 
     fn refused_percent(&self) -> f64 {
-        let refused: u64 = self.segments.iter().take(self.refusals).map(|segment| segment.size).sum();
-        refused as f64 * 100.0 / self.whole().max(1) as f64
+        let refused: f64 = self.segments.iter().take(self.refusals).map(|segment| segment.size).sum();
+        ShareScale::WHOLE.place(refused, self.whole())
     }
 
     fn draw(&self, scale: ShareScale) -> Markup {
@@ -51,7 +51,7 @@ impl BarRow<'_> {
 
 /// All rows on one scale, with its axis and an explanation above. `unit` is the noun of the whole.
 pub(crate) fn bar_rows(rows: &[BarRow<'_>], unit: &str) -> Markup {
-    let scale = ShareScale::of(rows.iter().map(BarRow::refused_percent).fold(0.0, f64::max));
+    let scale = ShareScale::of_bars(rows.iter().map(BarRow::refused_percent).fold(0.0, f64::max));
     html! {
         @if !scale.is_whole() {
             p.soft { "The wide bars show only the refusals, on a scale up to " (scale.ticks()[2]) ". The thin bars show all " (unit) "." }

@@ -34,11 +34,31 @@ pub(crate) fn code(text: &str, max: usize) -> Markup {
     html! { code { bdi { (escape_cut(text, max)) } } }
 }
 
-/// A segment of a stacked bar: colour class, name and size.
+/// A segment of a stacked bar.
 pub(crate) struct BarSegment<'p> {
+    /// The colour class.
     pub class: &'p str,
     pub name: &'p str,
-    pub size: u64,
+    /// A count, or a sum of weights.
+    pub size: f64,
+}
+
+impl<'p> BarSegment<'p> {
+    pub(crate) fn new(class: &'p str, name: &'p str, count: u64) -> Self {
+        Self { class, name, size: count as f64 }
+    }
+}
+
+/// The share of a part in per cent, as [`share`] for counts.
+pub(super) fn share_of(part: f64, whole: f64) -> String {
+    let percent = if whole > 0.0 { part * 100.0 / whole } else { 0.0 };
+    match percent {
+        _ if part <= 0.0 => "0 %".to_owned(),
+        _ if part >= whole => "100 %".to_owned(),
+        _ if percent < 0.1 => "< 0.1 %".to_owned(),
+        _ if percent > 99.9 => "> 99.9 %".to_owned(),
+        _ => format!("{percent:.1} %"),
+    }
 }
 
 /// The hatching of "refused partly", which is visible without colour. Defined once for all bars.
@@ -57,19 +77,19 @@ pub(super) fn hatching() -> Markup {
 
 /// A stacked bar of the segments' shares of their sum.
 pub(crate) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
-    let whole: u64 = segments.iter().map(|segment| segment.size).sum();
+    let whole: f64 = segments.iter().map(|segment| segment.size).sum();
     bar_to(label, segments, whole, ShareScale::WHOLE)
 }
 
 /// A stacked bar of the segments' shares of `whole`, on this scale.
-pub(super) fn bar_to(label: &str, segments: &[BarSegment<'_>], whole: u64, scale: ShareScale) -> Markup {
-    let percent = |size: u64| format!("{:.3}%", scale.place(size as f64, whole as f64));
+pub(super) fn bar_to(label: &str, segments: &[BarSegment<'_>], whole: f64, scale: ShareScale) -> Markup {
+    let percent = |size: f64| format!("{:.3}%", scale.place(size, whole));
     let text: Vec<String> =
-        segments.iter().map(|segment| format!("{} {}", segment.name, share(segment.size, whole))).collect();
-    let mut before = 0;
+        segments.iter().map(|segment| format!("{} {}", segment.name, share_of(segment.size, whole))).collect();
+    let mut before = 0.0;
     html! {
         svg.bar role="img" aria-label=(format!("{}: {}", escape_cut(label, 60), text.join(", "))) {
-            @for (segment, text) in segments.iter().zip(&text).filter(|(segment, _)| segment.size > 0) {
+            @for (segment, text) in segments.iter().zip(&text).filter(|(segment, _)| segment.size > 0.0) {
                 rect class=(format!("f-{}", segment.class)) x=(percent(before)) width=(percent(segment.size)) height="100%" {
                     title { (text) }
                 }

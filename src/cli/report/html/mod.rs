@@ -7,15 +7,20 @@
 mod agents;
 mod bar_rows;
 mod components;
+mod line_chart;
 mod scale;
 mod sections;
+mod series;
+mod units;
 
 use super::findings;
 use super::format::{counted, day, minute, share};
 pub(crate) use bar_rows::{BarRow, bar_rows};
 pub(crate) use components::{BarSegment, code, fact, legend, number, number_of, unbroken};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use robosieve::report::{ListFacts, Report};
+use robosieve::report::{ListFacts, Report, UnitKind};
+pub(super) use series::series_page;
+use units::{plural, plural_title};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -25,16 +30,16 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 /// The page; `made_at` is the date of the report, in seconds since 1970.
 pub(super) fn page(report: &Report, made_at: i64) -> String {
     let title = findings::title(report);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
+    document(html! {
             (head(&title))
             body {
                 (components::hatching())
                 (page_header(report, &title, made_at))
                 main {
                     (agents::origins(report))
+                    (units::weighted(report))
                     (agents::urls(report))
+                    (units::groups(report))
                     (sections::bases(report))
                     (sections::top_origins(report))
                     (sections::deciding(report))
@@ -44,8 +49,12 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                 }
                 (foot(report))
             }
-        }
-    };
+    })
+}
+
+/// A page with this head and body.
+pub(crate) fn document(content: Markup) -> String {
+    let page = html! { (DOCTYPE) html lang="en" { (content) } };
     page.into_string() + "\n"
 }
 
@@ -65,18 +74,22 @@ pub(crate) fn head(title: &str) -> Markup {
 
 fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
     let snapshot = &report.snapshot;
+    let units = plural(report.by);
     html! {
         header {
             p.kicker { "robots.txt report, " (day(made_at)) }
             h1 { (title) }
             div.tiles {
-                (tile(number("/together/any_wholly", report.together.any_wholly), share(report.together.any_wholly, snapshot.origins),
-                    "of the origins wholly refuse at least one of the agents"))
-                (tile(number("/together/any_refused", report.together.any_refused), share(report.together.any_refused, snapshot.origins),
-                    "of the origins refuse something to at least one of them"))
+                (tile(number("/together/any_wholly", report.together.any_wholly), share(report.together.any_wholly, report.units),
+                    &format!("of the {units} wholly refuse at least one of the agents")))
+                (tile(number("/together/any_refused", report.together.any_refused), share(report.together.any_refused, report.units),
+                    &format!("of the {units} refuse something to at least one of them")))
                 @if let Some(lists) = &report.lists { (list_tiles(lists)) }
             }
             dl.facts {
+                @if report.by != UnitKind::Origin {
+                    (fact(&plural_title(report.by), number("/units", report.units)))
+                }
                 (fact("Origins", number("/snapshot/origins", snapshot.origins)))
                 (fact("Distinct robots.txt", number("/snapshot/robots_files", snapshot.robots_files)))
                 (fact("Captured", html! { (findings::captured(snapshot)) }))
@@ -109,7 +122,7 @@ fn foot(report: &Report) -> Markup {
     html! {
         footer {
             p {
-                "An origin is a scheme, host and port: http, https and www are separate origins. It refuses an agent wholly \
+                (units::explanation(report.by)) " It refuses an agent wholly \
                  if every URL is refused, except perhaps /robots.txt; partly if some are; not if none is. "
                 "URLs of origins that are not in the snapshot count as " (judging.unknown_origins) "."
                 @if judging.any_scheme { " Origins without an entry were judged by the entry of the other of http and https." }

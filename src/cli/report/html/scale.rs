@@ -15,16 +15,21 @@ impl ShareScale {
     /// The axis of all shares, up to 100 %.
     pub(super) const WHOLE: Self = Self { top: 100.0 };
 
-    /// The smallest axis with round ticks for shares up to `most` per cent. Shares above one half,
-    /// and none above 0, get [`WHOLE`](Self::WHOLE).
+    /// The smallest axis with round ticks for shares up to `most` per cent; [`WHOLE`](Self::WHOLE)
+    /// if there are none above 0.
     pub(super) fn of(most: f64) -> Self {
-        if !(most > 0.0 && most <= 50.0) {
+        if !(most > 0.0 && most < 100.0) {
             return Self::WHOLE;
         }
         // Smaller shares than a thousandth of a per cent share one axis.
         let decade = 10f64.powf(most.max(0.001).log10().floor());
         let step = STEPS.into_iter().find(|step| step * decade >= most).unwrap_or(10.0);
         Self { top: step * decade }
+    }
+
+    /// The axis of bars: [`WHOLE`](Self::WHOLE) if a share exceeds one half.
+    pub(super) fn of_bars(most: f64) -> Self {
+        if most > 50.0 { Self::WHOLE } else { Self::of(most) }
     }
 
     pub(super) fn is_whole(self) -> bool {
@@ -69,7 +74,8 @@ mod tests {
         for (most, top) in [
             (0.0, 100.0),
             (f64::NAN, 100.0),
-            (50.1, 100.0),
+            (100.0, 100.0),
+            (50.1, 60.0),
             (50.0, 50.0),
             (30.01, 40.0),
             (5.5, 6.0),
@@ -81,6 +87,7 @@ mod tests {
             assert!((scale.top - top).abs() < 1e-9, "{most}: {scale:?}");
             assert!(most.is_nan() || scale.top >= most);
         }
+        assert!(ShareScale::of_bars(50.1).is_whole() && !ShareScale::of_bars(50.0).is_whole());
         assert_eq!(ShareScale::of(5.5).ticks(), ["0\u{a0}%", "3\u{a0}%", "6\u{a0}%"]);
         assert_eq!(ShareScale::of(0.25).ticks(), ["0\u{a0}%", "0.15\u{a0}%", "0.3\u{a0}%"]);
         assert_eq!(ShareScale::WHOLE.place(1.0, 0.0), 0.0);

@@ -4,6 +4,7 @@ use super::super::super::escape::escape_cut;
 use super::super::findings;
 use super::super::format::minute;
 use super::components::{BarSegment, NAME, TEXT, and_more, bar, code, key, meter, number, number_of, unbroken};
+use super::units::{plural, plural_title};
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;
@@ -28,23 +29,24 @@ pub(super) fn bases(report: &Report) -> Markup {
     let classes: Vec<String> = report.bases.iter().map(|of| class_of(of.basis)).collect();
     let parts = |size: fn(&ReasonReport) -> u64| -> Vec<BarSegment<'_>> {
         let of_classes = report.bases.iter().zip(&classes);
-        of_classes.map(|(of, class)| BarSegment { class, name: findings::basis(of.basis), size: size(of) }).collect()
+        of_classes.map(|(of, class)| BarSegment::new(class, findings::basis(of.basis), size(of))).collect()
     };
     html! {
         section {
             p.kicker { "Where verdicts come from" }
             h2 { (unbroken(&findings::bases(report))) }
-            div.row { div { strong { "Origins" } } (bar("Origins", &parts(|of| of.origins))) }
+            @let units = plural_title(report.by);
+            div.row { div { strong { (units) } } (bar(&units, &parts(|of| of.origins))) }
             @if report.lists.is_some() {
                 div.row { div { strong { "URLs" } } (bar("URLs", &parts(|of| of.urls.unwrap_or_default()))) }
             }
             table {
-                thead { tr { th { "Decided by" } th.n { "Origins" } @if report.lists.is_some() { th.n { "URLs" } } } }
+                thead { tr { th { "Decided by" } th.n { (units) } @if report.lists.is_some() { th.n { "URLs" } } } }
                 tbody {
                     @for (i, of) in report.bases.iter().enumerate() {
                         tr {
                             td { (key(&classes[i])) (findings::basis(of.basis)) }
-                            td.n { (number_of(&format!("/bases/{i}/origins"), of.origins, report.snapshot.origins)) }
+                            td.n { (number_of(&format!("/bases/{i}/origins"), of.origins, report.units)) }
                             @if let Some((urls, lists)) = of.urls.zip(report.lists.as_ref()) {
                                 td.n { (number_of(&format!("/bases/{i}/urls"), urls, lists.lines)) }
                             }
@@ -168,12 +170,12 @@ pub(super) fn rules(report: &Report) -> Markup {
     let rows = rows.map(|(i, rule)| (rule.rule.as_str(), format!("/rules/top/{i}/origins"), rule.origins));
     html! {
         section {
-            p.kicker { "The rules that most origins have" }
+            p.kicker { "The rules that most " (plural(report.by)) " have" }
             h2 { (unbroken(&findings::rules(report))) }
             table {
                 caption { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." }
-                thead { tr { th { "Rule" } th.n { "Origins" } } }
-                (rule_rows(rows, report.snapshot.origins))
+                thead { tr { th { "Rule" } th.n { (plural_title(report.by)) } } }
+                (rule_rows(rows, report.units))
             }
         }
     }
@@ -189,9 +191,9 @@ pub(super) fn signals(report: &Report) -> Markup {
                 table {
                     caption {
                         (findings::field_name(signal.field)) " is in " (number(&format!("/signals/{s}/files"), signal.files))
-                        " different files, of " (number(&format!("/signals/{s}/origins"), signal.origins)) " origins."
+                        " different files, of " (number(&format!("/signals/{s}/origins"), signal.origins)) " " (plural(report.by)) "."
                     }
-                    thead { tr { th { "Declared" } th.n { "Origins" } } }
+                    thead { tr { th { "Declared" } th.n { (plural_title(report.by)) } } }
                     tbody {
                         @for (i, value) in signal.values.iter().take(ROWS).enumerate() {
                             tr {

@@ -1,0 +1,152 @@
+//! Line charts of shares, as inline SVG: they need no script, and scale with the window.
+
+use super::super::super::escape::escape_cut;
+use super::components::unbroken;
+use super::scale::ShareScale;
+use maud::{Markup, html};
+
+/// The size of a chart, and the area of its lines. Charts are shown at about this width, so that
+/// texts keep their size.
+const WIDTH: f64 = 320.0;
+const HEIGHT: f64 = 160.0;
+const LEFT: f64 = 46.0;
+const RIGHT: f64 = 308.0;
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 134.0;
+
+/// The most characters of a label on the axis, and an estimate of their width.
+const LABEL: usize = 12;
+const CHARACTER: f64 = 7.0;
+
+/// The least gap between two labels.
+const LABEL_GAP: f64 = 8.0;
+
+/// The most points of a line that are marked.
+const MARKED: usize = 24;
+
+/// One line of a chart.
+pub(super) struct ChartLine<'c> {
+    /// The class of its style.
+    pub class: &'c str,
+    pub name: &'c str,
+    /// Its value at each label, in per cent.
+    pub percents: Vec<f64>,
+}
+
+/// A chart of these lines over the labels.
+pub(super) fn line_chart(title: &str, labels: &[&str], lines: &[ChartLine<'_>], scale: ShareScale) -> Markup {
+    let ticks = scale.ticks();
+    html! {
+        svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(description(title, labels, lines)) {
+            @for (i, tick) in ticks.iter().enumerate() {
+                @let y = BOTTOM - i as f64 / 2.0 * (BOTTOM - TOP);
+                line class=(if i == 0 { "axis" } else { "grid" }) x1=(LEFT) x2=(RIGHT) y1=(y) y2=(y) {}
+                text.end x=(LEFT - 6.0) y=(y + 4.0) { (tick) }
+            }
+            @for (i, place) in shown_labels(labels) {
+                text class=(place.class) x=(format!("{:.1}", place.x)) y=(BOTTOM + 20.0) { (escape_cut(labels[i], LABEL)) }
+            }
+            @for line in lines { (draw_line(line, labels, scale)) }
+        }
+    }
+}
+
+/// The first and the last value of each line, for screen readers.
+fn description(title: &str, labels: &[&str], lines: &[ChartLine<'_>]) -> String {
+    let mut text = format!("{}: ", escape_cut(title, 60));
+    let (Some(from), Some(to)) = (labels.first(), labels.last()) else { return text + "no snapshots" };
+    let ends = lines.iter().filter_map(|line| {
+        let (first, last) = (line.percents.first()?, line.percents.last()?);
+        Some(format!("{} {} to {}", line.name, percent(*first), percent(*last)))
+    });
+    text += &ends.collect::<Vec<_>>().join(", ");
+    text + &format!(", from {} to {}", escape_cut(from, LABEL), escape_cut(to, LABEL))
+}
+
+fn percent(value: f64) -> String {
+    if value > 0.0 && value < 0.1 { "< 0.1 %".to_owned() } else { format!("{value:.1} %") }
+}
+
+fn x_of(i: usize, count: usize) -> f64 {
+    match count {
+        0 | 1 => (LEFT + RIGHT) / 2.0,
+        _ => LEFT + (RIGHT - LEFT) * i as f64 / (count - 1) as f64,
+    }
+}
+
+fn draw_line(line: &ChartLine<'_>, labels: &[&str], scale: ShareScale) -> Markup {
+    let y_of = |value: f64| BOTTOM - scale.place(value, 100.0) / 100.0 * (BOTTOM - TOP);
+    let places: Vec<(f64, f64)> =
+        line.percents.iter().enumerate().map(|(i, value)| (x_of(i, line.percents.len()), y_of(*value))).collect();
+    let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let is_marked = places.len() <= MARKED;
+    html! {
+        g class=(line.class) {
+            polyline points=(points.join(" ")) {}
+            @if is_marked {
+            @for (((x, y), value), label) in places.iter().zip(&line.percents).zip(labels) {
+                circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="2.5" {
+                    title { (unbroken(&format!("{}, {}: {}", escape_cut(label, LABEL), line.name, percent(*value)))) }
+                }
+            }
+            }
+        }
+    }
+}
+
+/// The place and the anchor of a label.
+struct LabelPlace {
+    x: f64,
+    class: &'static str,
+}
+
+/// The labels with room on the axis: the first, the last, and some between them at nearly equal
+/// distances.
+fn shown_labels(labels: &[&str]) -> Vec<(usize, LabelPlace)> {
+    let Some(last) = labels.len().checked_sub(1) else { return Vec::new() };
+    if last == 0 {
+        return vec![(0, LabelPlace { x: x_of(0, 1), class: "middle" })];
+    }
+    let place = |i: usize| match i {
+        0 => LabelPlace { x: LEFT, class: "start" },
+        _ if i == last => LabelPlace { x: RIGHT, class: "end" },
+        _ => LabelPlace { x: x_of(i, labels.len()), class: "middle" },
+    };
+    let widest = labels.iter().map(|label| label.chars().count().min(LABEL + 1)).max().unwrap_or_default();
+    let width = widest as f64 * CHARACTER;
+    // The outer labels begin and end at the edge of the area, and the others are centred.
+    let fits = |shown: &[usize]| {
+        shown.windows(2).all(|pair| {
+            let is_outer = pair[0] == 0 || pair[1] == last;
+            let room = x_of(pair[1], labels.len()) - x_of(pair[0], labels.len());
+            room >= width * if is_outer { 1.5 } else { 1.0 } + LABEL_GAP
+        })
+    };
+    let spread = |intervals: usize| (0..=intervals).map(|i| (i * last + intervals / 2) / intervals).collect::<Vec<_>>();
+    let most = last.min((RIGHT - LEFT) as usize / 20);
+    let shown = (2..=most).rev().map(spread).find(|shown| fits(shown)).unwrap_or_else(|| vec![0, last]);
+    shown.into_iter().map(|i| (i, place(i))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_thinned() {
+        let months: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();
+        let shown = |count: usize| -> Vec<usize> {
+            let labels: Vec<&str> = months.iter().cycle().take(count).map(String::as_str).collect();
+            shown_labels(&labels).into_iter().map(|(i, _)| i).collect()
+        };
+        assert_eq!(shown(0), [0; 0]);
+        assert_eq!(shown(1), [0]);
+        assert_eq!(shown(2), [0, 1]);
+        assert_eq!(shown(3), [0, 1, 2]);
+        assert_eq!(shown(4), [0, 1, 2, 3]);
+        assert_eq!(shown(5), [0, 2, 4]);
+        assert_eq!(shown(12), [0, 4, 7, 11]);
+        assert_eq!(shown(1000), [0, 333, 666, 999]);
+        assert_eq!(shown_labels(&["a long label with words"; 5]).len(), 2);
+    }
+}

@@ -1,0 +1,145 @@
+//! The units of a report in its texts, and the sections of weights and of top-level domains.
+
+use super::super::super::escape::escape_cut;
+use super::bar_rows::{BarRow, bar_rows};
+use super::components::{BarSegment, NAME, and_more, legend, number, number_of, share_of, unbroken};
+use maud::{Markup, html};
+use robosieve::report::{CoverageCounts, Report, UnitGroup, UnitKind};
+use std::cmp::Ordering;
+
+/// The most rows of agents, the most columns of agents, and the most rows of groups. The JSON has
+/// all.
+const AGENTS: usize = 40;
+const COLUMNS: usize = 6;
+const GROUPS: usize = 30;
+
+/// The keys of the bars of coverages, in the order of [`coverage_segments`].
+pub(super) const COVERAGES: [(&str, &str); 5] = [
+    ("wholly", "refused wholly, by name"),
+    ("global", "wholly, by *"),
+    ("status", "wholly, by status"),
+    ("partly", "refused partly"),
+    ("not", "nothing refused"),
+];
+
+/// The number of leading segments of a bar of coverages that are refused wholly.
+pub(super) const WHOLLY: usize = 3;
+
+/// The noun of several units: `origins`, `hosts`, `domains`.
+pub(super) fn plural(by: UnitKind) -> String {
+    format!("{}s", by.name())
+}
+
+/// The noun of several units at the start of a sentence.
+pub(super) fn plural_title(by: UnitKind) -> String {
+    let plural = plural(by);
+    let (first, rest) = plural.split_at(1);
+    first.to_ascii_uppercase() + rest
+}
+
+/// The segments of a bar of coverages, from counts or sums of weights.
+pub(super) fn coverage_segments(sizes: [f64; 5]) -> Vec<BarSegment<'static>> {
+    COVERAGES.into_iter().zip(sizes).map(|((class, name), size)| BarSegment { class, name, size }).collect()
+}
+
+/// The explanation of units.
+pub(super) fn explanation(by: UnitKind) -> String {
+    let unit = match by {
+        UnitKind::Origin => {
+            return "An origin is a scheme, host and port: http, https and www are separate origins.".to_owned();
+        }
+        UnitKind::Host => "All schemes and ports of a host",
+        _ => "All hosts of a registrable domain",
+    };
+    format!("{unit} count once, by one of its origins.")
+}
+
+pub(super) fn weighted(report: &Report) -> Markup {
+    let Some(facts) = &report.weights else { return html! {} };
+    let mut agents: Vec<(&str, CoverageCounts<f64>)> =
+        report.agents.iter().filter_map(|agent| Some((agent.agent.as_str(), agent.weighted?))).collect();
+    let refusal = |counts: &CoverageCounts<f64>| [counts.wholly_by_name, counts.wholly, counts.partly];
+    agents.sort_by(|(_, a), (_, b)| refusal(b).partial_cmp(&refusal(a)).unwrap_or(Ordering::Equal));
+    let rows: Vec<BarRow<'_>> =
+        agents.iter().take(AGENTS).map(|(name, counts)| weighted_row(name, counts, facts.matched)).collect();
+    let heading = match agents.first() {
+        Some((name, counts)) => format!(
+            "{} is refused most: wholly by {} of the weight, {} by name",
+            escape_cut(name, NAME),
+            share_of(counts.wholly, facts.matched),
+            share_of(counts.wholly_by_name, facts.matched)
+        ),
+        None => "No agents".to_owned(),
+    };
+    html! {
+        section {
+            p.kicker { "Weighted " (plural(report.by)) " by agent" }
+            h2 { (unbroken(&heading)) }
+            (legend(&COVERAGES))
+            (bar_rows(&rows, "weights"))
+            (and_more(agents.len(), AGENTS, "agents"))
+            p.soft {
+                "The weights name " (number("/weights/units_matched", facts.units_matched)) " of the " (plural(report.by)) ". "
+                (number_of("/weights/entries_matched", facts.entries_matched, facts.entries)) " of the entries name one, with "
+                (unbroken(&share_of(facts.matched, facts.listed))) " of the listed weight. The others weigh nothing."
+            }
+        }
+    }
+}
+
+fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> BarRow<'r> {
+    let of = |part: f64| unbroken(&share_of(part, whole));
+    let CoverageCounts { wholly, wholly_by_name, wholly_by_global, wholly_by_status, partly, not, .. } = *counts;
+    BarRow {
+        name,
+        headline: html! { "wholly " (of(wholly)) },
+        segments: coverage_segments([wholly_by_name, wholly_by_global, wholly_by_status, partly, not]),
+        refusals: WHOLLY,
+        details: html! {
+            span { "by name " (of(wholly_by_name)) ", " }
+            span { "by * " (of(wholly_by_global)) ", " }
+            span { "by status " (of(wholly_by_status)) "; " }
+            span { "partly " (of(partly)) "; " }
+            span { "not " (of(not)) }
+        },
+    }
+}
+
+pub(super) fn groups(report: &Report) -> Markup {
+    let Some(groups) = &report.groups else { return html! {} };
+    let columns: Vec<usize> = report.agents_by_refusal().into_iter().take(COLUMNS).collect();
+    let names: Vec<String> = columns.iter().map(|&i| escape_cut(&report.agents[i].agent, NAME)).collect();
+    let heading = match groups.first() {
+        Some(first) => {
+            let share = share_of(first.units as f64, report.units as f64);
+            format!("{share} of the {} are in .{}", plural(report.by), escape_cut(&first.name, NAME))
+        }
+        None => format!("No {}", plural(report.by)),
+    };
+    html! {
+        section {
+            p.kicker { (plural_title(report.by)) " by top-level domain" }
+            h2 { (unbroken(&heading.replace(".(", "("))) }
+            table.stacked {
+                caption { "Refused wholly, of the " (plural(report.by)) " with each top-level domain." }
+                thead { tr { th { "Domain" } th.n { (plural_title(report.by)) } @for name in &names { th.n { (name) } } } }
+                tbody { @for (g, group) in groups.iter().take(GROUPS).enumerate() { (group_row(g, group, report, &columns, &names)) } }
+            }
+            (and_more(groups.len(), GROUPS, "top-level domains"))
+            (and_more(report.agents.len(), COLUMNS, "agents"))
+        }
+    }
+}
+
+fn group_row(g: usize, group: &UnitGroup, report: &Report, columns: &[usize], names: &[String]) -> Markup {
+    let cells = columns.iter().filter_map(|&agent| Some((agent, group.agents.get(agent)?)));
+    html! {
+        tr {
+            th.origin { bdi { (escape_cut(&group.name, NAME)) } }
+            td.n data-label=(plural_title(report.by)) { (number(&format!("/groups/{g}/units"), group.units)) }
+            @for ((agent, counts), name) in cells.zip(names) {
+                td.n data-label=(name) { (number_of(&format!("/groups/{g}/agents/{agent}/wholly"), counts.wholly, group.units)) }
+            }
+        }
+    }
+}
