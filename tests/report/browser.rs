@@ -101,11 +101,11 @@ fn end_in_time(child: &mut Child) {
     }
 }
 
-/// Shows a page in the widths of a desktop and of a phone, and returns what was measured in the
+/// Shows a page in the widths of a desktop, a tablet and a phone, and returns what was measured in the
 /// last one.
 fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
     let mut found = serde_json::Value::Null;
-    for width in [1280, 360] {
+    for width in [1280, 720, 360] {
         found = measured(browser, dir, page, width);
         assert_eq!(found["inner"], width, "{found}");
         assert!(found["scroll"].as_u64().unwrap() <= u64::from(width), "{width}: {found}");
@@ -178,6 +178,52 @@ fn report_without_refusals_fits() {
         }
         let (page, ..) = forms(dir.path(), &["-a", "a,b"]);
         assert_eq!(fits(&browser, dir.path(), &page)["bars"], 2 + 1);
+    }
+}
+
+#[test]
+fn report_of_units_fits() {
+    let Some(browser) = browser_or_notice("report") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let captures: Vec<String> = (0..40).map(|i| format!("https://site{i}.{}-{i}", "top".repeat(15))).collect();
+    let captures: Vec<(&str, u16, &str)> =
+        captures.iter().map(|origin| (origin.as_str(), 200, "user-agent: b\ndisallow: /")).collect();
+    compile(dir.path(), &captures);
+    std::fs::write(dir.path().join("w.csv"), format!("site1.{}-1,1\n", "top".repeat(15))).unwrap();
+    let agents = (0..12).map(|i| format!("{}{i}", "long-name-".repeat(8))).collect::<Vec<_>>().join(",") + ",b";
+    let units = ["-a", &agents, "--by", "host", "--weights", "w.csv", "--group-by", "tld"];
+    let (page, ..) = forms(dir.path(), &units);
+    assert_eq!(fits(&browser, dir.path(), &page)["bars"], 2 * 13 + 1);
+}
+
+#[test]
+fn series_fits_desktop_and_phone() {
+    let Some(browser) = browser_or_notice("report --series") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    compile(
+        dir.path(),
+        &[("https://one.example", 200, "user-agent: b\ndisallow: /"), ("https://two.example", 404, "")],
+    );
+    let page = |agents: &str, labels: &[String]| {
+        let snapshots: Vec<String> = labels.iter().map(|label| format!("{label}=s.rsieve")).collect();
+        let snapshots: Vec<&str> = snapshots.iter().map(String::as_str).collect();
+        let args = ["report", "-q", "-a", agents, "--html", "series.html", "--series"];
+        done(robosieve(dir.path(), &[&args, &snapshots[..]].concat()));
+        std::fs::read_to_string(dir.path().join("series.html")).unwrap().replace("<details>", "<details open>")
+    };
+    let months: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();
+    let long_name = "a-crawler-with-a-rather-long-name-".repeat(3);
+    let many: Vec<String> = (0..42).map(|i| format!("{long_name}{i}")).collect();
+    let hostile = vec!["<script>hacked()</script>".repeat(9), "\u{202e}".repeat(40), "W".repeat(100)];
+    let years: Vec<String> = (1..=70).map(|i| format!("label number {i}")).collect();
+    for (agents, labels, charts) in [
+        ("b", &months[..1], 2),
+        ("b,FooBot", &months[..2], 4),
+        (&*many.join(","), &months, 80),
+        (&*format!("<script>x,{long_name}"), &hostile, 4),
+        ("b", &years, 2),
+    ] {
+        assert_eq!(fits(&browser, dir.path(), &page(agents, labels))["charts"], charts, "{agents} {labels:?}");
     }
 }
 

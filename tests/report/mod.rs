@@ -4,6 +4,7 @@
 mod browser;
 mod figures;
 mod outputs;
+mod pages;
 mod reach;
 mod series;
 mod units;

@@ -35,7 +35,7 @@ fn some_web(dir: &Path) {
 }
 
 /// The figures of the page: the path in the JSON, and the number.
-fn counted(page: &str) -> Vec<(String, u64)> {
+pub(super) fn counted(page: &str) -> Vec<(String, u64)> {
     let spans = page.split("<span data-m=\"").skip(1);
     let read = |span: &str| {
         let (place, rest) = span.split_once("\">")?;

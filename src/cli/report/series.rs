@@ -1,10 +1,11 @@
 //! `robosieve report --series`: the figures of several snapshots, one opened at a time.
 
-use super::super::escape::escape;
+use super::super::escape::{escape, escape_lines};
 use super::super::output::{OutputTarget, is_stdout, print_with};
 use super::super::stderr::print_line;
 use super::args::ReportArgs;
 use super::csv;
+use super::html;
 use super::outputs::{json_text, made_at, open_outputs, write};
 use super::series_table::series_table;
 use anyhow::{anyhow, bail};
@@ -25,9 +26,6 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let has_table = !named.iter().any(|(_, path)| is_stdout(path)) && (named.is_empty() || !quiet);
     let paths: Vec<&Path> = snapshots.iter().map(|snapshot| snapshot.path.as_path()).collect();
     args.refuse_outputs(&paths, &[], has_table)?;
-    if let Some(page) = &args.html {
-        bail!("--html {}: a series has no page yet; use --json or --csv", page.display());
-    }
     let outputs = open_outputs(&named)?;
     let weights = args.units.read_weights()?;
     let agents = args.judge.agents.resolve(quiet)?;
@@ -35,6 +33,7 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     let series = build_series(args, &snapshots, &agents, weights.as_ref(), common.as_ref())?;
     let made_at = made_at()?;
     let written = write(outputs, |option| match option {
+        "--html" => Ok(escape_lines(&html::series_page(&series, made_at)).into_owned()),
         "--json" => json_text(&series, made_at),
         _ => Ok(csv::series_csv(&series)),
     })?;

@@ -1,9 +1,10 @@
 //! The sections with bars per agent: origins, and URLs of the lists.
 
 use super::super::findings;
+use super::super::format::units;
 use super::bar_rows::{BarRow, bar_rows};
 use super::components::{BarSegment, and_more, legend, number, number_of, unbroken};
-use super::units::{COVERAGES, WHOLLY, coverage_segments, plural, plural_title};
+use super::unit_sections::{COVERAGES, WHOLLY, coverage_segments, plural_title};
 use maud::{Markup, html};
 use robosieve::report::{AgentReport, CoverageCounts, Report, UrlCounts};
 
@@ -19,7 +20,7 @@ pub(super) fn origins(report: &Report) -> Markup {
             p.kicker { (plural_title(report.by)) " by agent" }
             h2 { (unbroken(&findings::origins(report))) }
             (legend(&COVERAGES))
-            (bar_rows(&agents, &plural(report.by)))
+            (bar_rows(&agents, &units(report.by)))
             (and_more(report.agents.len(), AGENTS, "agents"))
         }
     }

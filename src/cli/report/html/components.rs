@@ -2,7 +2,7 @@
 
 use super::super::super::escape::escape_cut;
 use super::super::super::summary::grouped;
-use super::super::format::share;
+use super::super::format::{share, weight_share};
 use super::scale::ShareScale;
 use maud::{Markup, html};
 
@@ -49,18 +49,6 @@ impl<'p> BarSegment<'p> {
     }
 }
 
-/// The share of a part in per cent, as [`share`] for counts.
-pub(super) fn share_of(part: f64, whole: f64) -> String {
-    let percent = if whole > 0.0 { part * 100.0 / whole } else { 0.0 };
-    match percent {
-        _ if part <= 0.0 => "0 %".to_owned(),
-        _ if part >= whole => "100 %".to_owned(),
-        _ if percent < 0.1 => "< 0.1 %".to_owned(),
-        _ if percent > 99.9 => "> 99.9 %".to_owned(),
-        _ => format!("{percent:.1} %"),
-    }
-}
-
 /// The hatching of "refused partly", which is visible without colour. Defined once for all bars.
 pub(super) fn hatching() -> Markup {
     html! {
@@ -85,7 +73,7 @@ pub(crate) fn bar(label: &str, segments: &[BarSegment<'_>]) -> Markup {
 pub(super) fn bar_to(label: &str, segments: &[BarSegment<'_>], whole: f64, scale: ShareScale) -> Markup {
     let percent = |size: f64| format!("{:.3}%", scale.place(size, whole));
     let text: Vec<String> =
-        segments.iter().map(|segment| format!("{} {}", segment.name, share_of(segment.size, whole))).collect();
+        segments.iter().map(|segment| format!("{} {}", segment.name, weight_share(segment.size, whole))).collect();
     let mut before = 0.0;
     html! {
         svg.bar role="img" aria-label=(format!("{}: {}", escape_cut(label, 60), text.join(", "))) {

@@ -1,6 +1,7 @@
 //! Line charts of shares, as inline SVG: they need no script, and scale with the window.
 
 use super::super::super::escape::escape_cut;
+use super::super::format::weight_share;
 use super::components::unbroken;
 use super::scale::ShareScale;
 use maud::{Markup, html};
@@ -64,7 +65,7 @@ fn description(title: &str, labels: &[&str], lines: &[ChartLine<'_>]) -> String 
 }
 
 fn percent(value: f64) -> String {
-    if value > 0.0 && value < 0.1 { "< 0.1 %".to_owned() } else { format!("{value:.1} %") }
+    weight_share(value, 100.0)
 }
 
 fn x_of(i: usize, count: usize) -> f64 {

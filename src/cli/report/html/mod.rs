@@ -11,16 +11,16 @@ mod line_chart;
 mod scale;
 mod sections;
 mod series;
-mod units;
+mod unit_sections;
 
 use super::findings;
-use super::format::{counted, day, minute, share};
+use super::format::{counted, day, minute, share, units};
 pub(crate) use bar_rows::{BarRow, bar_rows};
 pub(crate) use components::{BarSegment, code, fact, legend, number, number_of, unbroken};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use robosieve::report::{ListFacts, Report, UnitKind};
 pub(super) use series::series_page;
-use units::{plural, plural_title};
+use unit_sections::plural_title;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -37,9 +37,9 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                 (page_header(report, &title, made_at))
                 main {
                     (agents::origins(report))
-                    (units::weighted(report))
+                    (unit_sections::weighted(report))
                     (agents::urls(report))
-                    (units::groups(report))
+                    (unit_sections::groups(report))
                     (sections::bases(report))
                     (sections::top_origins(report))
                     (sections::deciding(report))
@@ -74,7 +74,7 @@ pub(crate) fn head(title: &str) -> Markup {
 
 fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
     let snapshot = &report.snapshot;
-    let units = plural(report.by);
+    let units = units(report.by);
     html! {
         header {
             p.kicker { "robots.txt report, " (day(made_at)) }
@@ -122,7 +122,7 @@ fn foot(report: &Report) -> Markup {
     html! {
         footer {
             p {
-                (units::explanation(report.by)) " It refuses an agent wholly \
+                (unit_sections::explanation(report.by)) " It refuses an agent wholly \
                  if every URL is refused, except perhaps /robots.txt; partly if some are; not if none is. "
                 "URLs of origins that are not in the snapshot count as " (judging.unknown_origins) "."
                 @if judging.any_scheme { " Origins without an entry were judged by the entry of the other of http and https." }

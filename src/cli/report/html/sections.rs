@@ -2,9 +2,9 @@
 
 use super::super::super::escape::escape_cut;
 use super::super::findings;
-use super::super::format::minute;
+use super::super::format::{minute, units};
 use super::components::{BarSegment, NAME, TEXT, and_more, bar, code, key, meter, number, number_of, unbroken};
-use super::units::{plural, plural_title};
+use super::unit_sections::plural_title;
 use maud::{Markup, html};
 use robosieve::judge::Reason;
 use robosieve::report::Coverage;
@@ -170,7 +170,7 @@ pub(super) fn rules(report: &Report) -> Markup {
     let rows = rows.map(|(i, rule)| (rule.rule.as_str(), format!("/rules/top/{i}/origins"), rule.origins));
     html! {
         section {
-            p.kicker { "The rules that most " (plural(report.by)) " have" }
+            p.kicker { "The rules that most " (units(report.by)) " have" }
             h2 { (unbroken(&findings::rules(report))) }
             table {
                 caption { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." }
@@ -191,7 +191,7 @@ pub(super) fn signals(report: &Report) -> Markup {
                 table {
                     caption {
                         (findings::field_name(signal.field)) " is in " (number(&format!("/signals/{s}/files"), signal.files))
-                        " different files, of " (number(&format!("/signals/{s}/origins"), signal.origins)) " " (plural(report.by)) "."
+                        " different files, of " (number(&format!("/signals/{s}/origins"), signal.origins)) " " (units(report.by)) "."
                     }
                     thead { tr { th { "Declared" } th.n { (plural_title(report.by)) } } }
                     tbody {

@@ -1,11 +1,11 @@
 //! The page of a series: line charts of the shares that refuse each agent, and a table of them.
 
 use super::super::super::escape::escape_cut;
-use super::super::format::day;
-use super::components::{NAME, and_more, fact, number, number_of, share_of, unbroken};
+use super::super::format::{day, units, weight_share};
+use super::components::{NAME, and_more, fact, number, number_of, unbroken};
 use super::line_chart::{ChartLine, line_chart};
 use super::scale::ShareScale;
-use super::units::{explanation, plural, plural_title};
+use super::unit_sections::{explanation, plural_title};
 use super::{document, head};
 use maud::{Markup, html};
 use robosieve::report::{AgentPoint, CoverageCounts, Series, SeriesPoint};
@@ -140,10 +140,10 @@ impl ChartKind {
         let Some(&agent) = agents.first() else { return "No agents".to_owned() };
         let ends = [series.points.first(), series.points.last()].map(|point| {
             let parts = point.and_then(|point| Some((self.parts)(point, point.agents.get(agent)?)));
-            parts.map_or_else(|| share_of(0.0, 0.0), |[all, _, whole]| share_of(all, whole))
+            parts.map_or_else(|| weight_share(0.0, 0.0), |[all, _, whole]| weight_share(all, whole))
         });
         let name = escape_cut(&series.agents[agent], NAME);
-        let (plural, verb) = (plural(series.by), self.verb);
+        let (plural, verb) = (units(series.by), self.verb);
         match ends {
             [from, to] if series.points.len() > 1 => {
                 format!("{from} of the {plural} refused {name} {verb} at first, and {to} at last")
@@ -181,7 +181,7 @@ fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
 }
 
 fn chart(agent: &str, labels: &[&str], kind: &ChartKind, [total, by_name]: [Vec<f64>; 2], scale: ShareScale) -> Markup {
-    let last = |percents: &[f64]| unbroken(&share_of(percents.last().copied().unwrap_or_default(), 100.0));
+    let last = |percents: &[f64]| unbroken(&weight_share(percents.last().copied().unwrap_or_default(), 100.0));
     let (now, now_by_name) = (last(&total), last(&by_name));
     let lines = [
         ChartLine { class: kind.classes[0], name: kind.total, percents: total },

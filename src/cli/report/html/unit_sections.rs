@@ -1,8 +1,10 @@
 //! The units of a report in its texts, and the sections of weights and of top-level domains.
 
 use super::super::super::escape::escape_cut;
+use super::super::findings;
+use super::super::format::{units, weight_share};
 use super::bar_rows::{BarRow, bar_rows};
-use super::components::{BarSegment, NAME, and_more, legend, number, number_of, share_of, unbroken};
+use super::components::{BarSegment, NAME, and_more, legend, number, number_of, unbroken};
 use maud::{Markup, html};
 use robosieve::report::{CoverageCounts, Report, UnitGroup, UnitKind};
 use std::cmp::Ordering;
@@ -25,15 +27,9 @@ pub(super) const COVERAGES: [(&str, &str); 5] = [
 /// The number of leading segments of a bar of coverages that are refused wholly.
 pub(super) const WHOLLY: usize = 3;
 
-/// The noun of several units: `origins`, `hosts`, `domains`.
-pub(super) fn plural(by: UnitKind) -> String {
-    format!("{}s", by.name())
-}
-
-/// The noun of several units at the start of a sentence.
+/// The noun of several units at the start of a sentence: `Origins`, `Hosts` or `Domains`.
 pub(super) fn plural_title(by: UnitKind) -> String {
-    let plural = plural(by);
-    let (first, rest) = plural.split_at(1);
+    let (first, rest) = units(by).split_at(1);
     first.to_ascii_uppercase() + rest
 }
 
@@ -66,29 +62,29 @@ pub(super) fn weighted(report: &Report) -> Markup {
         Some((name, counts)) => format!(
             "{} is refused most: wholly by {} of the weight, {} by name",
             escape_cut(name, NAME),
-            share_of(counts.wholly, facts.matched),
-            share_of(counts.wholly_by_name, facts.matched)
+            weight_share(counts.wholly, facts.matched),
+            weight_share(counts.wholly_by_name, facts.matched)
         ),
         None => "No agents".to_owned(),
     };
     html! {
         section {
-            p.kicker { "Weighted " (plural(report.by)) " by agent" }
+            p.kicker { "Weighted " (units(report.by)) " by agent" }
             h2 { (unbroken(&heading)) }
             (legend(&COVERAGES))
             (bar_rows(&rows, "weights"))
             (and_more(agents.len(), AGENTS, "agents"))
             p.soft {
-                "The weights name " (number("/weights/units_matched", facts.units_matched)) " of the " (plural(report.by)) ". "
+                "The weights name " (number("/weights/units_matched", facts.units_matched)) " of the " (units(report.by)) ". "
                 (number_of("/weights/entries_matched", facts.entries_matched, facts.entries)) " of the entries name one, with "
-                (unbroken(&share_of(facts.matched, facts.listed))) " of the listed weight. The others weigh nothing."
+                (unbroken(&weight_share(facts.matched, facts.listed))) " of the listed weight. All other " (units(report.by)) " weigh nothing."
             }
         }
     }
 }
 
 fn weighted_row<'r>(name: &'r str, counts: &CoverageCounts<f64>, whole: f64) -> BarRow<'r> {
-    let of = |part: f64| unbroken(&share_of(part, whole));
+    let of = |part: f64| unbroken(&weight_share(part, whole));
     let CoverageCounts { wholly, wholly_by_name, wholly_by_global, wholly_by_status, partly, not, .. } = *counts;
     BarRow {
         name,
@@ -109,19 +105,12 @@ pub(super) fn groups(report: &Report) -> Markup {
     let Some(groups) = &report.groups else { return html! {} };
     let columns: Vec<usize> = report.agents_by_refusal().into_iter().take(COLUMNS).collect();
     let names: Vec<String> = columns.iter().map(|&i| escape_cut(&report.agents[i].agent, NAME)).collect();
-    let heading = match groups.first() {
-        Some(first) => {
-            let share = share_of(first.units as f64, report.units as f64);
-            format!("{share} of the {} are in .{}", plural(report.by), escape_cut(&first.name, NAME))
-        }
-        None => format!("No {}", plural(report.by)),
-    };
     html! {
         section {
             p.kicker { (plural_title(report.by)) " by top-level domain" }
-            h2 { (unbroken(&heading.replace(".(", "("))) }
+            h2 { (unbroken(&findings::groups(report).unwrap_or_else(|| format!("No {}", units(report.by))))) }
             table.stacked {
-                caption { "Refused wholly, of the " (plural(report.by)) " with each top-level domain." }
+                caption { "Refused wholly, of the " (units(report.by)) " with each top-level domain." }
                 thead { tr { th { "Domain" } th.n { (plural_title(report.by)) } @for name in &names { th.n { (name) } } } }
                 tbody { @for (g, group) in groups.iter().take(GROUPS).enumerate() { (group_row(g, group, report, &columns, &names)) } }
             }

@@ -1,0 +1,102 @@
+//! The pages of series and of units: each number equals the figure of the JSON that its pointer
+//! names, and the size is bounded.
+
+use super::outputs::{counted, forms};
+use super::{archive, done};
+use crate::command::robosieve;
+use serde_json::Value;
+use std::path::Path;
+
+/// Three snapshots of a small web: the first refuses `a` partly by `*`, the second also wholly by
+/// name, and in the third all origins fail.
+fn some_months(dir: &Path) {
+    let partly = "user-agent: *\ndisallow: /x";
+    let named = "user-agent: a\ndisallow: /";
+    for (name, robots) in [
+        ("1.rsieve", [("https://one.com", 200, partly), ("https://two.org", 404, ""), ("http://one.com", 200, "")]),
+        ("2.rsieve", [("https://one.com", 200, partly), ("https://two.org", 200, named), ("http://one.com", 404, "")]),
+        ("3.rsieve", [("https://one.com", 503, ""), ("https://two.org", 503, ""), ("http://one.com", 503, "")]),
+    ] {
+        std::fs::write(dir.join("robots.jsonl"), archive(&robots)).unwrap();
+        done(robosieve(dir, &["compile", "-q", "-o", name, "robots.jsonl"]));
+    }
+}
+
+/// The page and the JSON of a series.
+fn series(dir: &Path, args: &[&str]) -> (String, Value) {
+    let outputs = ["report", "-q", "--html", "r.html", "--json", "r.json"];
+    assert_eq!(done(robosieve(dir, &[&outputs, args].concat())), "");
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
+    (read("r.html"), serde_json::from_str(&read("r.json")).unwrap())
+}
+
+#[test]
+fn numbers_of_a_series_equal_the_json() {
+    let dir = tempfile::tempdir().unwrap();
+    some_months(dir.path());
+    std::fs::write(dir.path().join("w.csv"), "one.com,3\ntwo.org,1\n").unwrap();
+    let months = ["--series", "2025-01=1.rsieve", "2025-02=2.rsieve", "2025-03=3.rsieve"];
+    for units in [&[][..], &["--by", "host", "--weights", "w.csv", "--common"]] {
+        let (page, json) = series(dir.path(), &[&["-a", "b,a"], units, &months].concat());
+        let numbers = counted(&page);
+        // Two agents, three snapshots, and four columns; the units of the last snapshot, and the
+        // common units.
+        assert_eq!(numbers.len(), 2 * 3 * 4 + 1 + usize::from(!units.is_empty()), "{units:?}");
+        for (place, number) in numbers {
+            assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
+        }
+        // Two lines with three points in each chart; wholly, partly, and with weights.
+        let sections = if units.is_empty() { 2 } else { 3 };
+        assert_eq!(page.matches("<svg class=\"chart\"").count(), 2 * sections);
+        assert_eq!(page.matches("<polyline points=\"46.0,").count(), 2 * 2 * sections);
+        assert_eq!(page.matches("<circle cx").count() - 2 * sections, 2 * 2 * 3 * sections);
+    }
+    // By hand: of three origins, the second snapshot refuses `a` wholly at one, which names it.
+    let (page, _) = series(dir.path(), &[&["-a", "b,a"], &months[..]].concat());
+    for text in ["2025-02, wholly: 33.3\u{a0}%", "2025-02, by name: 33.3\u{a0}%", "2025-03, wholly: 100\u{a0}%"] {
+        assert!(page.contains(text), "{text}");
+    }
+    let first_chart = page.find("<figcaption>").map(|place| &page[place..]).unwrap();
+    assert!(
+        first_chart.starts_with("<figcaption><strong>b</strong> <span>100\u{a0}%, by name 0\u{a0}%"),
+        "{first_chart:.200}"
+    );
+}
+
+#[test]
+fn numbers_of_units_equal_the_json() {
+    let dir = tempfile::tempdir().unwrap();
+    some_months(dir.path());
+    std::fs::copy(dir.path().join("2.rsieve"), dir.path().join("s.rsieve")).unwrap();
+    std::fs::write(dir.path().join("w.csv"), "one.com,3\ntwo.org,1\nthree.org,4\n").unwrap();
+    let (page, json, _) = forms(dir.path(), &["-a", "b,a", "--by", "host", "--weights", "w.csv", "--group-by", "tld"]);
+    for (place, number) in counted(&page) {
+        assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
+    }
+    // By hand: two hosts, of which two.org refuses `a` by name, with a weight of 1 of 4.
+    for text in [
+        "data-m=\"/units\">2<",
+        "data-m=\"/groups/1/agents/1/wholly\">1<",
+        "data-m=\"/weights/units_matched\">2<",
+        "a is refused most: 50.0\u{a0}% of the hosts refuse it wholly, 50.0\u{a0}% by name",
+        "a is refused most: wholly by 25.0\u{a0}% of the weight, 25.0\u{a0}% by name",
+        "50.0\u{a0}% of the listed weight. All other hosts weigh nothing.",
+        "All schemes and ports of a host count once, by one of its origins.",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn size_of_a_series_is_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    some_months(dir.path());
+    let agents: String = (0..100).map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100))).collect();
+    std::fs::write(dir.path().join("agents.txt"), agents).unwrap();
+    let labels: Vec<String> = (0..60).map(|i| format!("{}{i}=1.rsieve", "<&\"'>".repeat(10))).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let (page, json) = series(dir.path(), &[&["--agents-from", "agents.txt", "--series"], &labels[..]].concat());
+    assert!(page.len() < 600_000, "{} bytes", page.len());
+    assert!(!page.to_lowercase().contains("<script"));
+    assert_eq!((json["points"].as_array().unwrap().len(), json["agents"].as_array().unwrap().len()), (60, 100));
+}
