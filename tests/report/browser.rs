@@ -51,25 +51,29 @@ const MEASURE: &str = "<script>addEventListener('load', () => {
     bars: long('svg.bar'), charts: long('svg.chart'), ran: typeof hacked !== 'undefined' });
 });</script>";
 
-/// The result of the measuring page in a window of this width.
+/// The widths of a desktop, a tablet and a phone.
+const WIDTHS: [u32; 3] = [1280, 720, 360];
+
+/// The results of the measuring page in each of the widths.
 ///
-/// A headless window cannot be as narrow as a phone, so the page is in a frame of that width.
-fn measured(browser: &Path, dir: &Path, page: &str, width: u32) -> serde_json::Value {
+/// A headless window cannot be as narrow as a phone, so the page is in frames of these widths.
+fn measured(browser: &Path, dir: &Path, page: &str) -> Vec<serde_json::Value> {
     let (before, rest) = page.split_once("<meta http-equiv=\"Content-Security-Policy\"").unwrap();
     let (_, after) = rest.split_once('>').unwrap();
     let framed = format!("{before}{MEASURE}{after}").replace('&', "&amp;").replace('"', "&quot;");
+    let frame = |width| format!("<iframe style='width:{width}px;height:900px;border:0' srcdoc=\"{framed}\"></iframe>");
+    let frames: String = WIDTHS.map(frame).concat();
     let outer = format!(
-        "<!DOCTYPE html><title>outer</title><iframe style='width:{width}px;height:900px;border:0' srcdoc=\"{framed}\"></iframe>
-<script>const frame = document.querySelector('iframe');
-frame.addEventListener('load', () => setTimeout(() => {{ document.title = 'measured ' + frame.contentDocument.title; }}, 50));</script>"
+        "<!DOCTYPE html><title>outer</title>{frames}<script>addEventListener('load', () => setTimeout(() => {{
+document.title = 'measured [' + [...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.title).join(',') + ']'; }}, 50));</script>"
     );
-    let file = dir.join(format!("{width}.html"));
+    let file = dir.join("frames.html");
     std::fs::write(&file, outer).unwrap();
     let mut child = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
         .args(["--disable-background-networking", "--disable-component-update", "--window-size=1400,1000"])
         .args(["--virtual-time-budget=5000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", dir.join(format!("profile-{width}")).display()))
+        .arg(format!("--user-data-dir={}", dir.join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -101,12 +105,10 @@ fn end_in_time(child: &mut Child) {
     }
 }
 
-/// Shows a page in the widths of a desktop, a tablet and a phone, and returns what was measured in the
-/// last one.
+/// Shows a page in all widths, and returns what was measured in the last one.
 fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
-    let mut found = serde_json::Value::Null;
-    for width in [1280, 720, 360] {
-        found = measured(browser, dir, page, width);
+    let mut all = measured(browser, dir, page);
+    for (found, width) in all.iter().zip(WIDTHS) {
         assert_eq!(found["inner"], width, "{found}");
         assert!(found["scroll"].as_u64().unwrap() <= u64::from(width), "{width}: {found}");
         for key in ["wide", "tiny", "overlaps", "fetched"] {
@@ -114,8 +116,9 @@ fn fits(browser: &Path, dir: &Path, page: &str) -> serde_json::Value {
         }
         assert_eq!(found["ran"], false, "a script of a site ran");
     }
-    assert_eq!(found["scrolled"], serde_json::json!([]), "a phone needs no horizontal scrolling");
-    found
+    let phone = all.pop().unwrap();
+    assert_eq!(phone["scrolled"], serde_json::json!([]), "a phone needs no horizontal scrolling");
+    phone
 }
 
 /// The browser, or a notice that the test is skipped.
