@@ -267,6 +267,7 @@ fn exit_statuses_follow_the_denied_severity() {
         }
     }
     assert_eq!(run(dir.path(), &["--allow", "outside-group,empty-rule", "error"]).code, Some(0));
+    assert_eq!(run(dir.path(), &["-", "-"]).code, Some(2));
     for args in [&["missing"][..], &[], &["--allow", "no-such-code", "clean"], &["--sarif", "--json", "clean"]] {
         assert_eq!(run(dir.path(), args).code, Some(2), "{args:?}");
     }
@@ -295,6 +296,19 @@ fn text_and_json_have_all_parts() {
     assert_eq!(run(dir.path(), &["."]).stderr, "files 1  clean 1  errors 0  warnings 0  notes 0\n");
 }
 
+#[test]
+fn unreadable_files_do_not_stop_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("bad.gz"), b"\x1f\x8bxxx").unwrap();
+    fs::write(dir.path().join("error"), "User-agent: *\nDisallow: a\n").unwrap();
+    let ran = run(dir.path(), &["--json", "bad.gz", "missing", "error"]);
+    assert_eq!((ran.code, json_of(&ran).as_array().unwrap().len()), (Some(2), 1));
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert!(lines[0].starts_with("robosieve: bad.gz: damaged") && !lines[0].contains("--skip-damaged"), "{}", lines[0]);
+    assert!(lines[1].starts_with("robosieve: missing: "), "{}", lines[1]);
+    assert_eq!(lines[2], "files 1  clean 0  errors 1  warnings 0  notes 0  unreadable 2");
+}
+
 /// The properties that SARIF 2.1.0 requires (§3.13, §3.14, §3.18, §3.19, §3.27, §3.28).
 #[test]
 fn sarif_has_the_required_structure() {
@@ -303,6 +317,7 @@ fn sarif_has_the_required_structure() {
     for (file, count) in [("a b.txt", 3), ("-", 0)] {
         let sarif = json_of(&run(dir.path(), &["-q", "--sarif", file]));
         assert_eq!((&sarif["version"], sarif["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));
+        assert!(sarif["$schema"].as_str().unwrap().ends_with("/sarif-schema-2.1.0.json"));
         let driver = &sarif["runs"][0]["tool"]["driver"];
         assert_eq!(driver["name"], "robosieve");
         let rules = driver["rules"].as_array().unwrap();
@@ -315,6 +330,9 @@ fn sarif_has_the_required_structure() {
             let rule = &rules[result["ruleIndex"].as_u64().unwrap() as usize];
             assert_eq!(result["ruleId"], rule["id"]);
             assert_eq!(result["level"], rule["defaultConfiguration"]["level"]);
+            for text in ["shortDescription", "fullDescription", "help"] {
+                assert!(rule[text]["text"].as_str().is_some_and(|text| text.ends_with('.')), "{rule}");
+            }
             assert!(matches!(result["level"].as_str().unwrap(), "note" | "warning" | "error"));
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
             let place = &result["locations"][0]["physicalLocation"];

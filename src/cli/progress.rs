@@ -38,6 +38,11 @@ impl Progress {
         Self::new(paths.iter().map(length).sum(), quiet)
     }
 
+    /// Counts bytes with a known total.
+    pub(crate) fn of_bytes(total: u64, quiet: bool) -> Self {
+        Self::new(Some(total), quiet)
+    }
+
     /// Counts the bytes of files that are processed concurrently.
     pub(crate) fn of_files(bytes: u64, files: u64, quiet: bool) -> Self {
         let mut progress = Self::new(Some(bytes), quiet);

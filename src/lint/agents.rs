@@ -64,7 +64,8 @@ fn check_repetition(
         return;
     };
     findings.add(agent.line(), Code::RepeatedAgent, || {
-        let (name, line) = (quote(&name), first.line);
+        // The name in the spelling of the file: it is the start of the value.
+        let (name, line) = (quote(&value(agent)[..name.len().min(value(agent).len())]), first.line);
         if first.group == group {
             return (format!("line {line} names {name} in the same group already"), "remove this line".to_owned());
         }

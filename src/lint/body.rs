@@ -5,11 +5,11 @@ use crate::file_format::BYTE_ORDER_MARK;
 use crate::lint::code::Code;
 use crate::lint::finding::FindingCollector;
 use crate::robots::line::{MAX_LINE, NumberedLines, RawLine, bom_len};
-use crate::robots::{BodyFacts, LooksLike};
+use crate::robots::{BodyFacts, LooksLike, field};
 use bstr::ByteSlice;
 
 /// Reports a file that is no robots.txt. The checks of lines make no sense for it.
-pub(super) fn check_format(facts: &BodyFacts, findings: &mut FindingCollector) -> bool {
+pub(super) fn check_format(body: &[u8], facts: &BodyFacts, findings: &mut FindingCollector) -> bool {
     match (facts.looks_like, facts.other_format) {
         (Some(LooksLike::Utf16), _) => findings.add(1, Code::Utf16, || {
             let message = "the file is UTF-16 text, and parsers expect UTF-8, so they find no field in it";
@@ -19,13 +19,58 @@ pub(super) fn check_format(facts: &BodyFacts, findings: &mut FindingCollector) -
             let message = "the file begins as HTML or XML, so it is a page of the site and not a robots.txt";
             (message.to_owned(), "serve a text file at /robots.txt, or answer with status 404".to_owned())
         }),
-        (_, Some(format)) => findings.add(1, Code::OtherFormat, || {
-            let message = format!("the file is {format}, in which parsers find no field");
-            (message, "serve a text file at /robots.txt, or answer with status 404".to_owned())
-        }),
-        _ => return false,
+        (_, format) => match format.or_else(|| unmarked_format(body)) {
+            Some(format) => add_other_format(format, findings),
+            None => return false,
+        },
     }
     true
+}
+
+fn add_other_format(format: &str, findings: &mut FindingCollector) {
+    findings.add(1, Code::OtherFormat, || {
+        let help = match format {
+            "a WARC archive" | "an ARC archive" => "compile the archive, and check the snapshot",
+            "a robosieve snapshot" => "check the snapshot as a file of its own, not compressed and not from a pipe",
+            _ => "serve a text file at /robots.txt, or answer with status 404",
+        };
+        (format!("the file is {format}, in which parsers find no field"), help.to_owned())
+    });
+}
+
+/// The format of a file without a magic number: JSON, or binary data. A file with any known field is
+/// neither.
+fn unmarked_format(body: &[u8]) -> Option<&'static str> {
+    let format = if begins_as_json(body) {
+        "JSON"
+    } else if is_binary(body) {
+        "binary data"
+    } else {
+        return None;
+    };
+    let has_field = NumberedLines::new(body, false).any(|line| field::split(line.text).is_some());
+    (!has_field).then_some(format)
+}
+
+/// Whether a body begins with an object or an array, as error messages of programs do.
+fn begins_as_json(body: &[u8]) -> bool {
+    let text = body[bom_len(body)..].trim_ascii_start();
+    let inside = |rest: &[u8]| rest.trim_ascii_start().first().copied();
+    match text {
+        [b'{', rest @ ..] => matches!(inside(rest), Some(b'"' | b'}')),
+        [b'[', rest @ ..] => matches!(inside(rest), Some(b'{' | b'"' | b']')),
+        _ => false,
+    }
+}
+
+/// The number of bytes that decide whether a file is binary.
+const INSPECTED: usize = 1024;
+
+/// Whether a tenth of the first bytes are control characters that no text has.
+fn is_binary(body: &[u8]) -> bool {
+    let start = &body[..body.len().min(INSPECTED)];
+    let controls = start.iter().filter(|b| **b < b' ' && !b"\t\n\r\x0b\x0c".contains(b)).count();
+    controls > 0 && controls * 10 >= start.len()
 }
 
 /// Checks the size, the byte order mark and every line as served. Returns the numbers of the blank
@@ -71,7 +116,7 @@ fn is_lone_return(body: &[u8], at: usize) -> bool {
 fn add_lone_return(line: u32, findings: &mut FindingCollector) {
     findings.add(line, Code::CarriageReturn, || {
         let message = "a carriage return without a line feed ends this line: RFC 9309 allows it, but programs that read \
-                       lines up to a line feed join it with the next one";
+                       lines up to a line feed see no end of the line here";
         (message.to_owned(), "end every line with a line feed (LF), or with CR LF".to_owned())
     });
 }

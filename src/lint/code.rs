@@ -84,9 +84,9 @@ macro_rules! codes {
 }
 
 codes! {
-    Html "html" Error No "The file is HTML or XML.";
+    Html "html" Error No "The file, or a part of it, is HTML or XML.";
     Utf16 "utf-16" Error No "The file is UTF-16 text, in which parsers find no field.";
-    OtherFormat "other-format" Error No "The file is an archive, an image or another binary format.";
+    OtherFormat "other-format" Error No "The file is an archive, an image, JSON or another format.";
     TooLarge "too-large" Error No "The file has more than 500 KiB, and parsers ignore the rest.";
     LongLine "long-line" Error No "The line has more than 16,663 bytes, and parsers drop the rest.";
     ByteOrderMark "byte-order-mark" Warning No "The file begins with a UTF-8 byte order mark.";
@@ -94,7 +94,7 @@ codes! {
     ControlCharacter "control-character" Warning No "The line has a control character.";
     MissingColon "missing-colon" Error Partly "The line has no colon after its field.";
     UnknownField "unknown-field" Warning Partly "No known crawler reads the field.";
-    MisspeltField "misspelt-field" Error Partly "The field is a misspelling of a known one.";
+    MisspeltField "misspelt-field" Error Partly "The field is a misspelling of a known one, or has invisible characters.";
     OutsideGroup "outside-group" Error Yes "The line precedes the first user-agent line, so it applies to nobody.";
     EmptyAgent "empty-agent" Error Yes "The user-agent line has no value, so it names nobody.";
     AgentName "agent-name" Warning Yes "The name of the agent has characters that RFC 9309 does not allow.";

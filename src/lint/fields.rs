@@ -38,8 +38,13 @@ pub(super) struct InexactLines {
 pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLines {
     let mut inexact = InexactLines::default();
     let mut has_agent = false;
+    let mut html = HtmlLines::default();
     for line in NumberedLines::new(body, false) {
         let split = field::split(line.text);
+        let is_field = split.is_some() || close_name(key_of(line.text)).is_some();
+        if html.skips(line.number, line.text, is_field, findings) || without_invisible(line.text).is_empty() {
+            continue;
+        }
         if let Some((field, _)) = split {
             has_agent |= field == RobotsField::UserAgent;
             if !has_agent && needs_group(field) {
@@ -50,11 +55,49 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
             inexact.without_colon.insert(line.number);
             inexact.all.insert(line.number);
             add_missing_colon(line.number, line.text, split.is_some(), findings);
-        } else if check_key(line.number, key_of(line.text), split.map(|(field, _)| field), findings) {
+        } else if check_key(line.number, line.text, split.map(|(field, _)| field), findings) {
             inexact.all.insert(line.number);
         }
     }
     inexact
+}
+
+/// Lines of HTML that a server or a plug-in adds to a robots.txt. They are reported once, because a
+/// page has hundreds of lines.
+#[derive(Default)]
+struct HtmlLines {
+    is_reported: bool,
+    /// No line with a field has followed the last tag.
+    is_inside: bool,
+}
+
+impl HtmlLines {
+    /// Whether a line is HTML, or follows HTML without being a field. The first one is reported.
+    fn skips(&mut self, line: u32, text: &[u8], is_field: bool, findings: &mut FindingCollector) -> bool {
+        let is_tag = matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || b"!?/".contains(next));
+        self.is_inside = is_tag || (self.is_inside && !is_field);
+        if is_tag && !self.is_reported {
+            self.is_reported = true;
+            findings.add(line, Code::Html, || {
+                let message = format!("{} is HTML, and parsers ignore it", quote(text));
+                (message, "remove all HTML from the file; a server or a plug-in may add it".to_owned())
+            });
+        }
+        self.is_inside
+    }
+}
+
+/// A byte order mark that a program read as Latin-1 and wrote as UTF-8.
+const TWICE_ENCODED_MARK: &str = "\u{ef}\u{bb}\u{bf}";
+
+/// A text without the control characters, blanks and invisible characters at its ends, and without
+/// byte order marks. Text that is not UTF-8 stays.
+fn without_invisible(text: &[u8]) -> &[u8] {
+    let is_invisible = |c: char| {
+        c.is_control() || c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    };
+    let Ok(visible) = std::str::from_utf8(text) else { return text };
+    visible.trim_matches(is_invisible).trim_start_matches(TWICE_ENCODED_MARK).as_bytes()
 }
 
 /// The correct spelling of a field.
@@ -138,9 +181,10 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
 }
 
 /// Checks the text in front of the colon. Returns whether it is a misspelt field.
-fn check_key(line: u32, key: &[u8], field: Option<RobotsField>, findings: &mut FindingCollector) -> bool {
+fn check_key(line: u32, text: &[u8], field: Option<RobotsField>, findings: &mut FindingCollector) -> bool {
+    let key = key_of(text);
     let Some(field) = field else {
-        add_unread(line, key, findings);
+        add_unread(line, text, findings);
         return false;
     };
     if field == RobotsField::Other("noindex") {
@@ -171,7 +215,17 @@ fn add_noindex(line: u32, findings: &mut FindingCollector) {
 }
 
 /// Reports a field that no parser reads: misspelt or unknown.
-fn add_unread(line: u32, key: &[u8], findings: &mut FindingCollector) {
+fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
+    let key = key_of(text);
+    let visible = without_invisible(key);
+    if let (true, Some(name)) = (visible.len() < key.len(), field_named(visible)) {
+        findings.add(line, Code::MisspeltField, || {
+            let message =
+                format!("{} has a byte order mark or an invisible character, so parsers ignore the line", quote(key));
+            (message, format!("write `{name}:` again, without other characters"))
+        });
+        return;
+    }
     if let Some(name) = close_name(key) {
         findings.add(line, Code::MisspeltField, || {
             let message = format!("{} is not a field, so parsers ignore the line, also Google's", quote(key));
@@ -184,11 +238,21 @@ fn add_unread(line: u32, key: &[u8], findings: &mut FindingCollector) {
             let message = "no field precedes the colon, so parsers ignore the line".to_owned();
             (message, "write `FIELD: VALUE`".to_owned())
         }
+        _ if is_url(text) => {
+            let message = format!("{} is a URL without a field, so parsers ignore the line", quote(text));
+            (message, "write the field in front of it, such as `Sitemap: `, or remove the line".to_owned())
+        }
         _ => {
             let message = format!("no known crawler reads the field {}, so parsers ignore the line", quote(key));
             (message, "remove the line, or write `#` in front of it if it is a comment".to_owned())
         }
     });
+}
+
+/// Whether a line is a URL.
+fn is_url(text: &[u8]) -> bool {
+    let starts = |scheme: &[u8]| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    starts(b"http://") || starts(b"https://")
 }
 
 /// The known field that a key is a misspelling of: at most one edit in short names, two in longer

@@ -35,13 +35,44 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollecto
     } else if !value.starts_with(b"/") && !value.starts_with(b"*") {
         findings.add(line, Code::NoLeadingSlash, || {
             let message = format!("the path {} begins with neither / nor *, so it matches nothing", quote(value));
-            let rest = value.trim_start_with(|c| c == '^' || c == '.');
-            (message, format!("write {}", quote(&[b"/", rest].concat())))
+            (message, remedy_of_relative(value))
         });
     } else {
         check_characters(rule, value, findings);
         check_wildcards(line, value, findings);
     }
+}
+
+/// What to write instead of a path without a slash at its start.
+fn remedy_of_relative(value: &[u8]) -> String {
+    let with = |start: &str, rest: &[u8]| quote(&[start.as_bytes(), rest].concat());
+    if is_host(value) {
+        return "write the path alone, in the robots.txt of that host".to_owned();
+    }
+    if value.starts_with(b"?") {
+        return format!("write {}", with("/*", value));
+    }
+    if is_extension(value) {
+        return format!("write {} for a file extension, or {} for a path", with("*", value), with("/", value));
+    }
+    let rest = value.trim_start_with(|c| c == '^');
+    let rest = rest.strip_prefix(b"./").or_else(|| rest.strip_prefix(b"../")).unwrap_or(rest);
+    format!("write {}", with("/", rest.strip_prefix(b"/").unwrap_or(rest)))
+}
+
+/// Whether a path is a file extension, such as `.css` and `.pdf$`.
+fn is_extension(value: &[u8]) -> bool {
+    let Some(name) = value.strip_prefix(b".") else { return false };
+    let name = name.strip_suffix(b"$").unwrap_or(name);
+    (1..=5).contains(&name.len()) && name.iter().all(u8::is_ascii_alphanumeric)
+}
+
+/// Whether a path begins with the name of a host: with `www.`, or a domain that no file extension
+/// resembles.
+fn is_host(value: &[u8]) -> bool {
+    let host = value.split(|b| b"/?*:".contains(b)).next().unwrap_or_default().to_ascii_lowercase();
+    let has_domain = [b".com".as_slice(), b".net", b".org"].iter().any(|domain| host.ends_with(domain));
+    host.starts_with(b"www.") || (has_domain && host.len() > 4)
 }
 
 /// Reports a rule without a path. `Disallow:` alone in its group is the usual form of a group that
@@ -138,10 +169,10 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
             "remove the backslash; for a literal $ or * write `%24` or `%2A`",
         ));
     }
-    if has(b"(.*)") || has(b".+") || has(b"/.*/") || has(b".*?") || is_alternation(value) {
+    if has(b"(.*)") || has(b"/.*/") || has_repeated_dot(value) || is_alternation(value) {
         return Some(("a regular expression is read literally", spell_out));
     }
-    if body.contains(&b'$') {
+    if has_early_end(body) {
         return Some((
             "a $ in the middle is the character $, not the end of the URL",
             "move the $ to the end, or remove it",
@@ -167,6 +198,20 @@ fn has_class(value: &[u8]) -> bool {
     })
 }
 
+/// Whether a path has `.+` as in a regular expression. In front of a letter, `+` is a blank of a
+/// query.
+fn has_repeated_dot(value: &[u8]) -> bool {
+    let is_end = |at: usize| value.get(at + 2).is_none_or(|next| b"$/)\\?*".contains(next));
+    value.find_iter(b".+").any(is_end)
+}
+
+/// Whether a path has a `$` that is meant as an end. In front of a letter, a digit or a brace it is a
+/// price or a variable of a URL.
+fn has_early_end(body: &[u8]) -> bool {
+    let is_name = |next: &u8| next.is_ascii_alphanumeric() || b"_{(".contains(next);
+    body.find_iter(b"$").any(|at| !body.get(at + 1).is_some_and(is_name))
+}
+
 /// Whether a path has alternatives in parentheses, such as `(a|b)`.
 fn is_alternation(value: &[u8]) -> bool {
     let Some(open) = value.find_byte(b'(') else { return false };
@@ -187,14 +232,45 @@ mod tests {
     #[test]
     fn foreign_wildcards_are_recognized() {
         for path in
-            ["/a[0-9]", "/[^a]", "/a\\.b", "/(a|b)", "/(.*)", "/a.+", "/a/.*/b", "/a$b", "/a**", "/p?.html", "/a$b$"]
+            ["/a[0-9]", "/[^a]", "/a\\.b", "/(a|b)", "/(.*)", "/a.+", "/a/.*/b", "/a$/b", "/a**", "/p?.html", "/a$$"]
         {
             assert!(unsupported(path.as_bytes()).is_some(), "{path}");
         }
-        for path in
-            ["/*?filter[color]=", "/a.*", "/.git", "/*.php?", "/a$", "/*?a=(b)", "/?a|b", "/a?b.c=", "/a-b[]=1-2"]
-        {
+        for path in [
+            "/*?filter[color]=",
+            "/a.*",
+            "/.git",
+            "/*.php?",
+            "/a$",
+            "/*?a=(b)",
+            "/?a|b",
+            "/a?b.c=",
+            "/a-b[]=1-2",
+            "/card-$50-off",
+            "/${id}/$name",
+            "/misc.+programming",
+            "/*-a.*?page=",
+        ] {
             assert_eq!(unsupported(path.as_bytes()), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn relative_paths_get_a_fitting_remedy() {
+        for (path, remedy) in [
+            ("cart", "write `/cart`"),
+            ("^/cart", "write `/cart`"),
+            ("./cart", "write `/cart`"),
+            ("../cart", "write `/cart`"),
+            ("?sort=", "write `/*?sort=`"),
+            (".css", "write `*.css` for a file extension, or `/.css` for a path"),
+            (".pdf$", "write `*.pdf$` for a file extension, or `/.pdf$` for a path"),
+            ("a.b.html", "write `/a.b.html`"),
+            (".com", "write `*.com` for a file extension, or `/.com` for a path"),
+            ("a.example.com/x", "write the path alone, in the robots.txt of that host"),
+            ("www.example.ie", "write the path alone, in the robots.txt of that host"),
+        ] {
+            assert_eq!(remedy_of_relative(path.as_bytes()), remedy, "{path}");
         }
     }
 

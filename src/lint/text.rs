@@ -9,7 +9,7 @@ use crate::robots::{BodyFacts, Robots};
 /// lines.
 ///
 /// Only the first 500 KiB are checked, as parsers read no more (RFC 9309 §2.5). A file of another
-/// format, such as HTML, has one finding. Of each code, at most 1,001 findings are returned: after
+/// format, such as HTML or JSON, has one finding. Of each code, at most 1,001 findings are returned: after
 /// 1,000, one says how many more lines there are.
 ///
 /// Cost: linear in the bytes, and for up to 8,192 rules of the same agents also in the square of
@@ -26,7 +26,7 @@ use crate::robots::{BodyFacts, Robots};
 pub fn lint(body: &[u8]) -> Vec<Finding> {
     let mut findings = FindingCollector::default();
     let facts = BodyFacts::of(body);
-    if !body::check_format(&facts, &mut findings) {
+    if !body::check_format(body, &facts, &mut findings) {
         let blank_lines = body::check_raw_lines(body, &facts, &mut findings);
         check_lines(body, &blank_lines, &mut findings);
     }

@@ -53,6 +53,10 @@ fn check_delay(line: u32, value: &[u8], findings: &mut FindingCollector) {
     };
     findings.add(line, Code::CrawlDelay, || {
         let message = format!("the crawl-delay {} {problem}", quote(value));
-        (message, "write seconds with digits and at most one point, such as `10` or `0.5`".to_owned())
+        let help = match parse_seconds(value) {
+            Some(_) => "write at most `300`",
+            None => "write seconds with digits and at most one point, such as `10` or `0.5`",
+        };
+        (message, help.to_owned())
     });
 }

@@ -1,7 +1,7 @@
 //! Properties of a robots.txt body that make a crawler misread it: too many bytes, or another file
 //! format.
 
-use crate::file_format::{FileFormat, without_mark};
+use crate::file_format::{BYTE_ORDER_MARK, FileFormat};
 use crate::robots::line::MAX_BODY;
 
 /// Properties of a body: its size, the part that is ignored, and whether it is another format than
@@ -71,9 +71,13 @@ fn first_ignored(body: &[u8]) -> u32 {
     ends + 1 + u32::from(ends_here)
 }
 
-/// Whether the first character is a `<` that opens a tag, a comment or a declaration.
+/// Whether the first character is a `<` that opens a tag, a comment or a declaration. Programs that
+/// join files write several byte order marks.
 fn is_html(body: &[u8]) -> bool {
-    let text = without_mark(body).trim_ascii_start();
+    let mut text = body.trim_ascii_start();
+    while let Some(rest) = text.strip_prefix(BYTE_ORDER_MARK) {
+        text = rest.trim_ascii_start();
+    }
     matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'))
 }
 
@@ -103,6 +107,7 @@ mod tests {
         for (body, expected) in [
             (b"<html>".to_vec(), Some(LooksLike::Html)),
             (b"\xef\xbb\xbf\r\n <!DOCTYPE html>".to_vec(), Some(LooksLike::Html)),
+            (b"\xef\xbb\xbf\xef\xbb\xbf<html>".to_vec(), Some(LooksLike::Html)),
             (b"<?xml version=\"1.0\"?>".to_vec(), Some(LooksLike::Html)),
             (utf16(text, u16::to_le_bytes), Some(LooksLike::Utf16)),
             (utf16(text, u16::to_be_bytes), Some(LooksLike::Utf16)),

@@ -8,7 +8,7 @@ use super::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use super::judge_args::{JudgeArgs, agent_required};
 use super::output::print;
 use super::value_enums::{ExplainArg, ProfileArg};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::{ArgGroup, Args};
 use robosieve::census::SpellCheck;
 use robosieve::judge::{Explanation, UrlExplanation, explain};
@@ -107,8 +107,12 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
 const MAX_READ: u64 = 16 << 20;
 
 /// Reads a robots.txt file, and decompresses it: parsed as it is, a compressed file would have no
-/// rules.
-pub(crate) fn read_robots(path: &Path) -> robosieve::Result<Vec<u8>> {
+/// rules. Errors carry no remedy, because those are for archives.
+pub(crate) fn read_robots(path: &Path) -> anyhow::Result<Vec<u8>> {
+    read_decoded(path).map_err(|err| anyhow!("{err}"))
+}
+
+fn read_decoded(path: &Path) -> robosieve::Result<Vec<u8>> {
     let file: Box<dyn Read> =
         if path.as_os_str() == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
     let mut body = Vec::new();

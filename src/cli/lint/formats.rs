@@ -88,12 +88,15 @@ fn json_object(path: &Path, finding: &Finding) -> serde_json::Value {
     })
 }
 
-/// The tool and its rules (SARIF 2.1.0 §3.19).
+/// The tool and its rules (SARIF 2.1.0 §3.19). Code scanning services show the descriptions and the
+/// help of a rule.
 fn driver() -> serde_json::Value {
     let rules = Code::ALL.iter().map(|code| {
         json!({
             "id": code.name(),
             "shortDescription": { "text": code.summary() },
+            "fullDescription": { "text": code.summary() },
+            "help": { "text": format!("docs/LINT.md has the sources of {code}, with a bad and a good example.") },
             "defaultConfiguration": { "level": code.severity().name() },
         })
     });
@@ -111,9 +114,15 @@ fn sarif_result(path: &Path, finding: &Finding) -> serde_json::Value {
         "ruleId": finding.code.name(),
         "ruleIndex": finding.code as usize,
         "level": finding.severity().name(),
-        "message": { "text": format!("{}. Help: {}.", finding.message, finding.help) },
+        "message": { "text": sarif_text(&format!("{}. Help: {}.", finding.message, finding.help)) },
         "locations": [{ "physicalLocation": place }],
     })
+}
+
+/// A text as the message of a result. Braces are doubled, because `{0}` is a placeholder (SARIF 2.1.0
+/// §3.11.5), and a backslash keeps `[a](b)` from being a link (§3.11.6).
+fn sarif_text(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}").replace("](", "\\](")
 }
 
 /// A path as a URI reference (RFC 3986): relative paths stay relative, for the service to resolve.
@@ -122,7 +131,7 @@ fn uri(path: &Path) -> String {
         return "stdin".to_owned();
     }
     let mut uri = if path.is_absolute() { "file://".to_owned() } else { String::new() };
-    for byte in path.to_string_lossy().bytes() {
+    for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
             _ if byte.is_ascii_alphanumeric() => uri.push(byte.into()),
@@ -142,5 +151,17 @@ mod tests {
         assert_eq!(of("sites/a b:1/ä"), "sites/a%20b%3A1/%C3%A4");
         assert_eq!(of("/srv/robots.txt"), "file:///srv/robots.txt");
         assert_eq!(of("-"), "stdin");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_outside_utf8_keep_their_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        assert_eq!(uri(Path::new(std::ffi::OsStr::from_bytes(b"\xff.txt"))), "%FF.txt");
+    }
+
+    #[test]
+    fn texts_have_neither_placeholders_nor_links() {
+        assert_eq!(sarif_text("`/{0}` `[a](https://b.example/)`"), "`/{{0}}` `[a\\](https://b.example/)`");
     }
 }

@@ -20,7 +20,8 @@ pub(crate) use lint_args::LintArgs;
 use lint_args::shown;
 use rayon::prelude::*;
 use robosieve::lint::{Finding, Severity, lint, robots_files};
-use std::fs::File;
+use std::fmt::{self, Display};
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,6 +35,9 @@ const SNAPSHOT_START: &[u8] = b"RSIEVE";
 pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     if args.codes {
         return codes::print_codes(args.json).map(|()| ExitCode::SUCCESS);
+    }
+    if args.inputs.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        bail!("`-` is given twice, and standard input can be read once only");
     }
     let named = expand_globs(&args.inputs)?;
     let guard = OptionGuard::default().add_inputs("the snapshot", &args.snapshots);
@@ -76,16 +80,17 @@ fn files_of(inputs: &[PathBuf], quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
         let shown = input.display().to_string();
         if found.files.is_empty() {
             bail!(
-                "{shown}: no robots.txt file; files are named robots.txt, or HOST, HOST_PORT or SCHEME_HOST_PORT. Compile \
-                 archives first, and give the snapshot"
+                "{shown}: no robots.txt file; files are named robots.txt, or HOST, HOST_PORT or SCHEME_HOST_PORT. Name \
+                 those of subdirectories with a quoted glob ('*/robots.txt'); compile archives, and give the snapshot"
             );
         }
         let is_site = found.files.len() == 1 && found.files[0].ends_with("robots.txt");
         if found.skipped > 0 && !is_site && !quiet {
+            let (skipped, plural) = (grouped(found.skipped), if found.skipped == 1 { "" } else { "s" });
             print_line(format_args!(
-                "robosieve: note: {}: skips {} files whose names are not HOST, HOST_PORT or SCHEME_HOST_PORT",
-                escape(&shown),
-                grouped(found.skipped)
+                "robosieve: note: {}: skips {skipped} file{plural} with names other than HOST, HOST_PORT and \
+                 SCHEME_HOST_PORT",
+                escape(&shown)
             ));
         }
         all.append(&mut found.files);
@@ -98,6 +103,7 @@ fn files_of(inputs: &[PathBuf], quiet: bool) -> anyhow::Result<Vec<PathBuf>> {
 struct LintTotals {
     files: u64,
     clean: u64,
+    unreadable: u64,
     /// By severity: notes, warnings and errors.
     findings: [u64; 3],
 }
@@ -110,7 +116,20 @@ impl LintTotals {
     }
 
     fn exit_code(&self, deny: Severity) -> ExitCode {
-        ExitCode::from(u8::from(self.findings[deny as usize..].iter().any(|count| *count > 0)))
+        let is_denied = self.findings[deny as usize..].iter().any(|count| *count > 0);
+        ExitCode::from(if self.unreadable > 0 { 2 } else { u8::from(is_denied) })
+    }
+}
+
+impl Display for LintTotals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [notes, warnings, errors] = self.findings.map(grouped);
+        let (files, clean) = (grouped(self.files), grouped(self.clean));
+        write!(f, "files {files}  clean {clean}  errors {errors}  warnings {warnings}  notes {notes}")?;
+        if self.unreadable > 0 {
+            write!(f, "  unreadable {}", grouped(self.unreadable))?;
+        }
+        Ok(())
     }
 }
 
@@ -123,18 +142,24 @@ fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Resul
         let check = |path: &PathBuf| check_file(args, path, progress.as_ref());
         let checked: Vec<anyhow::Result<Vec<Finding>>> = chunk.par_iter().map(check).collect();
         for (path, findings) in chunk.iter().zip(checked) {
-            let findings = findings?;
-            totals.add(&findings);
-            writer.write(&mut out, path, &findings)?;
+            match findings {
+                Ok(findings) => {
+                    totals.add(&findings);
+                    writer.write(&mut out, path, &findings)?;
+                }
+                // The other files are checked nevertheless.
+                Err(err) => {
+                    totals.unreadable += 1;
+                    print_line(format_args!("robosieve: {}", escape(&format!("{err:#}"))));
+                }
+            }
         }
     }
     writer.end(&mut out)?;
     out.commit()?;
     drop(progress);
     if !quiet {
-        let [notes, warnings, errors] = totals.findings.map(grouped);
-        let (files, clean) = (grouped(totals.files), grouped(totals.clean));
-        print_line(format_args!("files {files}  clean {clean}  errors {errors}  warnings {warnings}  notes {notes}"));
+        print_line(format_args!("{totals}"));
     }
     Ok(totals.exit_code(args.deny.unwrap_or(SeverityArg::Error).value()))
 }
@@ -144,7 +169,8 @@ fn check_file(args: &LintArgs, path: &Path, progress: Option<&Progress>) -> anyh
     let mut findings = lint(&body);
     findings.retain(|finding| !args.allow.contains(&finding.code));
     if let Some(progress) = progress {
-        progress.add(body.len() as u64);
+        // The bar counts the bytes of the files, which may be compressed.
+        progress.add(fs::metadata(path).map_or(body.len() as u64, |metadata| metadata.len()));
     }
     Ok(findings)
 }

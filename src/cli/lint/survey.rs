@@ -26,7 +26,7 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
         let snapshot = Snapshot::open(path)?;
         args.verify.all(&snapshot, path)?;
         let texts = snapshot.sections().find(|(name, _)| *name == "texts").map_or(0, |(_, len)| len);
-        let progress = Progress::of_files(texts, 1, quiet);
+        let progress = Progress::of_bytes(texts, quiet);
         let counted = survey(&snapshot, &args.allow, |bytes| progress.add(bytes));
         progress.finish();
         surveys.push((path.as_path(), counted.with_context(|| path.display().to_string())?));
