@@ -25,11 +25,34 @@ pub(super) fn check(robots: &Robots<'_>, blank_lines: &[u32], findings: &mut Fin
             fields.any(|field| GROUP_FIELDS.contains(&field.name()))
         };
         if let (Some(first), [], false) = (group.agents().first(), group.rules(), has_fields()) {
-            findings.add(first.line(), Code::EmptyGroup, || {
-                let message = "no rule follows this user-agent line, so the group allows everything".to_owned();
-                (message, "write `Allow: /` below it if that is meant, or remove the group".to_owned())
-            });
+            let is_new = |agent: &AgentLine<'_>| first_lines.get(name_of(agent)).is_none_or(|use_| use_.group == index);
+            add_empty_group(first.line(), group.agents().iter().any(is_new), findings);
         }
+    }
+}
+
+/// Reports a group without rules. `has_new_names` says whether no earlier group has one of its names.
+fn add_empty_group(line: u32, has_new_names: bool, findings: &mut FindingCollector) {
+    findings.add(line, Code::EmptyGroup, || match has_new_names {
+        true => {
+            let message = "no rule follows this user-agent line, so the group allows everything";
+            (message.to_owned(), "write `Allow: /` below it if that is meant, or remove the group".to_owned())
+        }
+        false => {
+            let message = "no rule follows this user-agent line, so it adds nothing to earlier groups of its agents";
+            (message.to_owned(), "remove the group".to_owned())
+        }
+    });
+}
+
+/// The name of a user-agent line in canonical form, in lower case: groups with equal names apply to
+/// the same agents.
+pub(super) fn name_of<'a>(agent: &'a AgentLine<'_>) -> &'a [u8] {
+    let named = agent.named();
+    match (agent.is_global(), &named.extended) {
+        (true, _) => b"*",
+        (false, Some(extended)) => extended,
+        (false, None) => &named.token,
     }
 }
 
@@ -50,17 +73,12 @@ fn check_repetition(
     first_lines: &mut HashMap<Vec<u8>, FirstUse>,
     findings: &mut FindingCollector,
 ) {
-    let named = agent.named();
-    let name = match (agent.is_global(), &named.extended) {
-        (true, _) => b"*".to_vec(),
-        (false, Some(extended)) => extended.clone(),
-        (false, None) => named.token.clone(),
-    };
+    let name = name_of(agent);
     if name.is_empty() {
         return;
     }
-    let Some(first) = first_lines.get(&name) else {
-        first_lines.insert(name, FirstUse { line: agent.line(), group });
+    let Some(first) = first_lines.get(name) else {
+        first_lines.insert(name.to_vec(), FirstUse { line: agent.line(), group });
         return;
     };
     findings.add(agent.line(), Code::RepeatedAgent, || {

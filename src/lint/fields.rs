@@ -167,7 +167,11 @@ fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut F
         let rest = text[word.len()..].trim_with(is_white_space);
         let Some(name) = field_named(word) else {
             let message = format!("{} has no colon, so parsers ignore the line", quote(text));
-            return (message, "write `FIELD: VALUE`, or `#` in front of a comment".to_owned());
+            let help = match text {
+                [b'/', ..] => "write `Disallow: ` or `Allow: ` in front of the path",
+                _ => "write `FIELD: VALUE`, or `#` in front of a comment",
+            };
+            return (message, help.to_owned());
         };
         let has_colon = text.contains(&b':');
         let effect = match (is_accepted, has_colon) {

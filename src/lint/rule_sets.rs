@@ -9,6 +9,7 @@
 //! A finding holds for every agent and both profiles. Rules are compared only if the same agents
 //! obey them: within a group, and between groups with the same names.
 
+use crate::lint::agents::name_of;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
 use crate::robots::pattern::Pattern;
@@ -46,15 +47,7 @@ pub(super) fn check(google: &Robots<'_>, rfc: &Robots<'_>, inexact: &HashSet<u32
 
 /// The names of a group in canonical form: groups with equal names apply to the same agents.
 fn names<'a>(group: &'a Group<'_>) -> Vec<&'a [u8]> {
-    let names = group.agents().iter().map(|agent| {
-        let named = agent.named();
-        match (agent.is_global(), &named.extended) {
-            (true, _) => b"*".as_slice(),
-            (false, Some(extended)) => extended,
-            (false, None) => &named.token,
-        }
-    });
-    let mut names: Vec<&[u8]> = names.collect();
+    let mut names: Vec<&[u8]> = group.agents().iter().map(name_of).collect();
     names.sort_unstable();
     names.dedup();
     names
