@@ -39,6 +39,7 @@ mod site;
 mod snapshot_option;
 mod spec;
 mod streams;
+mod study;
 mod synthetic;
 #[cfg(target_os = "linux")]
 mod terminal;

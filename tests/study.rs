@@ -1,0 +1,228 @@
+//! A study over twelve months, on archives whose truth is known. The generator of this test decides
+//! the stance of each site in each month, and counts. The figures of the command must be equal.
+
+use crate::command::robosieve;
+use crate::report::done;
+use robosieve::report::{Reporter, UnitKind};
+use robosieve::synthetic::{Order, Web, WebOptions};
+use robosieve::{Agent, Judge, JudgeOptions, Snapshot};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64;
+
+const MONTHS: u64 = 12;
+
+/// The agents of the study. Sites name only the first.
+const AGENTS: [&str; 2] = ["GPTBot", "CCBot"];
+
+/// The units by which sites are counted.
+const UNITS: [&str; 3] = ["origin", "host", "domain"];
+
+/// The statement of a site about crawlers in a month.
+#[derive(Clone, Copy)]
+enum Stance {
+    RefusesGptBot,
+    RefusesPartToGptBot,
+    SparesGptBot,
+    RefusesAll,
+    RefusesPart,
+    Open,
+    NoFile,
+    Fails,
+}
+
+use Stance::*;
+
+/// The stances of a site until it adopts rules for GPTBot, and from then on.
+const BEFORE: [Stance; 8] = [Open, Open, Open, RefusesPart, RefusesPart, RefusesAll, NoFile, Fails];
+const AFTER: [Stance; 5] = [RefusesGptBot, RefusesGptBot, RefusesGptBot, RefusesPartToGptBot, SparesGptBot];
+
+impl Stance {
+    /// The stance of a domain; `None` if the crawl of the month misses it. A domain adopts rules in
+    /// one of the twelve months, or in none of them.
+    fn of(domain: &str, month: u64) -> Option<Self> {
+        if xxh3_64(format!("{month} {domain}").as_bytes()) % 16 == 0 {
+            return None;
+        }
+        let hash = xxh3_64(domain.as_bytes());
+        let (adoption, rest) = (1 + hash % (2 * MONTHS), (hash / (2 * MONTHS)) as usize);
+        Some(if month < adoption { BEFORE[rest % BEFORE.len()] } else { AFTER[rest % AFTER.len()] })
+    }
+
+    /// The status of the answer, and the groups that decide on the agents.
+    fn answer(self) -> (u16, &'static str) {
+        match self {
+            RefusesGptBot => (200, "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n"),
+            RefusesPartToGptBot => (200, "User-agent: GPTBot\nDisallow: /articles/\n\nUser-agent: *\nDisallow: /\n"),
+            SparesGptBot => (200, "User-agent: GPTBot\nDisallow:\n\nUser-agent: *\nDisallow: /\n"),
+            RefusesAll => (200, "User-agent: *\nDisallow: /\n"),
+            RefusesPart => (200, "User-agent: *\nDisallow: /private/\n"),
+            Open => (200, "User-agent: *\nAllow: /\n"),
+            NoFile => (404, ""),
+            Fails => (503, ""),
+        }
+    }
+
+    /// The figure that counts the site, for each of [`AGENTS`].
+    fn figures(self) -> [&'static str; 2] {
+        match self {
+            RefusesGptBot => ["wholly_by_name", "partly_by_global"],
+            RefusesPartToGptBot => ["partly_by_name", "wholly_by_global"],
+            SparesGptBot => ["not", "wholly_by_global"],
+            RefusesAll => ["wholly_by_global"; 2],
+            RefusesPart => ["partly_by_global"; 2],
+            Open | NoFile => ["not"; 2],
+            Fails => ["wholly_by_status"; 2],
+        }
+    }
+}
+
+/// An origin of the synthetic web, as `https://www.a.test`.
+struct Site {
+    origin: String,
+    /// The generated robots.txt, in which all groups are for another agent.
+    unrelated: String,
+}
+
+impl Site {
+    fn host(&self) -> &str {
+        self.origin.split("://").nth(1).unwrap().split(':').next().unwrap()
+    }
+
+    /// The last two labels of the host. All origins of a domain have one stance, so the counts by
+    /// origin, host and domain are all known.
+    fn domain(&self) -> &str {
+        let host = self.host();
+        host.rmatch_indices('.').nth(1).map_or(host, |(dot, _)| &host[dot + 1..])
+    }
+
+    /// The name of the unit, one of [`UNITS`], that the origin belongs to.
+    fn unit(&self, unit: &str) -> &str {
+        match unit {
+            "origin" => &self.origin,
+            "host" => self.host(),
+            _ => self.domain(),
+        }
+    }
+
+    fn capture(&self, month: u64, stance: Stance) -> Value {
+        let (status, groups) = stance.answer();
+        let body = if status == 200 { format!("{}\n{groups}", self.unrelated) } else { String::new() };
+        let fetched_at = format!("2025-{month:02}-15T00:00:00Z");
+        json!({ "url": format!("{}/robots.txt", self.origin), "status": status, "body": body, "fetched_at": fetched_at })
+    }
+}
+
+/// The origins of a synthetic web with the rules of their robots.txt files.
+fn sites() -> Vec<Site> {
+    let web = Web::new(WebOptions { seed: 11, origins: 800, urls: 0, order: Order::Sorted });
+    let archive = std::io::read_to_string(web.archive()).unwrap();
+    let site = |line: &str| {
+        let capture: Value = serde_json::from_str(line).unwrap();
+        let body = capture["body"].as_str().unwrap_or_default().trim_start_matches('\u{feff}');
+        let is_agent = |line: &str| line.to_ascii_lowercase().starts_with("user-agent");
+        let lines = body.lines().map(|line| if is_agent(line) { "User-agent: OtherBot" } else { line });
+        Site {
+            origin: capture["url"].as_str().unwrap().strip_suffix("/robots.txt").unwrap().to_owned(),
+            unrelated: lines.collect::<Vec<_>>().join("\n"),
+        }
+    };
+    archive.lines().map(site).collect()
+}
+
+/// The counts of a month: for each agent, units by figure.
+#[derive(Debug, Default, PartialEq)]
+struct Truth {
+    units: u64,
+    agents: [BTreeMap<&'static str, u64>; 2],
+}
+
+impl Truth {
+    fn of(sites: &[Site], month: u64, unit: &str) -> Self {
+        let mut truth = Self::default();
+        let mut seen = BTreeSet::new();
+        for site in sites {
+            let Some(stance) = Stance::of(site.domain(), month) else { continue };
+            if !seen.insert(site.unit(unit)) {
+                continue;
+            }
+            truth.units += 1;
+            for (agent, figure) in truth.agents.iter_mut().zip(stance.figures()) {
+                *agent.entry(figure).or_default() += 1;
+            }
+        }
+        truth
+    }
+
+    /// Asserts that the counts of an agent, as the command writes them, are these.
+    fn assert_equal(&self, agent: usize, counts: &Value, context: &str) {
+        let truth = |figure: &str| self.agents[agent].get(figure).copied().unwrap_or_default();
+        let sum = |figures: &[&str]| figures.iter().map(|figure| truth(figure)).sum::<u64>();
+        let (wholly, partly) =
+            (["wholly_by_name", "wholly_by_global", "wholly_by_status"], ["partly_by_name", "partly_by_global"]);
+        for figure in wholly.iter().chain(&partly).chain(&["not"]) {
+            assert_eq!(counts[figure], truth(figure), "{} {figure} {context}: {counts}", AGENTS[agent]);
+        }
+        assert_eq!((&counts["wholly"], &counts["partly"]), (&sum(&wholly).into(), &sum(&partly).into()), "{context}");
+    }
+}
+
+/// The sites, and a directory with the snapshot of each month: `2025-01.rsieve` and so on.
+struct Study {
+    dir: TempDir,
+    sites: Vec<Site>,
+}
+
+impl Study {
+    fn new() -> Self {
+        let (dir, sites) = (tempfile::tempdir().unwrap(), sites());
+        for month in 1..=MONTHS {
+            let captures = sites.iter().filter_map(|site| Some(site.capture(month, Stance::of(site.domain(), month)?)));
+            let archive = captures.map(|capture| format!("{capture}\n")).collect::<String>();
+            fs::write(dir.path().join("archive.jsonl"), archive).unwrap();
+            let snapshot = format!("2025-{month:02}.rsieve");
+            done(robosieve(dir.path(), &["compile", "-q", "-o", &snapshot, "archive.jsonl"]));
+        }
+        Self { dir, sites }
+    }
+}
+
+#[test]
+fn reports_of_each_month_equal_the_truth() {
+    let Study { dir, sites } = Study::new();
+    let mut by_name = Vec::new();
+    for month in 1..=MONTHS {
+        let snapshot = format!("2025-{month:02}.rsieve");
+        let truth = Truth::of(&sites, month, "origin");
+        let args = ["report", "-q", "-s", &snapshot, "-a", &AGENTS.join(","), "--json", "-"];
+        let report: Value = serde_json::from_str(&done(robosieve(dir.path(), &args))).unwrap();
+        for agent in 0..AGENTS.len() {
+            truth.assert_equal(agent, &report["agents"][agent]["origins"], &snapshot);
+        }
+        by_name.push(truth.agents[0]["wholly_by_name"]);
+        assert!((500..800).contains(&truth.units), "{}", truth.units);
+        assert!(truth.agents[0].len() >= 5, "all figures occur: {truth:?}");
+    }
+    assert!(by_name.is_sorted() && by_name[11] > 5 * by_name[0], "more sites refuse GPTBot each month: {by_name:?}");
+}
+
+/// The library's series, by origin, host and domain.
+#[test]
+fn series_by_each_unit_equal_the_truth() {
+    let Study { dir, sites } = Study::new();
+    let agents = AGENTS.map(|name| name.parse::<Agent>().unwrap());
+    for (unit, kind) in UNITS.into_iter().zip([UnitKind::Origin, UnitKind::Host, UnitKind::Domain]) {
+        for month in 1..=MONTHS {
+            let snapshot = Snapshot::open(dir.path().join(format!("2025-{month:02}.rsieve"))).unwrap();
+            let judge = Judge::new(snapshot, &agents, JudgeOptions::default()).unwrap();
+            let point = Reporter::new(&judge).by(kind).series_point("x").unwrap();
+            let (point, truth) = (serde_json::to_value(point).unwrap(), Truth::of(&sites, month, unit));
+            assert_eq!(point["units"], truth.units, "{unit} {month}");
+            for agent in 0..AGENTS.len() {
+                truth.assert_equal(agent, &point["agents"][agent]["origins"], &format!("{unit} {month}"));
+            }
+        }
+    }
+}
