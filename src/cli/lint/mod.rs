@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use robosieve::lint::{Finding, Severity, lint, robots_files};
 use std::fmt::{self, Display};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -134,7 +134,9 @@ impl Display for LintTotals {
 }
 
 fn check_files(args: &LintArgs, files: &[PathBuf], quiet: bool) -> anyhow::Result<ExitCode> {
-    let progress = (files.len() > CHUNK).then(|| Progress::of_inputs(files, quiet));
+    // On a terminal, the findings show the progress, and a bar would break their lines.
+    let has_bar = files.len() > CHUNK && !io::stdout().is_terminal();
+    let progress = has_bar.then(|| Progress::of_inputs(files, quiet));
     let mut out = OutputTarget::open(None)?;
     let mut writer = FindingWriter::begin(args, &mut out)?;
     let mut totals = LintTotals::default();
