@@ -3,9 +3,7 @@
 
 use crate::command::robosieve;
 use crate::report::done;
-use robosieve::report::{Reporter, UnitKind};
 use robosieve::synthetic::{Order, Web, WebOptions};
-use robosieve::{Agent, Judge, JudgeOptions, Snapshot};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -140,10 +138,12 @@ struct Truth {
 }
 
 impl Truth {
-    fn of(sites: &[Site], month: u64, unit: &str) -> Self {
+    /// Counts the units of a month; with `is_common`, those that all crawls have.
+    fn of(sites: &[Site], month: u64, unit: &str, is_common: bool) -> Self {
+        let in_all = |site: &Site| (1..=MONTHS).all(|month| Stance::of(site.domain(), month).is_some());
         let mut truth = Self::default();
         let mut seen = BTreeSet::new();
-        for site in sites {
+        for site in sites.iter().filter(|site| !is_common || in_all(site)) {
             let Some(stance) = Stance::of(site.domain(), month) else { continue };
             if !seen.insert(site.unit(unit)) {
                 continue;
@@ -187,6 +187,26 @@ impl Study {
         }
         Self { dir, sites }
     }
+
+    /// The series of all months, as JSON and as the lines of the CSV by column.
+    fn series(&self, unit: &str, is_common: bool) -> (Value, Vec<BTreeMap<String, String>>) {
+        let agents = AGENTS.join(",");
+        let snapshots: Vec<String> =
+            (1..=MONTHS).map(|month| format!("2025-{month:02}=2025-{month:02}.rsieve")).collect();
+        let mut args =
+            vec!["report", "-q", "-a", &agents, "--by", unit, "--json", "s.json", "--csv", "s.csv", "--series"];
+        args.extend(snapshots.iter().map(String::as_str));
+        if is_common {
+            args.push("--common");
+        }
+        done(robosieve(self.dir.path(), &args));
+        let read = |name: &str| fs::read_to_string(self.dir.path().join(name)).unwrap();
+        let (json, csv) = (read("s.json"), read("s.csv"));
+        let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
+        let header: Vec<String> = lines.next().unwrap().collect();
+        let lines = lines.map(|line| header.iter().cloned().zip(line).collect()).collect();
+        (serde_json::from_str(&json).unwrap(), lines)
+    }
 }
 
 #[test]
@@ -195,7 +215,7 @@ fn reports_of_each_month_equal_the_truth() {
     let mut by_name = Vec::new();
     for month in 1..=MONTHS {
         let snapshot = format!("2025-{month:02}.rsieve");
-        let truth = Truth::of(&sites, month, "origin");
+        let truth = Truth::of(&sites, month, "origin", false);
         let args = ["report", "-q", "-s", &snapshot, "-a", &AGENTS.join(","), "--json", "-"];
         let report: Value = serde_json::from_str(&done(robosieve(dir.path(), &args))).unwrap();
         for agent in 0..AGENTS.len() {
@@ -208,21 +228,36 @@ fn reports_of_each_month_equal_the_truth() {
     assert!(by_name.is_sorted() && by_name[11] > 5 * by_name[0], "more sites refuse GPTBot each month: {by_name:?}");
 }
 
-/// The library's series, by origin, host and domain.
+/// The chart's numbers: `--series` by origin, host and domain, as JSON and CSV.
 #[test]
 fn series_by_each_unit_equal_the_truth() {
-    let Study { dir, sites } = Study::new();
-    let agents = AGENTS.map(|name| name.parse::<Agent>().unwrap());
-    for (unit, kind) in UNITS.into_iter().zip([UnitKind::Origin, UnitKind::Host, UnitKind::Domain]) {
-        for month in 1..=MONTHS {
-            let snapshot = Snapshot::open(dir.path().join(format!("2025-{month:02}.rsieve"))).unwrap();
-            let judge = Judge::new(snapshot, &agents, JudgeOptions::default()).unwrap();
-            let point = Reporter::new(&judge).by(kind).series_point("x").unwrap();
-            let (point, truth) = (serde_json::to_value(point).unwrap(), Truth::of(&sites, month, unit));
-            assert_eq!(point["units"], truth.units, "{unit} {month}");
-            for agent in 0..AGENTS.len() {
-                truth.assert_equal(agent, &point["agents"][agent]["origins"], &format!("{unit} {month}"));
+    let study = Study::new();
+    for unit in UNITS {
+        for is_common in [false, true] {
+            let truths: Vec<Truth> =
+                (1..=MONTHS).map(|month| Truth::of(&study.sites, month, unit, is_common)).collect();
+            let (json, csv) = study.series(unit, is_common);
+            for (month, truth) in (1..).zip(&truths) {
+                let (point, label) = (&json["points"][month - 1], format!("2025-{month:02}"));
+                assert_eq!((&point["label"], &point["units"]), (&label.clone().into(), &truth.units.into()), "{unit}");
+                for agent in 0..AGENTS.len() {
+                    truth.assert_equal(agent, &point["agents"][agent]["origins"], &format!("{unit} {label}"));
+                }
+            }
+            assert_eq!(csv.len(), truths.len() * AGENTS.len());
+            for (row, line) in csv.iter().enumerate() {
+                let (month, agent) = (row / AGENTS.len(), row % AGENTS.len());
+                let counts: Value = line.iter().map(|(name, value)| (name.clone(), number(value))).collect();
+                truths[month].assert_equal(agent, &counts, &format!("{unit}, line {row}"));
+                assert_eq!((&*line["label"], &*line["agent"]), (&*format!("2025-{:02}", month + 1), AGENTS[agent]));
+                let share = counts["wholly"].as_f64().unwrap() / truths[month].units as f64;
+                assert!((line["share_wholly"].parse::<f64>().unwrap() - share).abs() < 1e-6, "{line:?}");
             }
         }
     }
+}
+
+/// A count as JSON; anything else as a text.
+fn number(value: &str) -> Value {
+    value.parse::<u64>().map_or_else(|_| value.into(), Value::from)
 }
