@@ -70,6 +70,9 @@ struct RuleReadings<'a> {
 #[derive(Clone)]
 struct Reading<'a> {
     pattern: Pattern<'a>,
+    /// The length of the literal prefix. Every pair of rules compares it, and searches for the star
+    /// were two fifths of the time of a survey.
+    literal_len: usize,
     rank: Rank,
     /// The text in which each star is a character of its own; a pattern without anchor ends in one.
     starred: Vec<u8>,
@@ -83,12 +86,13 @@ impl<'a> Reading<'a> {
         let rank = (pattern.priority(), kind == RuleKind::Allow);
         let end: &[u8] = if pattern.anchored { b"" } else { b"*" };
         let starred = [&pattern.text, end].concat();
-        Self { pattern, rank, starred }
+        let literal_len = memchr::memchr(b'*', &pattern.text).unwrap_or(pattern.text.len());
+        Self { pattern, literal_len, rank, starred }
     }
 
     /// Whether this pattern provably matches every path that `other` matches.
     fn covers(&self, other: &Self) -> bool {
-        self.pattern.matches(&other.starred)
+        other.starred.starts_with(self.literal_prefix()) && self.pattern.matches(&other.starred)
     }
 
     /// Whether no path matches both patterns, because their literal prefixes differ.
@@ -98,8 +102,7 @@ impl<'a> Reading<'a> {
     }
 
     fn literal_prefix(&self) -> &[u8] {
-        let text = &self.pattern.text;
-        &text[..memchr::memchr(b'*', text).unwrap_or(text.len())]
+        &self.pattern.text[..self.literal_len]
     }
 }
 
