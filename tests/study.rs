@@ -41,7 +41,7 @@ impl Stance {
     /// The stance of a domain; `None` if the crawl of the month misses it. A domain adopts rules in
     /// one of the twelve months, or in none of them.
     fn of(domain: &str, month: u64) -> Option<Self> {
-        if xxh3_64(format!("{month} {domain}").as_bytes()) % 16 == 0 {
+        if xxh3_64(format!("{month} {domain}").as_bytes()).is_multiple_of(16) {
             return None;
         }
         let hash = xxh3_64(domain.as_bytes());

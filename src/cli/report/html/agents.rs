@@ -20,7 +20,7 @@ pub(super) fn origins(report: &Report) -> Markup {
             p.kicker { (plural_title(report.by)) " by agent" }
             h2 { (unbroken(&findings::origins(report))) }
             (legend(&COVERAGES))
-            (bar_rows(&agents, &units(report.by)))
+            (bar_rows(&agents, units(report.by)))
             (and_more(report.agents.len(), AGENTS, "agents"))
         }
     }
