@@ -188,20 +188,34 @@ impl Study {
         Self { dir, sites }
     }
 
+    /// The arguments of a report on all months.
+    fn arguments(unit: &str) -> Vec<String> {
+        let fixed = ["report", "-q", "-a", &AGENTS.join(","), "--by", unit, "--series"].map(str::to_owned);
+        let snapshots = (1..=MONTHS).map(|month| format!("2025-{month:02}=2025-{month:02}.rsieve"));
+        fixed.into_iter().chain(snapshots).collect()
+    }
+
+    fn report(&self, unit: &str, options: &[&str]) {
+        let arguments = Self::arguments(unit);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(options.iter().copied()).collect();
+        done(robosieve(self.dir.path(), &arguments));
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.dir.path().join(name)).unwrap()
+    }
+
+    /// The page of the series.
+    fn page(&self, unit: &str) -> String {
+        self.report(unit, &["--html", "s.html"]);
+        self.read("s.html")
+    }
+
     /// The series of all months, as JSON and as the lines of the CSV by column.
     fn series(&self, unit: &str, is_common: bool) -> (Value, Vec<BTreeMap<String, String>>) {
-        let agents = AGENTS.join(",");
-        let snapshots: Vec<String> =
-            (1..=MONTHS).map(|month| format!("2025-{month:02}=2025-{month:02}.rsieve")).collect();
-        let mut args =
-            vec!["report", "-q", "-a", &agents, "--by", unit, "--json", "s.json", "--csv", "s.csv", "--series"];
-        args.extend(snapshots.iter().map(String::as_str));
-        if is_common {
-            args.push("--common");
-        }
-        done(robosieve(self.dir.path(), &args));
-        let read = |name: &str| fs::read_to_string(self.dir.path().join(name)).unwrap();
-        let (json, csv) = (read("s.json"), read("s.csv"));
+        let common: &[&str] = if is_common { &["--common"] } else { &[] };
+        self.report(unit, &[&["--json", "s.json", "--csv", "s.csv"], common].concat());
+        let (json, csv) = (self.read("s.json"), self.read("s.csv"));
         let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
         let header: Vec<String> = lines.next().unwrap().collect();
         let lines = lines.map(|line| header.iter().cloned().zip(line).collect()).collect();
@@ -255,6 +269,94 @@ fn series_by_each_unit_equal_the_truth() {
             }
         }
     }
+}
+
+/// A point of a line chart: the value that its title says, and its height.
+struct ChartPoint {
+    label: String,
+    line: String,
+    percent: f64,
+    y: f64,
+}
+
+/// A chart of the page: its agent, the value at its upper edge, and its points.
+struct Chart {
+    agent: String,
+    top: f64,
+    points: Vec<ChartPoint>,
+}
+
+/// The text between two others, the first after the start.
+fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}"));
+    rest.split_once(end).unwrap().0
+}
+
+/// A number of per cent, such as `20.9 %`.
+fn percent(text: &str) -> f64 {
+    text.split_whitespace().next().unwrap().parse().unwrap_or_else(|err| panic!("{text}: {err}"))
+}
+
+/// The upper and the lower edge of the lines of a chart.
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 134.0;
+
+fn charts(page: &str) -> Vec<Chart> {
+    let point = |circle: &str| {
+        let title = between(circle, "<title>", "</title>");
+        let (label, rest) = title.split_once(", ").unwrap();
+        let (line, value) = rest.split_once(':').unwrap();
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let y = between(circle, "cy=\"", "\"").parse().unwrap();
+        ChartPoint { label: label.to_owned(), line, percent: percent(value), y }
+    };
+    let chart = |svg: &str| {
+        let svg = svg.split("</svg>").next().unwrap();
+        let agent = between(svg, "aria-label=\"", ":").to_owned();
+        // The text of the upper grid line is four units below it.
+        let top = percent(between(svg, "y=\"14\">", "<"));
+        Chart { agent, top, points: svg.split("<circle ").skip(1).map(point).collect() }
+    };
+    page.split("<svg class=\"chart\"").skip(1).map(chart).collect()
+}
+
+/// The drawn lines and their titles, for each agent: one chart of refusals as a whole, and one of
+/// partial ones, each with a line of those by name.
+#[test]
+fn charts_of_the_series_equal_the_truth() {
+    let study = Study::new();
+    let truths: Vec<Truth> = (1..=MONTHS).map(|month| Truth::of(&study.sites, month, "domain", false)).collect();
+    let charts = charts(&study.page("domain"));
+    let (mut agents, mut points) = (Vec::new(), 0);
+    for chart in &charts {
+        let agent = AGENTS.iter().position(|name| *name == chart.agent).unwrap();
+        agents.push(chart.agent.as_str());
+        let kind = if chart.points.iter().any(|point| point.line == "wholly") { "wholly" } else { "partly" };
+        for point in &chart.points {
+            let month: usize = point.label.strip_prefix("2025-").unwrap().trim().parse().unwrap();
+            let truth = &truths[month - 1];
+            let sum = |prefix: &str| -> u64 {
+                truth.agents[agent]
+                    .iter()
+                    .filter(|(figure, _)| figure.starts_with(prefix))
+                    .map(|(_, count)| count)
+                    .sum()
+            };
+            let count = match point.line.as_str() {
+                "by name" => sum(&format!("{kind}_by_name")),
+                line => sum(line),
+            };
+            let expected = 100.0 * count as f64 / truth.units as f64;
+            let context = format!("{} {} {}: {expected}", chart.agent, point.label, point.line);
+            assert!((point.percent - expected).abs() <= 0.0501, "{context}, the title says {}", point.percent);
+            let y = BOTTOM - expected / chart.top * (BOTTOM - TOP);
+            assert!((point.y - y).abs() <= 0.0501, "{context}, drawn at {} instead of {y}", point.y);
+            points += 1;
+        }
+    }
+    agents.sort_unstable();
+    assert_eq!(agents, ["CCBot", "CCBot", "GPTBot", "GPTBot"]);
+    assert_eq!(points, charts.len() * 2 * truths.len());
 }
 
 /// A count as JSON; anything else as a text.
