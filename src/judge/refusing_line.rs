@@ -94,30 +94,3 @@ fn disallow_rules(text: &[u8], agent: &Agent, engine: &Engine<'_>) -> Vec<Disall
     rules.sort_by_key(|rule| Reverse(rule.pattern.priority()));
     rules
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compile::Compiler;
-    use crate::judge::{Judge, JudgeOptions, Verdict};
-    use crate::snapshot::Snapshot;
-
-    #[test]
-    fn the_line_is_that_of_the_explanation() {
-        let robots = b"user-agent: *\nDisallow: /a # one\ndisallow: /*b\ndisallow: /ab$\ndisallow: /cb\nallow: /c\n\
-            disallow:\nuser-agent: FooBot\ndisallow: /z\n";
-        let mut compiler = Compiler::default();
-        compiler.add_robots("https://e.example", robots).unwrap();
-        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-        let judge = Judge::new(snapshot, &["BarBot".parse().unwrap()], JudgeOptions::default()).unwrap();
-        let mut lines = RefusingLines::default();
-        for rest in ["/a", "/ab", "/abc", "/cb", "/%61b?b", "/xb", "?b", ":443/x?://b#c", "/a#b", "//ab", "/\u{e9}/b"] {
-            let url = format!(" https://E.example{rest}");
-            let why = judge.explain(url.as_bytes(), 0).unwrap();
-            assert_eq!(why.verdict, Verdict::Disallowed, "{rest}");
-            let line = lines.find(judge.engine(), 0, url.as_bytes()).unwrap();
-            assert_eq!(*line, *why.rules.unwrap().deciding.unwrap().text, "{rest}");
-        }
-        assert!(lines.find(judge.engine(), 0, b"https://e.example/z").is_err(), "no rule refuses it to BarBot");
-    }
-}

@@ -1,7 +1,12 @@
 //! Counts, forms, several snapshots, published addresses.
 
 use super::{audit, compile, crawler, json, lines, requests, with_log};
+use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
+use robosieve::filter::Input;
+use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const LOG: &str = r#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /robots.txt HTTP/1.1" 200 100 "-" "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
 192.0.2.1 - - [01/Aug/2026:00:01:00 +0000] "GET /private/a?x=1 HTTP/1.1" 200 500 "-" "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
@@ -211,4 +216,53 @@ fn an_independent_script_counts_the_same() {
     };
     let ran = check("access.log");
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "260 lines, 2 crawlers: all figures are equal\n", "{ran:?}");
+}
+
+/// An audit finds the broken line by the compiled order of the rules, an explanation by comparing
+/// all of them.
+#[test]
+fn broken_rules_are_those_of_explanations() {
+    let robots = "user-agent: *\nDisallow: /a # one\ndisallow: /*b\ndisallow: /ab$\ndisallow: /cb\nallow: /c\n\
+        disallow: /c?b\ndisallow: *?b\ndisallow:\ndisallow: /%C3%A9\n\nuser-agent: FooBot\ndisallow: /\n";
+    let mut compiler = Compiler::default();
+    compiler.add_robots("https://example.com", robots.as_bytes()).unwrap();
+    let snapshot = Arc::new(Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap());
+    let judge = Judge::new(Arc::clone(&snapshot), &["GPTBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let (mut log, mut expected) = (String::new(), BTreeMap::new());
+    for target in [
+        "/a",
+        "/ab",
+        "/abc",
+        "/abc#b",
+        "/cb",
+        "/c",
+        "/c?b",
+        "/%61b?b",
+        "/xb",
+        "/x?b",
+        "//ab",
+        "/x?://b#c",
+        "/a b",
+        "/\u{e9}/b",
+        "/%c3%a9",
+        "http://example.com/b",
+        "HTTPS://EXAMPLE.COM:443?b",
+        "/",
+        "/z",
+    ] {
+        log += &format!("h - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 1 \"-\" \"GPTBot\"\n");
+        let url = if target.starts_with('/') { format!("https://example.com{target}") } else { target.to_owned() };
+        let why = judge.explain(url.as_bytes(), 0).unwrap();
+        let refusing = why.rules.and_then(|rules| rules.deciding).filter(|_| why.verdict == Verdict::Disallowed);
+        if let Some(rule) = refusing {
+            *expected.entry(rule.text).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(expected.len(), 5);
+    let options = AuditOptions::default().host("https://example.com".to_owned()).top(100);
+    let audit = Audit::new(vec![DatedSnapshot::new(None, snapshot)], options).unwrap();
+    let inputs = vec![Input::from_reader("log", std::io::Cursor::new(log))];
+    let report = audit.run(inputs, AuditOutputs::default(), &|_| {}).unwrap();
+    let rules = report.crawlers[0].rules.iter().map(|rule| (rule.rule.clone(), rule.requests));
+    assert_eq!(rules.collect::<BTreeMap<_, _>>(), expected);
 }
