@@ -184,7 +184,7 @@ Examples:
   robosieve report -s web.rsieve --agents-from agents.txt --csv - | grep '^agents,'
   robosieve report -s web.rsieve -a GPTBot --column page.url crawl.parquet --html report.html
   robosieve report -s web.rsieve -a @ai-train --by domain --weights tranco.csv --group-by tld --json report.json
-  robosieve report --series 2025-01=jan.rsieve 2025-02=feb.rsieve -a @ai-train --by host --common --csv series.csv
+  robosieve report --series 2025-01=jan.rsieve 2025-02=feb.rsieve -a @ai-train --by host --common --html series.html
 
 The table goes to standard output, unless another form does. -q with a named output prints no table. Files \
 appear when they are complete. docs/REPORT.md explains every figure.";

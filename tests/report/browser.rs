@@ -231,6 +231,35 @@ fn series_fits_desktop_and_phone() {
 }
 
 #[test]
+fn texts_of_the_chart_of_diff_do_not_overlap() {
+    let Some(browser) = browser_or_notice("diff") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let names = ["W".repeat(60), "i".repeat(200), "\u{5b57}".repeat(40), "<text>&\u{202e}".to_owned(), "b".to_owned()];
+    let origins: Vec<String> = (0..1200).map(|i| format!("https://e{i}.example")).collect();
+    let captures = |robots: &dyn Fn(usize) -> String| -> Vec<String> { (0..origins.len()).map(robots).collect() };
+    let old = captures(&|i| if i % 3 == 0 { "user-agent: *\ndisallow: /".to_owned() } else { String::new() });
+    let new = captures(&|i| format!("user-agent: {}\ndisallow: /\n", names[i % names.len()]));
+    for (name, robots) in [("old.rsieve", &old), ("s.rsieve", &new)] {
+        let captures: Vec<(&str, u16, &str)> =
+            origins.iter().zip(robots).map(|(origin, robots)| (origin.as_str(), 200, robots.as_str())).collect();
+        compile(dir.path(), &captures);
+        if name != "s.rsieve" {
+            std::fs::rename(dir.path().join("s.rsieve"), dir.path().join(name)).unwrap();
+        }
+    }
+    done(robosieve(dir.path(), &["diff", "old.rsieve", "s.rsieve", "--svg", "out.svg"]));
+    let svg = std::fs::read_to_string(dir.path().join("out.svg")).unwrap();
+    let page = format!(
+        "<!DOCTYPE html><meta http-equiv=\"Content-Security-Policy\" content=\"\"><body style='margin:0'>{svg}"
+    );
+    let desktop = &measured(&browser, dir.path(), &page)[0];
+    for key in ["wide", "tiny", "overlaps"] {
+        assert_eq!(desktop[key], serde_json::json!([]), "{key}");
+    }
+    assert_eq!(svg.matches("<text class=\"n\"").count(), 1 + names.len());
+}
+
+#[test]
 fn audit_fits_desktop_and_phone() {
     let Some(browser) = browser_or_notice("audit") else { return };
     let dir = tempfile::tempdir().unwrap();

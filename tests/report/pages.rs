@@ -93,10 +93,16 @@ fn size_of_a_series_is_bounded() {
     some_months(dir.path());
     let agents: String = (0..100).map(|i| format!("agent<&\"'>{}{i}\n", "<".repeat(100))).collect();
     std::fs::write(dir.path().join("agents.txt"), agents).unwrap();
-    let labels: Vec<String> = (0..60).map(|i| format!("{}{i}=1.rsieve", "<&\"'>".repeat(10))).collect();
-    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-    let (page, json) = series(dir.path(), &[&["--agents-from", "agents.txt", "--series"], &labels[..]].concat());
-    assert!(page.len() < 600_000, "{} bytes", page.len());
-    assert!(!page.to_lowercase().contains("<script"));
-    assert_eq!((json["points"].as_array().unwrap().len(), json["agents"].as_array().unwrap().len()), (60, 100));
+    std::fs::write(dir.path().join("w.csv"), "one.com,3\n").unwrap();
+    // With twelve snapshots each value has a point, with sixty none.
+    for snapshots in [12, 60] {
+        let labels: Vec<String> = (0..snapshots).map(|i| format!("{}{i}=1.rsieve", "<&\"'>".repeat(10))).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let args = ["--agents-from", "agents.txt", "--by", "host", "--weights", "w.csv", "--series"];
+        let (page, json) = series(dir.path(), &[&args, &labels[..]].concat());
+        assert!(page.len() < 1_000_000, "{snapshots}: {} bytes", page.len());
+        assert!(page.contains("<circle cx=\"46.0\"") == (snapshots == 12) && !page.to_lowercase().contains("<script"));
+        assert_eq!(json["points"].as_array().unwrap().len(), snapshots);
+        assert_eq!(json["agents"].as_array().unwrap().len(), 100);
+    }
 }

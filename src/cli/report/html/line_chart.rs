@@ -22,9 +22,6 @@ const CHARACTER: f64 = 7.0;
 /// The least gap between two labels.
 const LABEL_GAP: f64 = 8.0;
 
-/// The most points of a line that are marked.
-const MARKED: usize = 24;
-
 /// One line of a chart.
 pub(super) struct ChartLine<'c> {
     /// The class of its style.
@@ -32,6 +29,8 @@ pub(super) struct ChartLine<'c> {
     pub name: &'c str,
     /// Its value at each label, in per cent.
     pub percents: Vec<f64>,
+    /// Whether each value has a point that shows it when pointed at.
+    pub has_points: bool,
 }
 
 /// A chart of these lines over the labels.
@@ -80,11 +79,10 @@ fn draw_line(line: &ChartLine<'_>, labels: &[&str], scale: ShareScale) -> Markup
     let places: Vec<(f64, f64)> =
         line.percents.iter().enumerate().map(|(i, value)| (x_of(i, line.percents.len()), y_of(*value))).collect();
     let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    let is_marked = places.len() <= MARKED;
     html! {
         g class=(line.class) {
             polyline points=(points.join(" ")) {}
-            @if is_marked {
+            @if line.has_points {
             @for (((x, y), value), label) in places.iter().zip(&line.percents).zip(labels) {
                 circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="2.5" {
                     title { (unbroken(&format!("{}, {}: {}", escape_cut(label, LABEL), line.name, percent(*value)))) }

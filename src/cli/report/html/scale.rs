@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 /// The steps of an axis within a decade. Half of each has few digits.
-const STEPS: [f64; 8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+const STEPS: [f64; 9] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
 
 /// An axis from 0 to `top` per cent.
 #[derive(Clone, Copy, Debug, PartialEq)]

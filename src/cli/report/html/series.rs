@@ -16,6 +16,9 @@ const AGENTS: usize = 40;
 const LABELS: usize = 24;
 const ROWS: usize = 240;
 
+/// The most pairs of an agent and a snapshot whose values are points of the charts.
+const POINTS: usize = 480;
+
 /// The most characters of a label.
 const LABEL: usize = 24;
 
@@ -155,42 +158,44 @@ impl ChartKind {
 
 fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
     let labels: Vec<&str> = series.points.iter().map(|point| point.label.as_str()).collect();
-    let lines: Vec<(usize, [Vec<f64>; 2])> =
-        agents.iter().map(|&agent| (agent, kind.percents(series, agent))).collect();
-    let most = lines.iter().flat_map(|(_, [all, _])| all).copied().fold(0.0, f64::max);
+    let has_points = agents.len() * labels.len() <= POINTS;
+    let charts: Vec<(usize, [ChartLine<'_>; 2])> = agents
+        .iter()
+        .map(|&agent| {
+            let [total, by_name] = kind.percents(series, agent);
+            let line = |class, name, percents| ChartLine { class, name, percents, has_points };
+            (agent, [line(kind.classes[0], kind.total, total), line(kind.classes[1], "by name", by_name)])
+        })
+        .collect();
+    let most = charts.iter().flat_map(|(_, [total, _])| &total.percents).copied().fold(0.0, f64::max);
     let scale = ShareScale::of(most);
-    let [all, named] = kind.classes;
     html! {
         section {
             p.kicker { (kind.kicker) }
             h2 { (unbroken(&kind.heading(series, agents))) }
             ul.legend {
-                li { (line_key(all)) (kind.total) }
-                li { (line_key(named)) "of these, by name" }
+                li { (line_key(kind.classes[0])) (kind.total) }
+                li { (line_key(kind.classes[1])) "of these, by name" }
             }
-            @if series.points.is_empty() {
+            @if labels.is_empty() {
                 p.soft { "There are no snapshots." }
             } @else {
-                div.charts {
-                    @for (agent, [total, by_name]) in lines { (chart(&series.agents[agent], &labels, kind, [total, by_name], scale)) }
-                }
+                div.charts { @for (agent, lines) in &charts { (chart(&series.agents[*agent], &labels, lines, scale)) } }
             }
             (and_more(series.agents.len(), AGENTS, "agents"))
         }
     }
 }
 
-fn chart(agent: &str, labels: &[&str], kind: &ChartKind, [total, by_name]: [Vec<f64>; 2], scale: ShareScale) -> Markup {
-    let last = |percents: &[f64]| unbroken(&weight_share(percents.last().copied().unwrap_or_default(), 100.0));
-    let (now, now_by_name) = (last(&total), last(&by_name));
-    let lines = [
-        ChartLine { class: kind.classes[0], name: kind.total, percents: total },
-        ChartLine { class: kind.classes[1], name: "by name", percents: by_name },
-    ];
+fn chart(agent: &str, labels: &[&str], lines: &[ChartLine<'_>; 2], scale: ShareScale) -> Markup {
+    let [now, now_by_name] = lines.each_ref().map(|line| {
+        let last = line.percents.last().copied().unwrap_or_default();
+        unbroken(&weight_share(last, 100.0))
+    });
     html! {
         figure {
             figcaption { strong { (escape_cut(agent, NAME)) } " " span { (now) ", by name " (now_by_name) } }
-            (line_chart(agent, labels, &lines, scale))
+            (line_chart(agent, labels, lines, scale))
         }
     }
 }
