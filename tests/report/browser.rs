@@ -272,13 +272,17 @@ fn audit_fits_desktop_and_phone() {
     log += &line("CCBot", "/<script>hacked=1</script>");
     log += &line("Googlebot", "/").repeat(2000);
     std::fs::write(dir.path().join("access.log"), log).unwrap();
+    std::fs::write(dir.path().join("ips.json"), r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#).unwrap();
     let page = |log: &str| {
-        let args = ["audit", "-q", "-s", "s.rsieve", "--host", "https://one.example", log, "--html", "audit.html"];
+        let base = ["audit", "-q", "-s", "s.rsieve", "--host", "https://one.example", "--verify-ips", "ips.json"];
+        let args = [&base[..], &["--html", "audit.html", log]].concat();
         done(robosieve(dir.path(), &args));
         std::fs::read_to_string(dir.path().join("audit.html")).unwrap()
     };
     // All requests of CCBot are refused, so each crawler has one bar.
-    assert_eq!(fits(&browser, dir.path(), &page("access.log"))["bars"], 3);
+    let broken = page("access.log");
+    assert!(broken.contains("Only claimed, refused"), "the table of addresses");
+    assert_eq!(fits(&browser, dir.path(), &broken)["bars"], 3);
     std::fs::write(dir.path().join("browsers.log"), line("Mozilla/5.0 (X11; Linux x86_64)", "/")).unwrap();
     assert_eq!(fits(&browser, dir.path(), &page("browsers.log"))["bars"], 0);
 }

@@ -127,6 +127,14 @@ fn rules(report: &AuditReport) -> Markup {
     }
 }
 
+/// The columns of the table of addresses: the key of the JSON, and the heading.
+const ADDRESSES: [(&str, &str); 4] = [
+    ("verified", "Verified"),
+    ("verified_disallowed", "Verified, refused"),
+    ("claimed", "Only claimed"),
+    ("claimed_disallowed", "Only claimed, refused"),
+];
+
 fn addresses(report: &AuditReport) -> Markup {
     let verified = || numbered(report).filter(|(_, crawler)| crawler.verified.is_some());
     html! {
@@ -134,19 +142,16 @@ fn addresses(report: &AuditReport) -> Markup {
             section {
                 p.kicker { "Addresses" }
                 h2 { "Requests from the published addresses of the crawlers" }
-                table {
-                    thead { tr { th { "Crawler" } th.n { "Verified" } th.n { "Refused" } th.n { "Only claimed" } th.n { "Refused" } } }
+                table.stacked {
+                    thead { tr { th { "Crawler" } @for (_, heading) in ADDRESSES { th.n { (heading) } } } }
                     tbody {
                         @for (i, crawler) in verified() {
                             tr {
-                                td { (escape_cut(&crawler.name, NAME)) }
-                                @for (key, count) in [
-                                    ("verified", crawler.verified),
-                                    ("verified_disallowed", crawler.verified_disallowed),
-                                    ("claimed", crawler.claimed),
-                                    ("claimed_disallowed", crawler.claimed_disallowed),
-                                ] {
-                                    td.n { (number(&format!("/crawlers/{i}/{key}"), count.unwrap_or_default())) }
+                                th.origin { (escape_cut(&crawler.name, NAME)) }
+                                @for ((key, heading), count) in ADDRESSES.into_iter().zip([
+                                    crawler.verified, crawler.verified_disallowed, crawler.claimed, crawler.claimed_disallowed,
+                                ]) {
+                                    td.n data-label=(heading) { (number(&format!("/crawlers/{i}/{key}"), count.unwrap_or_default())) }
                                 }
                             }
                         }

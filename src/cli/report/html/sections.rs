@@ -131,14 +131,25 @@ fn meaning(reach: Coverage) -> &'static str {
     }
 }
 
-/// Rows with a rule, the number that it refuses, and a bar.
-fn rule_rows<'r>(rows: impl Iterator<Item = (&'r str, String, u64)>, whole: u64) -> Markup {
+/// A rule, the pointer of its number, and the number.
+type RuleRow<'r> = (&'r str, String, u64);
+
+/// A table of rules with the number that each refuses, and a bar. Without rules, only the caption.
+fn rule_table(caption: &Markup, headings: [&str; 2], rows: &[RuleRow<'_>], whole: u64) -> Markup {
     html! {
-        tbody {
-            @for (rule, pointer, count) in rows.take(ROWS) {
-                tr {
-                    td.text { (code(rule, TEXT)) (meter("rule", count, whole)) }
-                    td.n { (number_of(&pointer, count, whole)) }
+        @if rows.is_empty() {
+            p.soft { (caption) }
+        } @else {
+            table {
+                caption { (caption) }
+                thead { tr { th { (headings[0]) } th.n { (headings[1]) } } }
+                tbody {
+                    @for (rule, pointer, count) in rows.iter().take(ROWS) {
+                        tr {
+                            td.text { (code(rule, TEXT)) (meter("rule", *count, whole)) }
+                            td.n { (number_of(pointer, *count, whole)) }
+                        }
+                    }
                 }
             }
         }
@@ -148,35 +159,32 @@ fn rule_rows<'r>(rows: impl Iterator<Item = (&'r str, String, u64)>, whole: u64)
 pub(super) fn deciding(report: &Report) -> Markup {
     let Some((deciding, heading)) = report.deciding.as_ref().zip(findings::deciding(report)) else { return html! {} };
     let rows = deciding.top.iter().enumerate();
-    let rows = rows.map(|(i, rule)| (rule.rule.as_str(), format!("/deciding/top/{i}/urls"), rule.urls));
+    let rows: Vec<RuleRow<'_>> =
+        rows.map(|(i, rule)| (rule.rule.as_str(), format!("/deciding/top/{i}/urls"), rule.urls)).collect();
+    let caption = html! {
+        (findings::sampled(report).unwrap_or_default()) " "
+        @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are refused without a rule." }
+    };
     html! {
         section {
             p.kicker { "The rules that refuse most URLs" }
             h2 { (unbroken(&heading)) }
-            table {
-                caption {
-                    (findings::sampled(report).unwrap_or_default()) " "
-                    @if deciding.not_by_rule > 0 { (number("/deciding/not_by_rule", deciding.not_by_rule)) " of them are refused without a rule." }
-                }
-                thead { tr { th { "Deciding rule" } th.n { "Refused URLs" } } }
-                (rule_rows(rows, deciding.explained))
-            }
+            (rule_table(&caption, ["Deciding rule", "Refused URLs"], &rows, deciding.explained))
         }
     }
 }
 
 pub(super) fn rules(report: &Report) -> Markup {
     let rows = report.rules.top.iter().enumerate();
-    let rows = rows.map(|(i, rule)| (rule.rule.as_str(), format!("/rules/top/{i}/origins"), rule.origins));
+    let rows: Vec<RuleRow<'_>> =
+        rows.map(|(i, rule)| (rule.rule.as_str(), format!("/rules/top/{i}/origins"), rule.origins)).collect();
+    let caption =
+        html! { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." };
     html! {
         section {
             p.kicker { "The rules that most " (units(report.by)) " have" }
             h2 { (unbroken(&findings::rules(report))) }
-            table {
-                caption { (number("/rules/distinct", report.rules.distinct)) " different disallow rules apply to the agents." }
-                thead { tr { th { "Rule" } th.n { (plural_title(report.by)) } } }
-                (rule_rows(rows, report.units))
-            }
+            (rule_table(&caption, ["Rule", &plural_title(report.by)], &rows, report.units))
         }
     }
 }

@@ -16,6 +16,9 @@ const AGENTS: usize = 40;
 const LABELS: usize = 24;
 const ROWS: usize = 240;
 
+/// The most agents whose charts are larger.
+const FEW: usize = 2;
+
 /// The most pairs of an agent and a snapshot whose values are points of the charts.
 const POINTS: usize = 480;
 
@@ -180,7 +183,7 @@ fn charts(series: &Series, agents: &[usize], kind: &ChartKind) -> Markup {
             @if labels.is_empty() {
                 p.soft { "There are no snapshots." }
             } @else {
-                div.charts { @for (agent, lines) in &charts { (chart(&series.agents[*agent], &labels, lines, scale)) } }
+                div.charts.few[agents.len() <= FEW] { @for (agent, lines) in &charts { (chart(&series.agents[*agent], &labels, lines, scale)) } }
             }
             (and_more(series.agents.len(), AGENTS, "agents"))
         }
