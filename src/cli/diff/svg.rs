@@ -26,7 +26,7 @@ const STYLE: &str = "text { font: 12px sans-serif; fill: #1b2430 }
 .m { fill: #586474 }
 .n { text-anchor: end }
 .g { fill: #fff }
-.t { fill: #eef1f5 }
+.t { fill: #e3e8ee }
 .x { stroke: #1b2430; fill: none }
 .r0 { fill: #8f2410 }
 .r1 { fill: #cf6f4d }
@@ -38,7 +38,7 @@ const STYLE: &str = "text { font: 12px sans-serif; fill: #1b2430 }
 text { fill: #e6eaf0 }
 .m { fill: #9da9b8 }
 .g { fill: #12161c }
-.t { fill: #222a34 }
+.t { fill: #2d3641 }
 .x { stroke: #e6eaf0 }
 .r0 { fill: #ff8a66 }
 .r1 { fill: #b85c42 }
