@@ -227,7 +227,8 @@ fn broken_rules_are_those_of_explanations() {
     let mut compiler = Compiler::default();
     compiler.add_robots("https://example.com", robots.as_bytes()).unwrap();
     let snapshot = Arc::new(Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap());
-    let judge = Judge::new(Arc::clone(&snapshot), &["GPTBot".parse().unwrap()], JudgeOptions::default()).unwrap();
+    let options = JudgeOptions::default().any_scheme(true);
+    let judge = Judge::new(Arc::clone(&snapshot), &["GPTBot".parse().unwrap()], options).unwrap();
     let (mut log, mut expected) = (String::new(), BTreeMap::new());
     for target in [
         "/a",

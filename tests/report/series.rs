@@ -102,6 +102,23 @@ fn wide_series_fit_the_width() {
 }
 
 #[test]
+fn weights_count_hosts_by_default() {
+    let dir = tempfile::tempdir().unwrap();
+    some_months(dir.path());
+    std::fs::write(dir.path().join("w.csv"), "a.com,1\n").unwrap();
+    let report = |units: &[&str]| -> serde_json::Value {
+        let args = [&["report", "-s", "1.rsieve", "-a", "GPTBot", "--json", "-"], units].concat();
+        let report = robosieve(dir.path(), &args).stdout;
+        serde_json::from_slice(&report).unwrap()
+    };
+    let figures =
+        |report: &serde_json::Value| (report["by"].clone(), report["units"].clone(), report["agents"].clone());
+    let by_host = figures(&report(&["--by", "host", "--weights", "w.csv"]));
+    assert_eq!(figures(&report(&["--weights", "w.csv"])), by_host);
+    assert_eq!((report(&[])["by"].as_str(), by_host.0.as_str()), (Some("origin"), Some("host")));
+}
+
+#[test]
 fn wrong_options_of_units_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     some_months(dir.path());
@@ -109,8 +126,7 @@ fn wrong_options_of_units_are_refused() {
     write("twice.csv", "a.com,1\nA.com,2\n");
     write("other.rsieve", "no snapshot");
     for (args, cause) in [
-        (&["-s", "1.rsieve", "--weights", "twice.csv"][..], "--by <UNIT>"),
-        (&["-s", "1.rsieve", "--by", "host", "--weights", "twice.csv"], "twice.csv: line 2: line 1 has \"a.com\" too"),
+        (&["-s", "1.rsieve", "--weights", "twice.csv"][..], "twice.csv: line 2: line 1 has \"a.com\" too"),
         (&["-s", "1.rsieve", "--by", "host", "--weights", "none.csv"], "none.csv: No such file"),
         (
             &["-s", "1.rsieve", "--by", "host", "--weights", "twice.csv", "--csv", "twice.csv"],

@@ -15,25 +15,25 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct UnitArgs {
-    /// Count origins, hosts or registrable domains
+    /// Count by: origin, host or domain (default: origin)
     ///
+    /// A domain is a registrable one, such as example.co.uk. With --weights, the default is host.
     /// A host or a domain counts by one of its origins: by one that answered, if there is any. Of
     /// several, the domain itself comes first, then its www. host; and https before http.
     #[arg(
         long,
         value_enum,
         value_name = "UNIT",
-        default_value_t = UnitArg::Origin,
         hide_possible_values = true,
         help_heading = UNITS
     )]
-    pub by: UnitArg,
+    pub by: Option<UnitArg>,
     /// Also weigh the units, by a file of NAME,WEIGHT or RANK,NAME
     ///
     /// A line has a host or a domain, a TAB or a comma, and its weight; or a rank and a domain, as
     /// in the Tranco list, where the weight is one divided by the rank. A unit has the weight of the
-    /// line with its name, and 0 without a line. The file may be gzip or zstd. Needs --by.
-    #[arg(long, value_name = "FILE", requires = "by", help_heading = UNITS)]
+    /// line with its name, and 0 without a line. The file may be gzip or zstd.
+    #[arg(long, value_name = "FILE", help_heading = UNITS)]
     pub weights: Option<PathBuf>,
     /// Also group the units: by tld (top-level domain)
     #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true, help_heading = UNITS)]
@@ -49,7 +49,12 @@ pub(crate) enum GroupArg {
 
 impl UnitArgs {
     pub(crate) fn kind(&self) -> UnitKind {
-        self.by.value()
+        match self.by {
+            Some(by) => by.value(),
+            // http and https of a host would count its weight twice.
+            None if self.weights.is_some() => UnitKind::Host,
+            None => UnitKind::Origin,
+        }
     }
 
     /// Reads the file of weights, if one is named.
