@@ -13,7 +13,7 @@ use std::io::Read;
 pub(crate) const MAX_KEPT: usize = MAX_BODY + 2;
 
 /// The values of the first headers of these names, in a block of `Name: value` lines.
-pub(super) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
+pub(crate) fn headers<'a, const N: usize>(block: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
     let mut values = [None; N];
     for line in block.lines_with_terminator() {
         for (value, name) in values.iter_mut().zip(names) {
@@ -116,8 +116,8 @@ fn head_len(block: &[u8]) -> usize {
     at
 }
 
-/// The status of `HTTP/1.1 200 OK`.
-fn status_of(head: &[u8]) -> Option<u16> {
+/// The status in the first line of a head, `HTTP/1.1 200 OK`.
+pub(crate) fn status_of(head: &[u8]) -> Option<u16> {
     let line = head.split(|&b| b == b'\n').next()?;
     let rest = line.strip_prefix(b"HTTP/").or_else(|| line.strip_prefix(b"http/"))?;
     let code = rest.split(|&b| b == b' ').filter(|word| !word.is_empty()).nth(1)?;

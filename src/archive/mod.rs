@@ -11,3 +11,4 @@ mod jsonl;
 pub(crate) mod read_context;
 pub(crate) mod reader;
 mod warc;
+pub(crate) mod warc_head;

@@ -3,6 +3,7 @@
 use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short, parse_time};
 use super::http::{self, headers};
 use super::read_context::{MeteredReader, ReadContext};
+use super::warc_head::{MAX_HEADER, parse_length, without_brackets};
 use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use bytes::Bytes;
@@ -10,12 +11,6 @@ use std::io::{BufRead, Read};
 
 /// The bytes kept of a record's block: enough for HTTP headers and 500 KiB of body, coded or not.
 const MAX_BLOCK: u64 = 1 << 20;
-/// The longest WARC header; real ones stay far below.
-const MAX_HEADER: u64 = 1 << 20;
-
-/// The longest record. A larger length is damage, and would skip all records that follow.
-const MAX_RECORD: u64 = 1 << 40;
-
 const MISPLACED: &str = "a WARC record should begin here";
 
 /// One `response` or `revisit` record.
@@ -46,11 +41,6 @@ impl WarcRecord {
         };
         Some(Capture { url: target.to_vec(), time, answer, unread_key: None })
     }
-}
-
-/// The grammar of WARC/1.0 has URIs in angle brackets, and some tools write them.
-fn without_brackets(uri: &[u8]) -> &[u8] {
-    uri.strip_prefix(b"<").and_then(|uri| uri.strip_suffix(b">")).unwrap_or(uri)
 }
 
 /// The type of records that refer to an earlier record with the same content.
@@ -135,10 +125,8 @@ impl<'r> WarcReader<'r> {
             return Ok(WarcItem::End);
         }
         let [length, kind, target] = headers(&self.head, ["Content-Length", "WARC-Type", "WARC-Target-URI"]);
-        let length = length
-            .and_then(|value| std::str::from_utf8(value).ok()?.parse::<u64>().ok())
-            .filter(|length| *length <= MAX_RECORD)
-            .ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
+        let length =
+            length.and_then(parse_length).ok_or_else(|| self.damaged("WARC record without a valid Content-Length"))?;
         if !is_http_response(kind, target) {
             self.skip(length, |_| {})?;
             return Ok(WarcItem::Other);

@@ -8,7 +8,7 @@ use memchr::memmem::{self, Finder};
 pub(super) const MAX_MEMBER: usize = 1 << 17;
 
 /// The first bytes of every member.
-pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
+pub(crate) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
 
 /// The length of the checksum and the length at the end of every member.
 pub(super) const TRAILER_LEN: usize = 8;

@@ -2,6 +2,8 @@
 
 mod gzip;
 mod member;
+mod member_inflater;
+mod member_stream;
 mod whole_file;
 
 use crate::error::{Error, Result};
@@ -10,6 +12,10 @@ use gzip::GzipReader;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::path::Path;
+
+pub(crate) use member::MAGIC as GZIP_MEMBER;
+pub(crate) use member_inflater::MemberInflater;
+pub(crate) use member_stream::MemberStream;
 pub(crate) use whole_file::{became_shorter, read_whole, standard_input};
 
 /// A reader that decompresses gzip and zstd and passes plain bytes through. The first bytes decide.
