@@ -186,7 +186,7 @@ impl FileFormat {
         let format = Self::of(start).filter(|format| *format != Self::Binary)?;
         let remedy = match format {
             Self::Gzip | Self::Zstd => "compressed twice; decompress it once first",
-            Self::Warc => "compile it, or write its URLs to a list first, one per line",
+            Self::Warc => "compile it, or write its URLs to a list first, as annotate does",
             Self::Snapshot => "name it as the snapshot; a list holds URLs, one per line",
             Self::Parquet if is_packed => "compressed as a whole: decompress it first, Parquet compresses inside",
             Self::Parquet => "it is read from its end; name the file instead of piping it",

@@ -7,7 +7,7 @@
 //! ```text
 //! archives (WARC, JSONL, directory) -> compile -> snapshot -> judge -> verdicts
 //!                                                  a file      ^
-//!                                                     URLs, lists, Parquet
+//!                                                     URLs, lists, Parquet, WARC
 //! ```
 //!
 //! # Judge URLs
@@ -41,6 +41,7 @@
 //! | [`judge`] | verdicts on single URLs, and their explanations |
 //! | [`filter`], [`records`] | verdicts on lists of URLs, on all cores |
 //! | `parquet` | the same for Parquet files |
+//! | [`warc`] | the same for the records of WARC files |
 //! | [`census`], [`diff`], [`report`] | statistics of snapshots and lists |
 //! | [`export`] | a snapshot as a table, with one row per origin, sitemap or rule |
 //! | `audit` | which crawlers broke the rules, from access logs |
@@ -104,6 +105,7 @@ pub mod snapshot;
 pub mod synthetic;
 pub mod threads;
 mod url;
+pub mod warc;
 
 pub use analysis::{census, diff, export, report};
 

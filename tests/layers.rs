@@ -63,6 +63,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pipeline", &["error", "threads", "file_format", "decode", "judge", "records"]),
     ("filter", &["error", "file_format", "agent", "preferences", "judge", "records", "pipeline"]),
     ("parquet", &["error", "threads", "file_format", "atomic", "agent", "judge", "records", "pipeline", "filter"]),
+    ("warc", &["error", "file_format", "bytes", "decode", "url", "archive", "judge", "records", "pipeline", "filter"]),
     (
         "analysis",
         &[

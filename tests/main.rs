@@ -46,3 +46,4 @@ mod terminal;
 mod threads;
 mod time;
 mod transcripts;
+mod warc;

@@ -59,6 +59,16 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), encoder })
     }
 
+    /// Starts writing the file as [`create`](Self::create) does, but compresses nothing: the bytes
+    /// are compressed already.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_as_is(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(Self { path: path.to_owned(), encoder: Encoder::Plain(AtomicFile::create(path)?) })
+    }
+
     /// Finishes the file, syncs it to disk and renames it to its name.
     ///
     /// # Errors

@@ -31,7 +31,7 @@ pub(crate) struct AnnotateArgs {
     pub form: Option<AnnotateArg>,
     /// Write the lines here (default: stdout)
     ///
-    /// The extensions .gz and .zst compress.
+    /// The extensions .gz and .zst compress. A record of a WARC file becomes a line.
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
     pub output: Option<PathBuf>,
     /// Add the site's statements on content use

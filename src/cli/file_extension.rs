@@ -8,6 +8,8 @@ use std::path::Path;
 pub(crate) enum OutputFormat {
     /// Lines like those of the input, or text such as JSON; compressed according to the extension.
     Text,
+    /// WARC records, plain or as gzip members.
+    Warc,
     /// A Parquet file.
     Parquet,
     /// A snapshot.
@@ -25,9 +27,22 @@ const NOT_WRITTEN: &[&str] = &[
 const PARQUET: &[&str] = &["parquet", "parq", "pq"];
 /// Extensions of other table formats.
 const TABLES: &[&str] = &["arrow", "feather", "orc", "avro", "xlsx"];
-const TEXT: &[&str] = &[
-    "txt", "text", "tsv", "tab", "csv", "json", "jsonl", "ndjson", "cdx", "cdxj", "log", "list", "html", "svg", "warc",
-];
+const TEXT: &[&str] =
+    &["txt", "text", "tsv", "tab", "csv", "json", "jsonl", "ndjson", "cdx", "cdxj", "log", "list", "html", "svg"];
+/// Extensions of archives of pages.
+const ARCHIVES: &[&str] = &["warc", "wet", "wat"];
+
+/// Whether a name is that of an archive of pages, compressed or not.
+pub(crate) fn is_archive(path: &Path) -> bool {
+    let mut path = path.to_owned();
+    while let Some(extension) = known_extension(&path) {
+        if ARCHIVES.contains(&extension) {
+            return true;
+        }
+        path.set_extension("");
+    }
+    false
+}
 
 /// Refuses a file with the extension of another format; `option` names the output.
 pub(crate) fn refuse_other_format(option: &str, path: &Path, format: OutputFormat) -> anyhow::Result<()> {
@@ -71,6 +86,14 @@ fn refuse(
                 );
             }
         }
+        OutputFormat::Warc => {
+            if let Some(extension) = first_in(&[NOT_WRITTEN, PARQUET, TABLES, TEXT]) {
+                bail!(
+                    "{shown}: {option} writes WARC records, as the inputs have, and the name says .{extension}; {}",
+                    advice("warc.gz")
+                );
+            }
+        }
         OutputFormat::Parquet => {
             if first_in(&[COMPRESSED]).is_some() {
                 bail!(
@@ -78,7 +101,7 @@ fn refuse(
                     advice("parquet")
                 );
             }
-            if let Some(extension) = first_in(&[NOT_WRITTEN, TABLES, TEXT]) {
+            if let Some(extension) = first_in(&[NOT_WRITTEN, TABLES, TEXT, ARCHIVES]) {
                 bail!(
                     "{shown}: {option} writes Parquet, as the inputs are, and the name says .{extension}; {}",
                     advice("parquet")
@@ -97,7 +120,7 @@ fn refuse(
 /// The last extension of a name, if it belongs to a known format.
 fn known_extension(path: &Path) -> Option<&'static str> {
     let extension = path.extension()?.to_str()?;
-    let mut all = [COMPRESSED, NOT_WRITTEN, PARQUET, TABLES, TEXT].into_iter().flatten().copied();
+    let mut all = [COMPRESSED, NOT_WRITTEN, PARQUET, TABLES, TEXT, ARCHIVES].into_iter().flatten().copied();
     all.find(|known| known.eq_ignore_ascii_case(extension))
 }
 

@@ -48,7 +48,8 @@ pub(crate) struct FilterArgs {
     pub require: RequireArg,
     /// Write kept lines here (default: stdout)
     ///
-    /// The extensions .gz and .zst compress.
+    /// The extensions .gz and .zst compress. Records of WARC files are copied with their gzip
+    /// members; in a .gz file, other records become one member each.
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
     pub output: Option<PathBuf>,
     /// Write the disallowed lines here
@@ -66,6 +67,12 @@ pub(crate) struct FilterArgs {
     /// With --out-dir, this is a directory.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = COMMON)]
     pub invalid_to: Option<PathBuf>,
+    /// Write an offset index of the kept WARC records here (CDXJ)
+    ///
+    /// With --out-dir, this is a directory. Entries are in the order of the output; `LC_ALL=C sort`
+    /// sorts them.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = COMMON)]
+    pub cdxj: Option<PathBuf>,
     #[command(flatten)]
     pub records: RecordArgs,
     #[command(flatten)]
@@ -86,6 +93,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         disallowed: args.disallowed_to.clone(),
         unknown: args.unknown_to.clone(),
         invalid: args.invalid_to.clone(),
+        cdxj: args.cdxj.clone(),
         of_directory: dir.is_some(),
     };
     let FilterArgs { snapshot, verify, judge, out_dir, inputs, .. } = args;

@@ -24,7 +24,8 @@ pub(crate) struct InputArgs {
     pub shard: Option<InputShard>,
     /// Lists of URLs, or Parquet files (default: standard input)
     ///
-    /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. A directory stands for
+    /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. filter and annotate also
+    /// read WARC, WET and WAT files. A directory stands for
     /// its files, and a quoted glob ('crawl/*.gz') for its matches.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,

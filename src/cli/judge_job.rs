@@ -5,6 +5,8 @@ use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::output::OutputTarget;
 use super::parquet;
 use super::summary::no_url;
+use super::warc::{self, ListsOrWarcs};
+use anyhow::bail;
 use robosieve::Judge;
 use robosieve::filter::{Filter, FilterStats, Input, Outputs};
 use std::io::Write;
@@ -35,11 +37,19 @@ pub(crate) fn write(
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<PendingOutputs> {
     if parquet::are_parquet(inputs)? {
+        refuse_index(paths)?;
         refuse_misnamed(paths, OutputFormat::Parquet)?;
         let stats = parquet::write(task, judge, inputs, paths, progress)?;
         return Ok(PendingOutputs { outputs: Vec::new(), stats });
     }
-    let (names, inputs) = (inputs, open_inputs(inputs)?);
+    let (names, inputs) = match warc::open(inputs)? {
+        ListsOrWarcs::Lists(lists) => (inputs, lists),
+        ListsOrWarcs::Warcs(warcs) => {
+            let (outputs, stats) = warc::write(task, judge, warcs, paths, progress)?;
+            return Ok(PendingOutputs { outputs, stats });
+        }
+    };
+    refuse_index(paths)?;
     refuse_misnamed(paths, OutputFormat::Text)?;
     let mut main = OutputTarget::open(paths.main.as_deref())?;
     if paths.named().any(|(output, _)| output != "main") {
@@ -70,6 +80,14 @@ pub(crate) fn write(
         return Err(no_url(stats.lines, names));
     }
     Ok(PendingOutputs { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
+}
+
+/// Refuses an index of outputs that are not archives.
+fn refuse_index(paths: &OutputPaths) -> anyhow::Result<()> {
+    match &paths.cdxj {
+        Some(path) => bail!("{}: --cdxj indexes the records of WARC files, and no input is one", path.display()),
+        None => Ok(()),
+    }
 }
 
 /// Refuses outputs with the extension of another format.

@@ -58,6 +58,8 @@ pub(crate) struct OutputPaths {
     pub disallowed: Option<PathBuf>,
     pub unknown: Option<PathBuf>,
     pub invalid: Option<PathBuf>,
+    /// The offset index of kept WARC records.
+    pub cdxj: Option<PathBuf>,
     /// Whether the paths are directories of `--out-dir`, or files in them.
     pub of_directory: bool,
 }
@@ -69,18 +71,21 @@ impl OutputPaths {
             "disallowed" => "--disallowed-to",
             "unknown" => "--unknown-to",
             "invalid" => "--invalid-to",
+            "cdxj" => "--cdxj",
             _ if self.of_directory => "--out-dir",
             _ => "-o",
         }
     }
 
-    /// All outputs that are files, each with its name: `main`, `disallowed`, `unknown`, `invalid`.
+    /// All outputs that are files, each with its name: `main`, `disallowed`, `unknown`,
+    /// `invalid`, `cdxj`.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let all = [
             ("main", &self.main),
             ("disallowed", &self.disallowed),
             ("unknown", &self.unknown),
             ("invalid", &self.invalid),
+            ("cdxj", &self.cdxj),
         ];
         all.into_iter().filter_map(|(output, path)| Some((output, path.as_deref()?)))
     }

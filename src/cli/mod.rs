@@ -39,6 +39,7 @@ mod thread_pool;
 mod time;
 mod value_enums;
 mod verify_args;
+mod warc;
 
 use args::{Cli, Verb};
 use escape::{escape, escape_lines};

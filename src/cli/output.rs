@@ -43,6 +43,16 @@ impl OutputTarget {
         }
     }
 
+    /// [`open`](Self::open) for WARC records. A name that ends in `.gz` does not compress them:
+    /// they are gzip members already, as all records are if the input `has_members`.
+    pub(crate) fn open_records(path: Option<&Path>, has_members: bool) -> anyhow::Result<Self> {
+        let is_gzip = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+        match path.filter(|path| !is_stdout(path) && (has_members || is_gzip(path))) {
+            Some(path) => Ok(Self::File(Box::new(OutputFile::create_as_is(path)?))),
+            None => Self::open(path),
+        }
+    }
+
     /// Continues the run for the other outputs after the reader of standard output has closed the
     /// pipe.
     pub(crate) fn outlive_reader(&mut self) {

@@ -125,6 +125,9 @@ fn rate(lines: u64, elapsed: Duration) -> String {
 pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
     print_line(format_args!("{}", wrap(&line_counts(stats))));
     print_line(format_args!("bytes {}  {}", grouped(stats.bytes), rate(stats.lines, elapsed)));
+    if stats.warcinfo > 0 {
+        print_line(format_args!("warcinfo records, not counted above: {}", grouped(stats.warcinfo)));
+    }
     if stats.via_other_scheme > 0 {
         print_line(format_args!("judged by the entry of the other scheme: {}", grouped(stats.via_other_scheme)));
     }

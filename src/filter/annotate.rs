@@ -18,7 +18,7 @@ use serde::de::IgnoredAny;
 use std::io::Write;
 
 /// Writes annotations in one form. The texts that are the same for all lines are made once.
-pub(super) struct AnnotationWriter {
+pub(crate) struct AnnotationWriter {
     form: AnnotateForm,
     /// The agents' names, separated by commas.
     names: String,
@@ -28,7 +28,7 @@ pub(super) struct AnnotationWriter {
 }
 
 impl AnnotationWriter {
-    pub(super) fn new(form: AnnotateForm, agents: &[Agent], preferences: bool) -> Self {
+    pub(crate) fn new(form: AnnotateForm, agents: &[Agent], preferences: bool) -> Self {
         let names: Vec<String> = agents.iter().map(Agent::to_string).collect();
         let key = |(i, name): (usize, &String)| {
             let separator = if i == 0 { "" } else { "," };
@@ -140,19 +140,19 @@ fn is_object(text: &[u8]) -> bool {
 }
 
 /// A worker's scratch for judging and for preferences.
-pub(super) struct AnnotateScratch<'s> {
+pub(crate) struct AnnotateScratch<'s> {
     judge: Scratch<'s>,
     preferences: PreferenceScratch,
 }
 
 impl<'s> AnnotateScratch<'s> {
-    pub(super) fn new(judge: &Engine<'s>) -> Self {
+    pub(crate) fn new(judge: &Engine<'s>) -> Self {
         Self { judge: judge.scratch(), preferences: PreferenceScratch::default() }
     }
 }
 
 /// Judges blocks and annotates their lines.
-pub(super) struct Annotator<'a, 's> {
+pub(crate) struct Annotator<'a, 's> {
     pub judge: &'a Engine<'s>,
     pub criterion: Criterion,
     pub writer: AnnotationWriter,
@@ -161,7 +161,7 @@ pub(super) struct Annotator<'a, 's> {
 }
 
 impl<'s> Annotator<'_, 's> {
-    pub(super) fn annotate(&self, block: &mut LineBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
+    pub(crate) fn annotate(&self, block: &mut LineBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
         let mut out = std::mem::take(&mut block.annotated);
         out.clear();
         let agents = self.judge.agents().len();

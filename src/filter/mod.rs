@@ -1,7 +1,7 @@
 //! Filters, annotates and counts lists of URLs: blocks of lines on all cores, results in input
 //! order.
 
-mod annotate;
+pub(crate) mod annotate;
 pub(crate) mod output;
 mod preference_text;
 pub(crate) mod sample;

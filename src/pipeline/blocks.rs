@@ -122,6 +122,16 @@ impl LineBlock {
         &self.buffer[..self.len]
     }
 
+    /// Makes this a block of records that are read otherwise: their lines, and their URLs, which are
+    /// taken.
+    pub(crate) fn set_records(&mut self, lines: &[u8], urls: &mut ExtractedUrls, format: &Arc<RecordFormat>) {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(lines);
+        (self.len, self.unread, self.kind) = (lines.len(), None, BlockKind::Lines);
+        std::mem::swap(&mut self.extracted, urls);
+        self.format = Some(Arc::clone(format));
+    }
+
     /// Reads the lines if they are not read yet, and extracts the URLs of records.
     pub(crate) fn load(&mut self) -> Result<()> {
         if let Some(range) = self.unread.take() {

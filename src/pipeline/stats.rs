@@ -38,6 +38,9 @@ pub struct FilterStats {
     pub bytes: u64,
     /// Lines judged by the entry of the other scheme (http or https).
     pub via_other_scheme: u64,
+    /// Records of type `warcinfo` in WARC files. They have no URL and do not count as lines.
+    #[serde(default)]
+    pub warcinfo: u64,
     /// The lines that each agent may fetch. Only annotating counts them.
     pub agent_allowed: Vec<u64>,
 }
@@ -78,6 +81,7 @@ impl FilterStats {
         self.blank += other.blank;
         self.bytes += other.bytes;
         self.via_other_scheme += other.via_other_scheme;
+        self.warcinfo += other.warcinfo;
         self.agent_allowed.resize(self.agent_allowed.len().max(other.agent_allowed.len()), 0);
         self.agent_allowed.iter_mut().zip(&other.agent_allowed).for_each(|(sum, n)| *sum += n);
     }

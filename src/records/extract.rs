@@ -53,6 +53,11 @@ impl RecordFormat {
         Self { field, key: options.key().to_owned(), composer: UrlComposer::of(options), has_mark: false }
     }
 
+    /// The format of JSON objects whose URLs are extracted already.
+    pub(crate) fn of_objects() -> Self {
+        Self::new(UrlField::Json, &RecordOptions::default())
+    }
+
     /// The same format for text that starts with a byte order mark.
     pub(super) fn with_mark(self) -> Self {
         Self { has_mark: true, ..self }

@@ -15,9 +15,6 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
     let parquet = [b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15".as_slice(), &[0; 64], b"PAR1"].concat();
     let snapshot = snapshot(ROBOTS);
     vec![
-        ("x.warc", warc(response().len()), &["a WARC archive", "compile it"]),
-        ("x.warc.gz", gz(&warc(response().len())), &["a WARC archive", "compile it"]),
-        ("x.wet.zst", zst(&warc(response().len())), &["a WARC archive", "compile it"]),
         (
             "x.arc",
             b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n".to_vec(),
@@ -58,19 +55,31 @@ fn other_formats_are_refused_as_lists() {
     }
 }
 
+/// `filter` and `annotate` read WARC files, `report` does not.
+#[test]
+fn reports_refuse_warc_files() {
+    let place = Place::new();
+    let warc = warc(response().len());
+    for (name, bytes) in [("x.warc", warc.clone()), ("x.warc.gz", gz(&warc)), ("x.wet.zst", zst(&warc))] {
+        place.write(name, bytes);
+        let args = ["report", "-q", "-s", "good.rsieve", "-a", "FooBot", name, "--json", "new"];
+        place.fails(&args, &[name, "a WARC archive", "compile it"]);
+    }
+}
+
 #[test]
 fn foreign_files_fail_alone() {
     let place = Place::new();
-    place.write("x.warc.gz", gz(&warc(response().len())));
+    place.write("x.arc.gz", gz(b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n"));
     place.write("none.txt", "one\ntwo\n");
-    let args = ["filter", "-s", "good.rsieve", "-a", "FooBot", "--out-dir", "out", "x.warc.gz", "list.txt", "none.txt"];
+    let args = ["filter", "-s", "good.rsieve", "-a", "FooBot", "--out-dir", "out", "x.arc.gz", "list.txt", "none.txt"];
     let ran = place.run(&args);
     assert_eq!(ran.code, Some(2));
-    for expected in ["x.warc.gz: a WARC archive", "none.txt: none of the 2 lines has a URL", "2 of 3 files failed"] {
+    for expected in ["x.arc.gz: an ARC archive", "none.txt: none of the 2 lines has a URL", "2 of 3 files failed"] {
         assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
     assert_eq!(fs::read(place.path("out/list.txt")).unwrap(), b"https://a.example/\n");
-    assert!(!place.path("out/x.warc.gz").exists() && !place.path("out/none.txt").exists());
+    assert!(!place.path("out/x.arc.gz").exists() && !place.path("out/none.txt").exists());
 }
 
 #[test]
@@ -388,7 +397,8 @@ fn shrinking_lists_are_errors() {
 #[test]
 fn shrinking_redirected_lists_are_errors() {
     let place = Place::new();
-    place.write("x.txt", LIST.repeat(2));
+    // Longer than the bytes that are read at the start to recognise its format.
+    place.write("x.txt", LIST.repeat(100_000));
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     let child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
         .args(["filter", "-q", "-j1", "-s", "good.rsieve", "-a", "FooBot", "-o", "new", "pipe", "-"])
@@ -400,7 +410,7 @@ fn shrinking_redirected_lists_are_errors() {
     // Opening waits for the reader. Writing more than a pipe holds waits for its first block.
     let mut pipe = File::options().write(true).open(place.path("pipe")).unwrap();
     pipe.write_all(&b"https://a.example/\n".repeat(40_000)).unwrap();
-    File::options().write(true).open(place.path("x.txt")).unwrap().set_len(LIST.len() as u64).unwrap();
+    File::options().write(true).open(place.path("x.txt")).unwrap().set_len(50_000 * LIST.len() as u64).unwrap();
     drop(pipe);
     let ran = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(ran.stderr).unwrap();

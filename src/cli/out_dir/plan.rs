@@ -89,6 +89,7 @@ fn to_job(input: PathBuf, name: &Path, dirs: &OutputPaths) -> anyhow::Result<Fil
         disallowed: in_dir(&dirs.disallowed),
         unknown: in_dir(&dirs.unknown),
         invalid: in_dir(&dirs.invalid),
+        cdxj: dirs.cdxj.as_ref().map(|dir| dir.join(with_ending(name, ".cdxj"))),
         of_directory: true,
     };
     let state = state_of(dirs, name);
@@ -97,9 +98,14 @@ fn to_job(input: PathBuf, name: &Path, dirs: &OutputPaths) -> anyhow::Result<Fil
 
 /// The state file of the output with this name.
 fn state_of(dirs: &OutputPaths, name: &Path) -> PathBuf {
+    dirs.main.clone().unwrap_or_default().join(STATE_DIR).join(with_ending(name, ".json"))
+}
+
+/// The name with an additional ending.
+fn with_ending(name: &Path, ending: &str) -> PathBuf {
     let mut file_name = name.file_name().unwrap_or_default().to_owned();
-    file_name.push(OsStr::new(".json"));
-    dirs.main.clone().unwrap_or_default().join(STATE_DIR).join(name).with_file_name(file_name)
+    file_name.push(OsStr::new(ending));
+    name.with_file_name(file_name)
 }
 
 fn check_dirs(dirs: &OutputPaths) -> anyhow::Result<()> {

@@ -184,6 +184,7 @@ mod tests {
         "disallowed_to",
         "unknown_to",
         "invalid_to",
+        "cdxj",
         "output",
         "out_dir",
         "resume",

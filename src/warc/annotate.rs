@@ -1,0 +1,108 @@
+//! Annotates WARC files: one line per record.
+
+use crate::archive::http::headers;
+use crate::archive::warc_head::without_brackets;
+use crate::error::Result;
+use crate::filter::AnnotateForm;
+use crate::filter::annotate::{AnnotateScratch, Annotator};
+use crate::filter::output::LineSink;
+use crate::pipeline::FilterStats;
+use crate::records::RecordFormat;
+use crate::warc::block::{RecordEntry, WarcBlock, target_of};
+use crate::warc::chain::RecordJob;
+use bstr::ByteSlice;
+use serde_json::Value;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Judges records, and writes a line for each.
+pub(super) struct AnnotateJob<'a, 's> {
+    pub annotator: Annotator<'a, 's>,
+    pub form: AnnotateForm,
+    format: Arc<RecordFormat>,
+}
+
+/// The output of lines, and the counts.
+pub(super) struct AnnotateWriter<'w> {
+    pub sink: LineSink<'w>,
+    pub total: FilterStats,
+}
+
+impl<'a, 's> AnnotateJob<'a, 's> {
+    pub(super) fn new(annotator: Annotator<'a, 's>, form: AnnotateForm) -> Self {
+        Self { annotator, form, format: Arc::new(RecordFormat::of_objects()) }
+    }
+}
+
+/// Writes the line of a record: its URL or `-`, or a JSON object.
+fn write_line(form: AnnotateForm, record: &RecordEntry, head: &[u8], out: &mut Vec<u8>) {
+    let target = target_of(head);
+    match form {
+        AnnotateForm::Jsonl => write_object(record, head, target, out),
+        _ if target.is_empty() => out.push(b'-'),
+        _ => out.extend_from_slice(target),
+    }
+    out.push(b'\n');
+}
+
+fn write_object(record: &RecordEntry, head: &[u8], target: &[u8], out: &mut Vec<u8>) {
+    let [kind, date, id] = headers(head, ["WARC-Type", "WARC-Date", "WARC-Record-ID"]);
+    let text = |value: &[u8]| Value::from(value.to_str_lossy());
+    out.push(b'{');
+    if !target.is_empty() {
+        let _ = write!(out, "\"url\":{},", text(target));
+    }
+    let _ = write!(out, "\"type\":{}", text(&kind.unwrap_or_default().to_ascii_lowercase()));
+    let _ = write!(out, ",\"offset\":{},\"length\":{}", record.offset, record.length);
+    for (key, value) in [("date", date), ("id", id.map(without_brackets))] {
+        if let Some(value) = value {
+            let _ = write!(out, ",\"{key}\":{}", text(value));
+        }
+    }
+    out.push(b'}');
+}
+
+impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
+    type Scratch = AnnotateScratch<'s>;
+
+    fn scratch(&self) -> AnnotateScratch<'s> {
+        AnnotateScratch::new(self.annotator.judge)
+    }
+
+    fn judge(&self, block: &mut WarcBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
+        block.extract_urls();
+        let results = &mut block.results;
+        let (lines, urls) = (&mut results.lines, &mut results.urls);
+        lines.clear();
+        urls.ends.clear();
+        for record in &block.records {
+            write_line(self.form, record, &block.heads[record.head.clone()], lines);
+            urls.ends.push(lines.len());
+        }
+        results.annotated.set_records(lines, urls, &self.format);
+        self.annotator.annotate(&mut results.annotated, scratch)?;
+        results.stats = results.annotated.stats.clone();
+        block.settle_stats();
+        Ok(())
+    }
+
+    fn write(&self, block: &WarcBlock, writer: &mut AnnotateWriter<'w>) -> Result<()> {
+        if block.records.is_empty() {
+            return Ok(());
+        }
+        writer.total.add(&block.results.stats);
+        Ok(writer.sink.write(&block.results.annotated.annotated, false)?)
+    }
+
+    fn begin(&self, _: &WarcBlock, _: &mut AnnotateWriter<'w>) -> Result<()> {
+        Ok(())
+    }
+
+    fn part(&self, _: &WarcBlock, _: &[u8], _: &mut AnnotateWriter<'w>) -> Result<()> {
+        Ok(())
+    }
+
+    fn end(&self, block: &WarcBlock, writer: &mut AnnotateWriter<'w>) -> Result<()> {
+        self.write(block, writer)
+    }
+}

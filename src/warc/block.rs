@@ -1,0 +1,169 @@
+//! A block of WARC records: bytes of the input, the records in them, and the results of judging.
+
+use crate::archive::http::headers;
+use crate::archive::warc_head::without_brackets;
+use crate::judge::Verdict;
+use crate::pipeline::FilterStats;
+use crate::pipeline::blocks::LineBlock;
+use crate::records::ExtractedUrls;
+use crate::warc::record_parser::RecordParser;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A buffer that grew beyond this is freed instead of being used again.
+const MAX_KEPT: usize = 8 << 20;
+
+/// Records of one input, in order.
+#[derive(Debug, Default)]
+pub(super) struct WarcBlock {
+    /// The input, for errors.
+    pub path: Option<Arc<Path>>,
+    pub content: BlockContent,
+    /// Bytes of a file of gzip members, and their offset in the file.
+    pub data: Vec<u8>,
+    pub base: u64,
+    /// The end of the members of `data` that are cut into records. There is a whole member after it
+    /// only if that one is [defective](Self::defect), or too long to be held.
+    pub stop: usize,
+    /// The reason why the member at `stop` is no WARC record.
+    pub defect: Option<&'static str>,
+    /// Text of records that are not copied as gzip members.
+    pub texts: Vec<u8>,
+    /// The header of each record, and the first bytes of its block.
+    pub heads: Vec<u8>,
+    pub records: Vec<RecordEntry>,
+    pub results: RecordResults,
+}
+
+/// The results of judging a block. Filtering and annotating fill one kind each.
+#[derive(Debug, Default)]
+pub(super) struct RecordResults {
+    /// The URL of each record, one per line.
+    pub urls: ExtractedUrls,
+    pub stats: FilterStats,
+    /// For a filter: the verdict of each record, gzip members of texts, and index entries.
+    pub verdicts: Vec<Verdict>,
+    pub encoded: Vec<u8>,
+    pub index: Vec<u8>,
+    /// For annotating: a line for each record.
+    pub lines: Vec<u8>,
+    pub annotated: LineBlock,
+}
+
+/// The content of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum BlockContent {
+    /// Bytes of a file of gzip members in `data`. `is_start` says that a member probably begins at
+    /// the first byte.
+    Members { is_start: bool },
+    /// Whole records in `texts`.
+    #[default]
+    Texts,
+    /// The start of a record that is too long to be held, in `texts`.
+    LongText,
+    /// The next part of it.
+    LongTextRest { is_last: bool },
+}
+
+/// The bytes of a record as they are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum StoredRecord {
+    /// A gzip member in `data`, which is copied.
+    Member(Range<usize>),
+    /// Text in `texts`.
+    Text(Range<usize>),
+}
+
+/// One record of a block.
+#[derive(Clone, Debug)]
+pub(super) struct RecordEntry {
+    pub stored: StoredRecord,
+    /// The offset and the length in the input. In a file of gzip members these are those of the
+    /// member; else they count bytes after decompression.
+    pub offset: u64,
+    pub length: u64,
+    /// The length of the text.
+    pub text_len: u64,
+    pub is_warcinfo: bool,
+    /// The header of the record and the first bytes of its block, in `heads`.
+    pub head: Range<usize>,
+    pub sample: Range<usize>,
+    /// The record as a gzip member in `encoded`, if it is compressed here.
+    pub encoded: Option<Range<usize>>,
+    /// The entry in `index`; empty if there is none.
+    pub index: Range<usize>,
+}
+
+impl WarcBlock {
+    /// Empties the block for other bytes of an input.
+    pub(super) fn reset(&mut self, path: &Arc<Path>, content: BlockContent) {
+        let largest = self.data.capacity().max(self.texts.capacity()).max(self.results.encoded.capacity());
+        if largest > MAX_KEPT {
+            *self = Self::default();
+        }
+        self.path = Some(Arc::clone(path));
+        self.content = content;
+        self.data.clear();
+        (self.base, self.stop) = (0, 0);
+        self.clear_records();
+    }
+
+    /// Removes the records, and keeps the bytes of the input.
+    pub(super) fn clear_records(&mut self) {
+        self.texts.clear();
+        self.heads.clear();
+        self.records.clear();
+        self.defect = None;
+    }
+
+    /// Adds the record that `parser` has parsed.
+    pub(super) fn push(&mut self, parser: &RecordParser, stored: StoredRecord, offset: u64, length: u64) {
+        let start = self.heads.len();
+        self.heads.extend_from_slice(parser.head().unwrap_or_default());
+        let middle = self.heads.len();
+        self.heads.extend_from_slice(parser.sample());
+        let [kind] = headers(&self.heads[start..middle], ["WARC-Type"]);
+        self.records.push(RecordEntry {
+            stored,
+            offset,
+            length,
+            text_len: parser.len(),
+            is_warcinfo: kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"warcinfo")),
+            head: start..middle,
+            sample: middle..self.heads.len(),
+            encoded: None,
+            index: 0..0,
+        });
+    }
+
+    /// Writes the URL of each record to the results, one per line. A `warcinfo` record has none.
+    pub(super) fn extract_urls(&mut self) {
+        let urls = &mut self.results.urls.urls;
+        urls.clear();
+        for record in &self.records {
+            if !record.is_warcinfo {
+                urls.extend_from_slice(target_of(&self.heads[record.head.clone()]));
+            }
+            urls.push(b'\n');
+        }
+    }
+
+    /// Corrects the counts of a block whose `warcinfo` records were judged as invalid, and counts
+    /// bytes.
+    pub(super) fn settle_stats(&mut self) {
+        let warcinfo = self.records.iter().filter(|record| record.is_warcinfo).count() as u64;
+        let stats = &mut self.results.stats;
+        stats.lines -= warcinfo;
+        stats.invalid -= warcinfo;
+        stats.warcinfo = warcinfo;
+        stats.blank = 0;
+        stats.bytes = self.records.iter().map(|record| record.text_len).sum();
+    }
+}
+
+/// The URL of a record: the value of its `WARC-Target-URI`, or nothing.
+pub(super) fn target_of(head: &[u8]) -> &[u8] {
+    let [target] = headers(head, ["WARC-Target-URI"]);
+    without_brackets(target.unwrap_or_default())
+}

@@ -1,0 +1,190 @@
+//! Filters WARC files: writes each record to the output of its verdict.
+
+use crate::error::{Error, Result};
+use crate::filter::output::Criterion;
+use crate::judge::engine::{Engine, Scratch};
+use crate::judge::{Stage, Verdict};
+use crate::pipeline::FilterStats;
+use crate::warc::block::{BlockContent, RecordEntry, StoredRecord, WarcBlock};
+use crate::warc::cdxj;
+use crate::warc::chain::RecordJob;
+use crate::warc::outputs::{WarcIndex, WarcOutputs};
+use crate::warc::sink::{RecordSink, append_member};
+
+/// Judges records, and compresses those that become gzip members.
+pub(super) struct RouteJob<'a, 's> {
+    pub engine: &'a Engine<'s>,
+    pub criterion: Criterion,
+    /// Whether the texts of each verdict become gzip members.
+    pub compresses: [bool; 4],
+    pub has_index: bool,
+}
+
+/// The outputs by verdict, the index, and the counts.
+pub(super) struct RouteWriter<'w> {
+    sinks: [RecordSink<'w>; 4],
+    kept: Verdict,
+    index: Option<WarcIndex<'w>>,
+    /// The end of each entry of the index.
+    entry_end: String,
+    pub total: FilterStats,
+}
+
+impl<'w> RouteWriter<'w> {
+    pub(super) fn new(criterion: Criterion, outputs: WarcOutputs<'w>, has_members: bool) -> Self {
+        let WarcOutputs { kept, other, unknown, invalid, index } = outputs;
+        let (allowed, disallowed) = criterion.by_verdict(kept, other);
+        let sinks = [allowed, disallowed, unknown, invalid].map(|out| RecordSink::new(out, has_members));
+        let (kept, _) = criterion.by_verdict(Verdict::Allowed, Verdict::Disallowed);
+        let entry_end = index.as_ref().map_or_else(String::new, |index| cdxj::entry_end(index.file_name));
+        Self { sinks, kept, index, entry_end, total: FilterStats::default() }
+    }
+
+    /// Whether the texts of each verdict become gzip members.
+    pub(super) fn compresses(&self) -> [bool; 4] {
+        [0, 1, 2, 3].map(|number| self.sinks[number].compresses())
+    }
+
+    /// The output of a record. A `warcinfo` record describes the file, so it goes with the kept
+    /// records.
+    fn sink(&mut self, record: &RecordEntry, verdict: Verdict) -> &mut RecordSink<'w> {
+        let verdict = if record.is_warcinfo { self.kept } else { verdict };
+        &mut self.sinks[number_of(verdict)]
+    }
+
+    /// Writes the entry of a record in the index.
+    fn write_entry(&mut self, block: &WarcBlock, record: &RecordEntry, (offset, length): (u64, u64)) -> Result<()> {
+        let entry = &block.results.index[record.index.clone()];
+        match &mut self.index {
+            Some(index) if !entry.is_empty() => {
+                index.out.write_all(entry)?;
+                Ok(writeln!(index.out, "\"length\": \"{length}\", \"offset\": \"{offset}\", {}", self.entry_end)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if let Some(index) = &mut self.index {
+            index.out.flush()?;
+        }
+        self.sinks.iter_mut().try_for_each(RecordSink::flush)
+    }
+}
+
+/// The place of a verdict's output.
+fn number_of(verdict: Verdict) -> usize {
+    match verdict {
+        Verdict::Allowed => 0,
+        Verdict::Disallowed => 1,
+        Verdict::Unknown => 2,
+        Verdict::Invalid => 3,
+    }
+}
+
+/// The records of a block with their verdicts.
+fn judged(block: &WarcBlock) -> impl Iterator<Item = (&RecordEntry, Verdict)> {
+    block.records.iter().zip(block.results.verdicts.iter().copied())
+}
+
+impl<'s> RouteJob<'_, 's> {
+    /// The verdict of each record, `Invalid` for a `warcinfo` record.
+    fn find_verdicts(&self, block: &mut WarcBlock, scratch: &mut Scratch<'s>) -> Result<()> {
+        block.extract_urls();
+        let (engine, results) = (self.engine, &mut block.results);
+        results.verdicts.clear();
+        results.stats = FilterStats::default();
+        let (verdicts, stats) = (&mut results.verdicts, &mut results.stats);
+        engine.judge_lines(&results.urls.urls, Stage::Match, scratch, |lines, found| {
+            let count = lines.ends.len();
+            self.criterion.count(&found, count as u64, stats);
+            let verdict = self.criterion.line_verdict(&found, engine.agents().len());
+            verdicts.extend(std::iter::repeat_n(verdict, count));
+        })?;
+        block.settle_stats();
+        Ok(())
+    }
+
+    /// Compresses the texts that become gzip members.
+    fn compress(&self, block: &mut WarcBlock) -> Result<()> {
+        let kept = self.kept();
+        let mut encoded = std::mem::take(&mut block.results.encoded);
+        encoded.clear();
+        for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
+            let StoredRecord::Text(text) = &record.stored else { continue };
+            let verdict = if record.is_warcinfo { kept } else { *verdict };
+            if self.compresses[number_of(verdict)] {
+                let start = encoded.len();
+                encoded = append_member(&block.texts[text.clone()], encoded).map_err(Error::from_io)?;
+                record.encoded = Some(start..encoded.len());
+            }
+        }
+        block.results.encoded = encoded;
+        Ok(())
+    }
+
+    fn kept(&self) -> Verdict {
+        self.criterion.by_verdict(Verdict::Allowed, Verdict::Disallowed).0
+    }
+
+    /// Prepares the entries of kept records in the index.
+    fn write_index(&self, block: &mut WarcBlock) {
+        let kept = self.kept();
+        let mut index = std::mem::take(&mut block.results.index);
+        index.clear();
+        for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
+            let start = index.len();
+            if *verdict == kept && !record.is_warcinfo {
+                let (head, sample) = (&block.heads[record.head.clone()], &block.heads[record.sample.clone()]);
+                cdxj::write_entry(head, sample, &mut index);
+            }
+            record.index = start..index.len();
+        }
+        block.results.index = index;
+    }
+}
+
+impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
+    type Scratch = Scratch<'s>;
+
+    fn scratch(&self) -> Scratch<'s> {
+        self.engine.scratch()
+    }
+
+    fn judge(&self, block: &mut WarcBlock, scratch: &mut Scratch<'s>) -> Result<()> {
+        self.find_verdicts(block, scratch)?;
+        if block.content != BlockContent::LongText {
+            self.compress(block)?;
+        }
+        if self.has_index {
+            self.write_index(block);
+        }
+        Ok(())
+    }
+
+    fn write(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
+        writer.total.add(&block.results.stats);
+        for (record, verdict) in judged(block) {
+            let place = writer.sink(record, verdict).write(block, record)?;
+            writer.write_entry(block, record, place)?;
+        }
+        Ok(())
+    }
+
+    fn begin(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
+        judged(block).try_for_each(|(record, verdict)| writer.sink(record, verdict).begin(&record.stored))
+    }
+
+    fn part(&self, block: &WarcBlock, bytes: &[u8], writer: &mut RouteWriter<'w>) -> Result<()> {
+        judged(block).try_for_each(|(record, verdict)| writer.sink(record, verdict).part(&record.stored, bytes))
+    }
+
+    fn end(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
+        writer.total.add(&block.results.stats);
+        for (record, verdict) in judged(block) {
+            let place = writer.sink(record, verdict).end()?;
+            writer.write_entry(block, record, place)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,349 @@
+//! WARC files as a source of the ordered pipeline.
+//!
+//! A file of gzip members is cut where a member probably begins, and is not inflated here. All other
+//! files (plain, zstd, one gzip member for everything) are decoded and cut into records in order.
+
+use crate::decode::{Decoder, GZIP_MEMBER, MemberStream};
+use crate::error::{Error, Result};
+use crate::file_format::WARC_MAGIC;
+use crate::pipeline::FilterProgress;
+use crate::pipeline::source::BlockSource;
+use crate::warc::block::{BlockContent, StoredRecord, WarcBlock};
+use crate::warc::input::WarcInput;
+use crate::warc::record_parser::{ParseStep, RecordParser};
+use memchr::memmem;
+use std::io::{self, BufRead, Cursor, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The wanted size of a block. Members of pages have some 20 KiB.
+const BLOCK_SIZE: usize = 512 << 10;
+
+/// The size of a block in which no member begins.
+const MAX_BLOCK: usize = 4 << 20;
+
+/// The longest text of a record that is held.
+const MAX_HELD: usize = 4 << 20;
+
+/// The bytes of a gzip file that show whether each member holds one record.
+const PROBE: usize = 1 << 20;
+
+/// Blocks in flight per worker beyond which no later input is read.
+const IN_FLIGHT_PER_WORKER: usize = 8;
+
+/// Reads WARC files block by block, and reports progress.
+pub(super) struct WarcSource<'r> {
+    progress: &'r (dyn Fn(FilterProgress) + Sync),
+    bytes_read: Mutex<u64>,
+}
+
+/// An open file.
+pub(super) struct WarcReader {
+    path: Arc<Path>,
+    form: ReaderForm,
+    /// The bytes that progress reports include already.
+    reported: u64,
+}
+
+enum ReaderForm {
+    Members(MemberReader),
+    Text(Box<TextReader>),
+}
+
+impl<'r> WarcSource<'r> {
+    pub(super) fn new(progress: &'r (dyn Fn(FilterProgress) + Sync)) -> Self {
+        Self { progress, bytes_read: Mutex::default() }
+    }
+
+    fn report_progress(&self, reader: &mut WarcReader) {
+        let bytes_read = match &reader.form {
+            ReaderForm::Members(members) => members.base,
+            ReaderForm::Text(text) => text.decoder.bytes_read(),
+        };
+        // The lock is held during the call, so that the figures never go back.
+        let mut total = self.bytes_read.lock().unwrap_or_else(PoisonError::into_inner);
+        *total += bytes_read - reader.reported;
+        reader.reported = bytes_read;
+        (self.progress)(FilterProgress { bytes_read: *total });
+    }
+}
+
+impl BlockSource for WarcSource<'_> {
+    type Input = WarcInput;
+    type Reader = WarcReader;
+    type Block = WarcBlock;
+
+    fn open(&self, input: WarcInput) -> Result<WarcReader> {
+        let (path, is_gzip) = (Arc::from(&*input.path), input.is_gzip());
+        let form = open(input.into_reader()?, is_gzip).map_err(|err| Error::io(&path, err))?;
+        Ok(WarcReader { path, form, reported: 0 })
+    }
+
+    fn read(&self, reader: &mut WarcReader, block: &mut WarcBlock) -> Result<bool> {
+        block.reset(&reader.path, BlockContent::Texts);
+        let read = match &mut reader.form {
+            ReaderForm::Members(members) => members.next(block).map_err(Error::from_io),
+            ReaderForm::Text(text) => text.next(block),
+        };
+        let has_block = read.map_err(|err| err.final_damage().at(&reader.path))?;
+        self.report_progress(reader);
+        Ok(has_block)
+    }
+
+    fn is_slow(&self, reader: &WarcReader) -> bool {
+        matches!(&reader.form, ReaderForm::Text(text) if text.decoder.is_compressed())
+    }
+
+    fn max_in_flight(&self, threads: usize) -> usize {
+        threads * IN_FLIGHT_PER_WORKER
+    }
+}
+
+fn open(mut reader: Box<dyn Read + Send>, is_gzip: bool) -> io::Result<ReaderForm> {
+    let mut start = Vec::new();
+    if is_gzip {
+        reader.by_ref().take(PROBE as u64).read_to_end(&mut start)?;
+        if !has_shared_member(&start) {
+            return Ok(ReaderForm::Members(MemberReader::new(reader, start)));
+        }
+    }
+    let decoder = Decoder::new(Box::new(Cursor::new(start).chain(reader)) as Box<dyn Read + Send>)?;
+    let parser = RecordParser::default();
+    let state = TextState::Records;
+    Ok(ReaderForm::Text(Box::new(TextReader { decoder, parser, carry: Vec::new(), offset: 0, state })))
+}
+
+/// Whether the first member holds a second record. Such a file was compressed as a whole. Damage
+/// shows later.
+fn has_shared_member(mut bytes: &[u8]) -> bool {
+    let (mut stream, mut parser, mut out) = (MemberStream::new(), RecordParser::default(), [0; 4096]);
+    while let Ok(fed) = stream.feed(bytes, &mut out) {
+        bytes = &bytes[fed.used..];
+        let mut text = &out[..fed.inflated];
+        while !text.is_empty() {
+            match parser.feed(text) {
+                Ok((_, ParseStep::Next)) => return true,
+                Ok((used, _)) => text = &text[used..],
+                Err(_) => return false,
+            }
+        }
+        if stream.is_done() || fed.used == 0 && fed.inflated == 0 {
+            return false;
+        }
+    }
+    false
+}
+
+/// Cuts a file where a gzip member probably begins.
+struct MemberReader {
+    input: Box<dyn Read + Send>,
+    /// The bytes after the last cut, and the offset of the first.
+    carry: Vec<u8>,
+    base: u64,
+    /// Whether a member probably begins at the last cut.
+    is_start: bool,
+    has_ended: bool,
+    magic: memmem::FinderRev<'static>,
+    stream: MemberStream,
+}
+
+impl MemberReader {
+    fn new(input: Box<dyn Read + Send>, start: Vec<u8>) -> Self {
+        let (magic, stream) = (memmem::FinderRev::new(GZIP_MEMBER), MemberStream::new());
+        Self { input, carry: start, base: 0, is_start: true, has_ended: false, magic, stream }
+    }
+
+    fn next(&mut self, block: &mut WarcBlock) -> io::Result<bool> {
+        std::mem::swap(&mut block.data, &mut self.carry);
+        let mut wanted = BLOCK_SIZE;
+        let (cut, is_start) = loop {
+            if !self.has_ended && block.data.len() < wanted {
+                let missing = (wanted - block.data.len()) as u64;
+                self.has_ended = (self.input.by_ref().take(missing).read_to_end(&mut block.data)? as u64) < missing;
+            }
+            if self.has_ended && block.data.len() <= wanted {
+                break (block.data.len(), false);
+            }
+            let searched = block.data.len().min(wanted);
+            match self.last_start(&block.data, searched) {
+                Some(start) => break (start, true),
+                None if wanted >= MAX_BLOCK => break (searched, false),
+                None => wanted += BLOCK_SIZE,
+            }
+        };
+        self.carry.clear();
+        self.carry.extend_from_slice(&block.data[cut..]);
+        block.data.truncate(cut);
+        (block.base, block.stop) = (self.base, 0);
+        block.content = BlockContent::Members { is_start: std::mem::replace(&mut self.is_start, is_start) };
+        self.base += cut as u64;
+        Ok(cut > 0)
+    }
+
+    /// The last place but the first where a member with a WARC record probably begins, among the
+    /// first `searched` bytes.
+    fn last_start(&mut self, data: &[u8], searched: usize) -> Option<usize> {
+        const MAX_TRIES: usize = 64;
+        let mut end = searched;
+        for _ in 0..MAX_TRIES {
+            end = self.magic.rfind(&data[..end]).filter(|at| *at > 0)?;
+            if self.begins_record(&data[end..]) {
+                return Some(end);
+            }
+        }
+        None
+    }
+
+    fn begins_record(&mut self, bytes: &[u8]) -> bool {
+        self.stream.reset();
+        let (mut text, mut len, mut at) = ([0; WARC_MAGIC.len()], 0, 0);
+        while len < text.len() {
+            match self.stream.feed(&bytes[at..], &mut text[len..]) {
+                Ok(fed) if fed.used > 0 || fed.inflated > 0 => (at, len) = (at + fed.used, len + fed.inflated),
+                _ => return false,
+            }
+        }
+        text == *WARC_MAGIC
+    }
+}
+
+/// Cuts decoded text into records.
+struct TextReader {
+    decoder: Decoder<Box<dyn Read + Send>>,
+    parser: RecordParser,
+    /// The start of a record that is longer than a block.
+    carry: Vec<u8>,
+    /// The offset of the current record after decompression.
+    offset: u64,
+    state: TextState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextState {
+    Records,
+    /// Inside a record that is passed on in parts.
+    LongRecord,
+    Ended,
+}
+
+impl TextReader {
+    fn next(&mut self, block: &mut WarcBlock) -> Result<bool> {
+        std::mem::swap(&mut block.texts, &mut self.carry);
+        self.carry.clear();
+        match self.state {
+            TextState::Records => self.next_records(block),
+            TextState::LongRecord => self.next_part(block),
+            TextState::Ended => Ok(false),
+        }
+    }
+
+    /// Reads whole records, or the start of a long one.
+    fn next_records(&mut self, block: &mut WarcBlock) -> Result<bool> {
+        let mut start = 0;
+        loop {
+            match self.feed(block)? {
+                None => {
+                    if self.end()? {
+                        self.push(block, start);
+                    }
+                    return Ok(!block.records.is_empty());
+                }
+                Some(ParseStep::Next) => {
+                    self.push(block, start);
+                    start = block.texts.len();
+                    if start >= BLOCK_SIZE {
+                        return Ok(true);
+                    }
+                }
+                Some(_) => {}
+            }
+            if block.texts.len() - start <= MAX_HELD || self.parser.head().is_none() {
+                continue;
+            }
+            if start > 0 {
+                self.carry.extend_from_slice(&block.texts[start..]);
+                block.texts.truncate(start);
+            } else {
+                block.content = BlockContent::LongText;
+                block.push(&self.parser, StoredRecord::Text(0..0), self.offset, 0);
+                self.state = TextState::LongRecord;
+            }
+            return Ok(true);
+        }
+    }
+
+    /// Reads the next part of a long record.
+    fn next_part(&mut self, block: &mut WarcBlock) -> Result<bool> {
+        let mut is_last = false;
+        while block.texts.len() < BLOCK_SIZE && !is_last {
+            match self.feed(block)? {
+                None => is_last = self.end()?,
+                Some(ParseStep::Next) => {
+                    self.state = TextState::Records;
+                    self.next_record();
+                    is_last = true;
+                }
+                Some(_) => {}
+            }
+        }
+        block.content = BlockContent::LongTextRest { is_last };
+        Ok(true)
+    }
+
+    /// Reads and parses more text; `None` at the end of the input.
+    fn feed(&mut self, block: &mut WarcBlock) -> Result<Option<ParseStep>> {
+        let text = self.decoder.fill_buf().map_err(Error::from_io)?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let (used, step) = self.parser.feed(text).map_err(|what| Error::damaged(self.offset, what, false))?;
+        match step {
+            ParseStep::Blank => self.offset += used as u64,
+            _ => block.texts.extend_from_slice(&text[..used]),
+        }
+        self.decoder.consume(used);
+        Ok(Some(step))
+    }
+
+    /// Ends the input: whether it ends with a record.
+    fn end(&mut self) -> Result<bool> {
+        self.state = TextState::Ended;
+        let what = |what| Error::damaged(self.offset, format!("the file {what}"), false);
+        self.parser.finish().map_err(what)
+    }
+
+    /// Adds the record that ends here.
+    fn push(&mut self, block: &mut WarcBlock, start: usize) {
+        let stored = StoredRecord::Text(start..block.texts.len());
+        block.push(&self.parser, stored, self.offset, self.parser.len());
+        self.next_record();
+    }
+
+    fn next_record(&mut self) {
+        self.offset += self.parser.len();
+        self.parser.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::gzip;
+
+    #[test]
+    fn files_compressed_as_a_whole_are_recognised() {
+        let record = b"WARC/1.0\r\nContent-Length: 2\r\n\r\nab\r\n\r\n".as_slice();
+        let two = [record, record].concat();
+        for (bytes, expected) in [
+            (gzip(record), false),
+            ([gzip(record), gzip(record)].concat(), false),
+            (gzip(&two), true),
+            ([gzip(&two), gzip(record)].concat(), true),
+            (gzip(&record[..20]), false),
+            (gzip(b"WARC/1.0\r\n\r\n"), false),
+            (gzip(&two)[..20].to_vec(), false),
+        ] {
+            assert_eq!(has_shared_member(&bytes), expected, "{}", bytes.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Sort keys of URLs in an index (SURT): the host reversed, then the path, so that the pages of a
+//! domain are neighbours: `example,shop)/cart?a=1`.
+//!
+//! The key has no scheme, no user, no `www.` and no default port. Escapes are decoded and written
+//! again, letters are in lower case, parameters are sorted, and session ids are dropped. These are
+//! the rules of the Internet Archive, which look-ups in such an index apply to their URLs.
+
+use crate::bytes::is_white_space;
+use crate::url::origin::Origin;
+use bstr::ByteSlice;
+
+/// The sort key of an http or https URL; any other text is its own key, without white space.
+pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
+    let url = url.trim_with(is_white_space);
+    let Some((host, port, rest)) = split(url) else {
+        return url.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
+    };
+    let mut key = Vec::with_capacity(url.len() + 8);
+    for (number, label) in without_www(host.trim_end_matches('.')).rsplit('.').enumerate() {
+        if number > 0 {
+            key.push(b',');
+        }
+        key.extend_from_slice(label.as_bytes());
+    }
+    if let Some(port) = port {
+        key.extend_from_slice(format!(":{port}").as_bytes());
+    }
+    key.push(b')');
+    let (path, query) = match rest.find_byte(b'?') {
+        Some(mark) => (&rest[..mark], &rest[mark + 1..]),
+        None => (rest, &[][..]),
+    };
+    append_path(path, &mut key);
+    append_query(query, &mut key);
+    key
+}
+
+/// The host, the port unless it is the default, and the text after both without the fragment.
+fn split(url: &[u8]) -> Option<(String, Option<u16>, &[u8])> {
+    let origin = Origin::of(url)?;
+    let origin = origin.as_str();
+    let (_, authority) = origin.split_once("://")?;
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+        _ => (authority, None),
+    };
+    let start = url.find_byte(b':')? + 1;
+    let slashes = url[start..].iter().take_while(|b| b"/\\".contains(b)).count();
+    let rest = &url[start + slashes..];
+    let rest = &rest[rest.find_byteset(b"/?#\\").unwrap_or(rest.len())..];
+    Some((host.to_owned(), port, &rest[..rest.find_byte(b'#').unwrap_or(rest.len())]))
+}
+
+/// The host without `www.`, `www2.` and the like.
+fn without_www(host: &str) -> &str {
+    let bare = host
+        .strip_prefix("www")
+        .and_then(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('.'));
+    bare.filter(|bare| !bare.is_empty()).unwrap_or(host)
+}
+
+/// Escapes the bytes that a key may not have.
+fn escaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for &byte in text {
+        match byte {
+            b'#' | b'%' | ..=b' ' | 0x7f.. => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+/// Decodes escapes until none is left. Each decoded byte may complete an escape with the bytes in
+/// front of it, so one pass suffices.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let mut out = Vec::with_capacity(text.len());
+    for &byte in text {
+        out.push(byte);
+        while let [.., b'%', high, low] = *out {
+            let Some((high, low)) = digit(high).zip(digit(low)) else { break };
+            out.truncate(out.len() - 3);
+            out.push((high * 16 + low) as u8);
+        }
+    }
+    out
+}
+
+/// Appends the path in lower case, without `.`, `..`, empty segments and a slash at its end.
+fn append_path(path: &[u8], key: &mut Vec<u8>) {
+    let decoded = unescaped(path);
+    let mut segments: Vec<&[u8]> = Vec::new();
+    for segment in decoded.split_str("/") {
+        match segment {
+            b"" | b"." => {}
+            b".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
+    let mut path = Vec::with_capacity(decoded.len() + 1);
+    for segment in &segments {
+        path.push(b'/');
+        path.extend_from_slice(segment);
+    }
+    if path.is_empty() {
+        path.push(b'/');
+    }
+    key.extend(escaped(&path).to_ascii_lowercase());
+}
+
+/// Appends the parameters in lower case and sorted by name and value. An empty query is dropped.
+fn append_query(query: &[u8], key: &mut Vec<u8>) {
+    let query = without_session(escaped(&unescaped(query)).to_ascii_lowercase());
+    if query.is_empty() {
+        return;
+    }
+    let mut parameters: Vec<Vec<&[u8]>> =
+        query.split_str("&").map(|parameter| parameter.splitn_str(2, "=").collect()).collect();
+    parameters.sort_unstable();
+    for (number, parameter) in parameters.iter().enumerate() {
+        key.push(if number == 0 { b'?' } else { b'&' });
+        key.extend_from_slice(&parameter.join(&b'='));
+    }
+}
+
+/// Names of parameters whose values of 32 letters and digits are session ids.
+const SESSION_IDS: &[&[u8]] = &[b"jsessionid=", b"phpsessid=", b"sid="];
+
+/// Drops the last session id of each name from a query in lower case.
+fn without_session(mut query: Vec<u8>) -> Vec<u8> {
+    const LEN: usize = 32;
+    for name in SESSION_IDS {
+        let is_id = |at: usize| {
+            let value = query.get(at + name.len()..).unwrap_or_default();
+            let is_end = value.get(LEN).is_none_or(|b| *b == b'&');
+            value.len() >= LEN && value[..LEN].iter().all(u8::is_ascii_alphanumeric) && is_end
+        };
+        if let Some(at) = query.rfind_iter(name).find(|at| is_id(*at)) {
+            let end = (at + name.len() + LEN + 1).min(query.len());
+            query.drain(at..end);
+        }
+    }
+    query
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_follow_the_archives_rules() {
+        for (url, expected) in [
+            ("https://www.Example.com:443/A/./b//../C/", "com,example)/a/c"),
+            ("http://example.com", "com,example)/"),
+            ("http://user:pass@www2.a.example.com:8080/?#x", "com,example,a:8080)/"),
+            ("https://example.com/?b=2&A=1&a", "com,example)/?a&a=1&b=2"),
+            ("https://example.com/%257Ea/%41%20#f", "com,example)/~a/a%20"),
+            ("http://b\u{fc}cher.example/\u{e9}", "example,xn--bcher-kva)/%c3%a9"),
+            ("http://192.168.0.1/x", "1,0,168,192)/x"),
+            ("http://e.example/?x=1&PHPSESSID=0123456789abcdef0123456789abcdef&y=2", "example,e)/?x=1&y=2"),
+            ("http://www.com/", "com)/"),
+            ("http://a.example./x", "example,a)/x"),
+            ("mailto:a b", "mailto:ab"),
+        ] {
+            assert_eq!(sort_key(url.as_bytes()).as_bstr(), expected, "{url}");
+        }
+    }
+}
