@@ -12,8 +12,15 @@ use std::process::Command;
 
 /// The pages with transcripts. Each page runs in a directory of its own, with links to `datasets`
 /// and `scripts` of the project.
-const PAGES: &[&str] =
-    &["README.md", "datasets/small/README.md", "docs/AUDIT.md", "docs/EXPORT.md", "docs/GUIDE.md", "docs/REPORT.md"];
+const PAGES: &[&str] = &[
+    "README.md",
+    "datasets/small/README.md",
+    "docs/AUDIT.md",
+    "docs/EXPORT.md",
+    "docs/GUIDE.md",
+    "docs/REPORT.md",
+    "docs/WARC.md",
+];
 
 struct Step {
     line: usize,

@@ -119,6 +119,7 @@ Examples:
   robosieve filter -s web.rsieve -a MyBot --out-dir go --shard $SLURM_ARRAY_TASK_ID/64 --resume --files-from files.txt
   robosieve filter -s web.rsieve -a GPTBot --field page.url crawl.parquet -o allowed.parquet
   robosieve filter -s web.rsieve -a GPTBot --out-dir allowed 'pages/**/*.parquet'
+  robosieve filter -s web.rsieve -a CCBot crawl.warc.wet.gz -o kept.warc.wet.gz --cdxj kept.cdxj
 
 Every line goes to exactly one output, in order and unchanged. Lines without an output are counted. If the \
 kept lines go to a pipe that closes early (| head), the run continues until its files are complete.
@@ -129,6 +130,9 @@ status is 2. A directory stands for its files, without hidden files and subdirec
 includes those). The matches of such a glob keep their directories: pages/year=2025/a.parquet of \
 'pages/**/*.parquet' becomes allowed/year=2025/a.parquet. If two inputs have the same name, all inputs keep \
 their directories below the common one.
+
+WARC, WET and WAT files are lists of records. Each is judged by its WARC-Target-URI, and goes to its \
+output with its bytes and its gzip member. The warcinfo records are kept. docs/WARC.md has the details.
 
 The outputs of one run appear together or not at all. An output must not be a file that the run reads, and \
 its file extension must fit the format. Devices, pipes and open files (/dev/stdout, /dev/fd/3) are written \
@@ -167,6 +171,9 @@ values (- for none):
 With --as jsonl the last key is \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \"y\", \
 \"content-signal\": {\"search\": \"yes\"}} per agent. A header gets the names content-usage and content-signal. \
 mask and Parquet files take verdicts only.
+
+A record of a WARC, WET or WAT file becomes a line: its letters, a TAB, and its WARC-Target-URI, or - without \
+one. With --as jsonl it is an object with url, type, offset, length, date and id.
 
 A Parquet file keeps all its columns, byte for byte, and gets columns of verdicts after them: --as bits or int8.";
 

@@ -125,7 +125,7 @@ impl<'f> WarcFilter<'f> {
         let compresses = writer.compresses();
         let job = RouteJob { engine: self.judge.engine(), criterion: self.criterion, compresses, has_index };
         let mut writer = self.run_job(&job, inputs, writer)?;
-        writer.flush()?;
+        writer.finish()?;
         Ok(writer.total)
     }
 

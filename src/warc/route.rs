@@ -64,11 +64,12 @@ impl<'w> RouteWriter<'w> {
         }
     }
 
-    pub(super) fn flush(&mut self) -> Result<()> {
+    /// Ends all outputs.
+    pub(super) fn finish(&mut self) -> Result<()> {
         if let Some(index) = &mut self.index {
             index.out.flush()?;
         }
-        self.sinks.iter_mut().try_for_each(RecordSink::flush)
+        self.sinks.iter_mut().try_for_each(RecordSink::finish)
     }
 }
 

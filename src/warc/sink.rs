@@ -107,7 +107,12 @@ impl<'w> RecordSink<'w> {
         Ok((self.start, self.len - self.start))
     }
 
-    pub(super) fn flush(&mut self) -> Result<()> {
+    /// Ends the output. No bytes are no gzip file, so a gzip output without records gets an empty
+    /// member.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        if self.len == 0 && self.compresses() {
+            self.append(&append_member(b"", Vec::new()).map_err(Error::from_io)?)?;
+        }
         self.out.as_mut().map_or(Ok(()), |out| Ok(out.out.flush()?))
     }
 }
