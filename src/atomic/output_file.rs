@@ -46,17 +46,29 @@ impl OutputFile {
     /// # Errors
     /// [`ErrorKind::BadOutput`] for a directory, and errors of the operating system.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let file = AtomicFile::create(path)?;
+        Self::create_as_is(path)?.compressed_by_name()
+    }
+
+    /// Compresses all further bytes if the name ends in `.gz` or `.zst`. For a file that was
+    /// [created as it is](Self::create_as_is) and has no bytes yet.
+    ///
+    /// # Errors
+    /// Errors of the operating system.
+    pub fn compressed_by_name(self) -> Result<Self> {
+        let Self { path, encoder } = self;
+        let file = match encoder {
+            Encoder::Plain(file) => file,
+            encoder => return Ok(Self { path, encoder }),
+        };
         let ends_in = |ending: &str| path.extension().is_some_and(|other| other.eq_ignore_ascii_case(ending));
         let encoder = if ends_in("gz") {
             Encoder::Gzip(GzEncoder::new(file, flate2::Compression::new(6)))
         } else if ends_in("zst") {
-            Encoder::Zstd(zstd::stream::write::Encoder::new(file, 3).map_err(|err| Error::io(path, err))?)
+            Encoder::Zstd(zstd::stream::write::Encoder::new(file, 3).map_err(|err| Error::io(&path, err))?)
         } else {
             Encoder::Plain(file)
         };
-        Ok(Self { path: path.to_owned(), encoder })
+        Ok(Self { path, encoder })
     }
 
     /// Starts writing the file as [`create`](Self::create) does, but compresses nothing: the bytes

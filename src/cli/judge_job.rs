@@ -3,6 +3,7 @@
 use super::file_extension::{OutputFormat, refuse_other_format, refuse_other_format_of_input};
 use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::output::OutputTarget;
+use super::output_set::OutputSet;
 use super::parquet;
 use super::summary::no_url;
 use super::warc::{self, ListsOrWarcs};
@@ -42,44 +43,42 @@ pub(crate) fn write(
         let stats = parquet::write(task, judge, inputs, paths, progress)?;
         return Ok(PendingOutputs { outputs: Vec::new(), stats });
     }
+    // A stream is read to recognise it.
+    let is_stream =
+        |path: &PathBuf| path.as_os_str() == "-" || std::fs::metadata(path).is_ok_and(|meta| !meta.is_file());
+    let opened = if inputs.iter().any(is_stream) { Some(OutputSet::open(paths)?) } else { None };
     let (names, inputs) = match warc::open(inputs)? {
         ListsOrWarcs::Lists(lists) => (inputs, lists),
         ListsOrWarcs::Warcs(warcs) => {
-            let (outputs, stats) = warc::write(task, judge, warcs, paths, progress)?;
+            let (outputs, stats) = warc::write(task, judge, warcs, paths, opened, progress)?;
             return Ok(PendingOutputs { outputs, stats });
         }
     };
     refuse_index(paths)?;
     refuse_misnamed(paths, OutputFormat::Text)?;
-    let mut main = OutputTarget::open(paths.main.as_deref())?;
-    if paths.named().any(|(output, _)| output != "main") {
-        main.outlive_reader();
-    }
-    let mut other = open_optional(&paths.disallowed)?;
-    let mut unknown = open_optional(&paths.unknown)?;
-    let mut invalid = open_optional(&paths.invalid)?;
+    let mut outputs = opened.map_or_else(|| OutputSet::open(paths), Ok)?.compressed(paths, |_| false)?;
     let progress = |at: robosieve::filter::FilterProgress| progress(at.bytes_read);
     let filter = Filter::new(judge).records(task.records.clone()).progress(&progress);
     let stats = match &task.action {
         Action::Annotate(annotation) => {
             let filter = filter.form(annotation.list_form()?).preferences(annotation.preferences);
-            filter.annotate(inputs, &mut main)?
+            filter.annotate(inputs, &mut outputs.main)?
         }
         Action::Filter(keep, require) => {
-            let outputs = Outputs {
-                kept: Some(&mut main),
-                other: as_sink(&mut other),
-                unknown: as_sink(&mut unknown),
-                invalid: as_sink(&mut invalid),
+            let sinks = Outputs {
+                kept: Some(&mut outputs.main),
+                other: as_sink(&mut outputs.disallowed),
+                unknown: as_sink(&mut outputs.unknown),
+                invalid: as_sink(&mut outputs.invalid),
             };
-            filter.keep(*keep, *require).run(inputs, outputs)?
+            filter.keep(*keep, *require).run(inputs, sinks)?
         }
     };
     if stats.has_no_url() {
         // The outputs are dropped here, so they replace no files.
         return Err(no_url(stats.lines, names));
     }
-    Ok(PendingOutputs { outputs: [Some(main), other, unknown, invalid].into_iter().flatten().collect(), stats })
+    Ok(PendingOutputs { outputs: outputs.all(), stats })
 }
 
 /// Refuses an index of outputs that are not archives.
@@ -94,10 +93,6 @@ fn refuse_index(paths: &OutputPaths) -> anyhow::Result<()> {
 fn refuse_misnamed(paths: &OutputPaths, format: OutputFormat) -> anyhow::Result<()> {
     let refuse = if paths.of_directory { refuse_other_format_of_input } else { refuse_other_format };
     paths.named().try_for_each(|(output, path)| refuse(paths.option_of(output), path, format))
-}
-
-fn open_optional(path: &Option<PathBuf>) -> anyhow::Result<Option<OutputTarget>> {
-    path.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()
 }
 
 fn as_sink(output: &mut Option<OutputTarget>) -> Option<&mut (dyn Write + Send)> {

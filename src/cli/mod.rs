@@ -28,6 +28,7 @@ mod numbers;
 mod option_guard;
 mod out_dir;
 mod output;
+mod output_set;
 mod parquet;
 mod progress;
 mod record_args;

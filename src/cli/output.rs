@@ -43,14 +43,21 @@ impl OutputTarget {
         }
     }
 
-    /// [`open`](Self::open) for WARC records. A name that ends in `.gz` does not compress them:
-    /// they are gzip members already, as all records are if the input `has_members`.
-    pub(crate) fn open_records(path: Option<&Path>, has_members: bool) -> anyhow::Result<Self> {
-        let is_gzip = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-        match path.filter(|path| !is_stdout(path) && (has_members || is_gzip(path))) {
+    /// [`open`](Self::open) without compression, which
+    /// [`compressed_by_name`](Self::compressed_by_name) adds.
+    pub(crate) fn open_as_is(path: Option<&Path>) -> anyhow::Result<Self> {
+        match path.filter(|path| !is_stdout(path)) {
             Some(path) => Ok(Self::File(Box::new(OutputFile::create_as_is(path)?))),
-            None => Self::open(path),
+            None => Self::open(None),
         }
+    }
+
+    /// Compresses all bytes as the file extension says.
+    pub(crate) fn compressed_by_name(self) -> anyhow::Result<Self> {
+        Ok(match self {
+            Self::Stdout(stdout) => Self::Stdout(stdout),
+            Self::File(file) => Self::File(Box::new(file.compressed_by_name()?)),
+        })
     }
 
     /// Continues the run for the other outputs after the reader of standard output has closed the

@@ -3,6 +3,7 @@
 use super::file_extension::{OutputFormat, is_archive, refuse_other_format, refuse_other_format_of_input};
 use super::judge_task::{Action, JudgeTask, OutputPaths};
 use super::output::{OutputTarget, is_stdout};
+use super::output_set::OutputSet;
 use anyhow::{Context, bail};
 use robosieve::Judge;
 use robosieve::filter::{FilterProgress, FilterStats, Input};
@@ -37,41 +38,13 @@ pub(crate) fn open(paths: &[PathBuf]) -> anyhow::Result<ListsOrWarcs> {
     }
 }
 
-/// The open outputs of a run.
-#[derive(Default)]
-struct RecordTargets {
-    main: Option<OutputTarget>,
-    disallowed: Option<OutputTarget>,
-    unknown: Option<OutputTarget>,
-    invalid: Option<OutputTarget>,
-    index: Option<OutputTarget>,
-}
-
-impl RecordTargets {
-    fn open(paths: &OutputPaths, has_members: bool) -> anyhow::Result<Self> {
-        let open = |path: &Option<PathBuf>| {
-            path.as_deref().map(|path| OutputTarget::open_records(Some(path), has_members)).transpose()
-        };
-        Ok(Self {
-            main: Some(OutputTarget::open_records(paths.main.as_deref(), has_members)?),
-            disallowed: open(&paths.disallowed)?,
-            unknown: open(&paths.unknown)?,
-            invalid: open(&paths.invalid)?,
-            index: paths.cdxj.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?,
-        })
-    }
-
-    fn all(self) -> Vec<OutputTarget> {
-        [self.main, self.disallowed, self.unknown, self.invalid, self.index].into_iter().flatten().collect()
-    }
-}
-
 /// Filters or annotates WARC files. The outputs are written but not yet visible.
 pub(crate) fn write(
     task: &JudgeTask,
     judge: &Judge,
     inputs: Vec<WarcInput>,
     paths: &OutputPaths,
+    outputs: Option<OutputSet>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<(Vec<OutputTarget>, FilterStats)> {
     if task.records != RecordOptions::default() {
@@ -79,31 +52,32 @@ pub(crate) fn write(
             "options such as --field and --host are for lists; a record of a WARC file has its URL in WARC-Target-URI"
         );
     }
+    let outputs = |is_as_is: &dyn Fn(&Path) -> bool| {
+        outputs.map_or_else(|| OutputSet::open(paths), Ok)?.compressed(paths, is_as_is)
+    };
     let show = |at: FilterProgress| progress(at.bytes_read);
     let filter = WarcFilter::new(judge).progress(&show);
     match &task.action {
         Action::Annotate(annotation) => {
             let form = annotation.list_form()?;
             refuse_misnamed_lines(paths)?;
-            let mut main = OutputTarget::open(paths.main.as_deref())?;
-            let stats = filter.form(form).preferences(annotation.preferences).annotate(inputs, &mut main)?;
-            Ok((vec![main], stats))
+            let mut outputs = outputs(&|_| false)?;
+            let stats = filter.form(form).preferences(annotation.preferences).annotate(inputs, &mut outputs.main)?;
+            Ok((outputs.all(), stats))
         }
         Action::Filter(keep, require) => {
             let has_members = inputs.iter().any(WarcInput::is_gzip);
             refuse_misnamed_records(paths, has_members)?;
             let file_name = index_name(paths, has_members)?;
-            let mut targets = RecordTargets::open(paths, has_members)?;
-            if let Some(main) = targets.main.as_mut().filter(|_| paths.named().any(|(output, _)| output != "main")) {
-                main.outlive_reader();
-            }
+            // Records for these names are gzip members already.
+            let mut targets = outputs(&|path| has_members || has_extension(path, "gz"))?;
             let stats = {
                 let outputs = WarcOutputs {
-                    kept: output(&mut targets.main, &paths.main),
-                    other: output(&mut targets.disallowed, &paths.disallowed),
-                    unknown: output(&mut targets.unknown, &paths.unknown),
-                    invalid: output(&mut targets.invalid, &paths.invalid),
-                    index: targets.index.as_mut().map(|out| WarcIndex { out, file_name: &file_name }),
+                    kept: Some(output(&mut targets.main, &paths.main)),
+                    other: targets.disallowed.as_mut().map(|out| output(out, &paths.disallowed)),
+                    unknown: targets.unknown.as_mut().map(|out| output(out, &paths.unknown)),
+                    invalid: targets.invalid.as_mut().map(|out| output(out, &paths.invalid)),
+                    index: targets.cdxj.as_mut().map(|out| WarcIndex { out, file_name: &file_name }),
                 };
                 filter.keep(*keep, *require).run(inputs, outputs)?
             };
@@ -113,9 +87,8 @@ pub(crate) fn write(
 }
 
 /// An output, whose name says whether records become gzip members.
-fn output<'o>(target: &'o mut Option<OutputTarget>, path: &Option<PathBuf>) -> Option<WarcOutput<'o>> {
-    let gzip = path.as_deref().is_some_and(|path| has_extension(path, "gz"));
-    target.as_mut().map(|out| WarcOutput { out, gzip })
+fn output<'o>(out: &'o mut OutputTarget, path: &Option<PathBuf>) -> WarcOutput<'o> {
+    WarcOutput { out, gzip: path.as_deref().is_some_and(|path| has_extension(path, "gz")) }
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {

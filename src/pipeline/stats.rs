@@ -39,10 +39,15 @@ pub struct FilterStats {
     /// Lines judged by the entry of the other scheme (http or https).
     pub via_other_scheme: u64,
     /// Records of type `warcinfo` in WARC files. They have no URL and do not count as lines.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub warcinfo: u64,
     /// The lines that each agent may fetch. Only annotating counts them.
     pub agent_allowed: Vec<u64>,
+}
+
+/// Leaves out a count that only some inputs have.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl FilterStats {

@@ -161,8 +161,11 @@ mod tests {
 
     const TWO: &[u8] = b"\r\nWARC/1.0\r\nContent-Length: 3\r\n\r\nabc\r\n\r\nWARC/1.1\nContent-Length: 0\n\n\n\n";
 
+    /// A record, and its sample.
+    type Sampled = (Vec<u8>, Vec<u8>);
+
     /// The records of a text that arrives in pieces of `step` bytes, each with its sample.
-    fn records(text: &[u8], step: usize) -> Result<Vec<(Vec<u8>, Vec<u8>)>, &'static str> {
+    fn records(text: &[u8], step: usize) -> Result<Vec<Sampled>, &'static str> {
         let (mut parser, mut records, mut record) = (RecordParser::default(), Vec::new(), Vec::new());
         for mut piece in text.chunks(step) {
             while !piece.is_empty() {

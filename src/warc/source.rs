@@ -46,7 +46,7 @@ pub(super) struct WarcReader {
 }
 
 enum ReaderForm {
-    Members(MemberReader),
+    Members(Box<MemberReader>),
     Text(Box<TextReader>),
 }
 
@@ -104,7 +104,7 @@ fn open(mut reader: Box<dyn Read + Send>, is_gzip: bool) -> io::Result<ReaderFor
     if is_gzip {
         reader.by_ref().take(PROBE as u64).read_to_end(&mut start)?;
         if !has_shared_member(&start) {
-            return Ok(ReaderForm::Members(MemberReader::new(reader, start)));
+            return Ok(ReaderForm::Members(Box::new(MemberReader::new(reader, start))));
         }
     }
     let decoder = Decoder::new(Box::new(Cursor::new(start).chain(reader)) as Box<dyn Read + Send>)?;
