@@ -54,7 +54,8 @@ use std::io::Write;
 /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
 /// let judge = Judge::new(&snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
 /// let record = |path: &str| {
-///     format!("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://e.example{path}\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+///     let target = format!("WARC-Target-URI: https://e.example{path}\r\n");
+///     format!("WARC/1.0\r\nWARC-Type: response\r\n{target}Content-Length: 0\r\n\r\n\r\n\r\n")
 /// };
 /// let archive = [record("/a"), record("/x"), record("/b")].concat();
 /// let inputs = vec![WarcInput::from_reader("archive", std::io::Cursor::new(archive))?];
