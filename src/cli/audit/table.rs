@@ -102,12 +102,12 @@ pub(super) fn after_robots_txt(crawler: &CrawlerAudit) -> String {
     let fetches = crawler.after_robots_txt;
     let without = format!("{} without reading robots.txt in these logs", grouped(fetches.disallowed_without));
     match (fetches.shortest_seconds, fetches.longest_seconds) {
-        (Some(shortest), Some(longest)) => format!(
-            "{} refused after reading robots.txt ({} to {} before), {without}",
-            grouped(fetches.disallowed_after),
-            duration(shortest),
-            duration(longest)
-        ),
+        (Some(shortest), Some(longest)) => {
+            let (shortest, longest) = (duration(shortest), duration(longest));
+            let times = if shortest == longest { shortest } else { format!("{shortest} to {longest}") };
+            let after = grouped(fetches.disallowed_after);
+            format!("{after} refused after reading robots.txt ({times} before), {without}")
+        }
         _ => without,
     }
 }
