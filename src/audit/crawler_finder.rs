@@ -8,7 +8,7 @@
 use crate::agent::Agent;
 use crate::crawlers::KnownAgent;
 use crate::error::{Error, ErrorKind, Result};
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -62,8 +62,6 @@ impl CrawlerFinder {
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::LeftmostLongest)
-            // A user names at most some hundred crawlers. The other kinds take several times as long.
-            .kind(Some(AhoCorasickKind::DFA))
             .build(&tokens)
             .map_err(|err| Error::from_io(io::Error::other(err)))?;
         Ok(Self { automaton, tokens, crawlers })

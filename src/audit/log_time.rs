@@ -110,7 +110,7 @@ fn parse_epoch(text: &[u8]) -> Option<i64> {
     i64::try_from(time).ok()
 }
 
-/// The last parsed time of a worker. Neighbouring lines of a busy log have the same second.
+/// The last parsed time of a block. Neighbouring lines of a busy log have the same second.
 #[derive(Debug, Default)]
 pub(super) struct TimeMemo {
     /// The first `len` bytes are the text of a valid time. A longer text is not kept.
@@ -120,16 +120,8 @@ pub(super) struct TimeMemo {
 }
 
 impl TimeMemo {
-    /// [`parse_time`], without parsing if the text is the previous one.
-    #[inline]
+    /// [`parse_time`]. The text and its time are kept.
     pub(super) fn parse(&mut self, text: &[u8]) -> Option<i64> {
-        if self.len > 0 && self.len == text.len() && starts_with_masked(text, &self.text[..self.len]) {
-            return Some(self.time);
-        }
-        self.parse_new(text)
-    }
-
-    fn parse_new(&mut self, text: &[u8]) -> Option<i64> {
         let time = parse_time(text)?;
         if let Some(kept) = self.text.get_mut(..text.len()) {
             kept.copy_from_slice(text);
@@ -138,13 +130,18 @@ impl TimeMemo {
         Some(time)
     }
 
-    /// The length of the previous text, if `rest` begins with it and `literal` follows.
+    /// The text after the kept one and `literal`, if `rest` begins with both.
     #[inline]
-    pub(super) fn known_prefix(&self, rest: &[u8], literal: &[u8]) -> Option<usize> {
+    pub(super) fn strip_known<'l>(&self, rest: &'l [u8], literal: &[u8]) -> Option<&'l [u8]> {
         let is_known = self.len > 0
             && starts_with_masked(rest, &self.text[..self.len])
             && starts_with_masked(&rest[self.len..], literal);
-        is_known.then_some(self.len)
+        is_known.then(|| &rest[self.len + literal.len()..])
+    }
+
+    /// The time of the kept text.
+    pub(super) fn last(&self) -> i64 {
+        self.time
     }
 }
 
@@ -182,7 +179,13 @@ mod tests {
             assert_eq!(parse_time(text.as_bytes()), time, "{text}");
         }
         let mut memo = TimeMemo::default();
-        assert_eq!((memo.parse(b""), memo.parse(b"7"), memo.parse(b"7")), (None, Some(7), Some(7)));
+        assert_eq!((memo.parse(b""), memo.strip_known(b"] x", b"]")), (None, None));
+        assert_eq!((memo.parse(b"7"), memo.parse(b"8x"), memo.last()), (Some(7), None, 7));
+        for (rest, after) in
+            [(b"7] x".as_slice(), Some(b" x".as_slice())), (b"7 ]", None), (b"7", None), (b"17]", None)]
+        {
+            assert_eq!(memo.strip_known(rest, b"]"), after);
+        }
         assert_eq!(memo.parse(&b"1".repeat(1000)), None);
     }
 }

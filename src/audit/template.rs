@@ -94,11 +94,13 @@ impl Template {
         let mut record = LogRecord::default();
         let last = self.fields.len().saturating_sub(1);
         for (number, field) in self.fields.iter().enumerate() {
-            let known = if field.kind == FieldKind::Time { times.known_prefix(rest, &field.literal) } else { None };
-            let FieldEnd { len, is_escaped } = match known {
-                Some(len) => FieldEnd { len, is_escaped: false },
-                None => field.end(rest, number == last)?,
-            };
+            if field.kind == FieldKind::Time
+                && let Some(after) = times.strip_known(rest, &field.literal)
+            {
+                (record.time, rest) = (times.last(), after);
+                continue;
+            }
+            let FieldEnd { len, is_escaped } = field.end(rest, number == last)?;
             let text = &rest[..len];
             rest = rest.get(len + field.literal.len()..).unwrap_or_default();
             let plain = |text: &'l [u8]| if is_escaped { Cow::Owned(unescape(text)) } else { Cow::Borrowed(text) };
@@ -135,14 +137,13 @@ impl TemplateField {
             return self.quoted_end(text, is_last);
         }
         let len = match self.literal.split_first() {
-            Some((&first, [])) => find_near(first, text)?,
             Some((&first, others)) => {
                 let mut places = memchr::memchr_iter(first, text);
                 places.find(|&at| starts_with_masked(&text[at + 1..], others))?
             }
             // The last field: to the end, or to the next blank if it has none itself.
             None if matches!(self.kind, FieldKind::Agent | FieldKind::Request) => text.len(),
-            None => find_near(b' ', text).unwrap_or(text.len()),
+            None => memchr::memchr(b' ', text).unwrap_or(text.len()),
         };
         let may_be_escaped =
             matches!(self.kind, FieldKind::Agent | FieldKind::Host | FieldKind::Request | FieldKind::Target);
@@ -170,44 +171,6 @@ impl TemplateField {
                 return Some(FieldEnd { len: at, is_escaped });
             }
             at += 1;
-        }
-    }
-}
-
-/// The first place of a byte. Most fields are shorter than 16 bytes, where calling memchr takes
-/// longer than searching: this finds the first zero byte of a word, as in Hacker's Delight §6-1.
-#[inline(always)]
-fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
-    const ONES: u128 = u128::from_le_bytes([1; 16]);
-    let Some(start) = text.first_chunk::<16>() else { return memchr::memchr(byte, text) };
-    let zero_if_equal = u128::from_le_bytes(*start) ^ (ONES * u128::from(byte));
-    let found = zero_if_equal.wrapping_sub(ONES) & !zero_if_equal & (ONES << 7);
-    if found != 0 {
-        return Some(found.trailing_zeros() as usize / 8);
-    }
-    memchr::memchr(byte, &text[16..]).map(|at| at + 16)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_bytes_are_found() {
-        for len in 0..40 {
-            for at in 0..len {
-                // Bytes that differ from the wanted one in the lowest or the highest bit.
-                for other in [b' ' ^ 1, b' ' ^ 0x80, 0, 0xff] {
-                    let mut text = vec![other; len];
-                    assert_eq!(find_near(b' ', &text), None);
-                    text[at..].fill(b' ');
-                    assert_eq!(find_near(b' ', &text), Some(at), "{len}");
-                    if let Some(after) = text.get_mut(at + 1) {
-                        *after = b' ' ^ 1;
-                        assert_eq!(find_near(b' ', &text), Some(at), "{len}");
-                    }
-                }
-            }
         }
     }
 }
