@@ -1,4 +1,4 @@
-//! WARC files as inputs, and how they are told from lists: by their first decoded bytes.
+//! WARC files as inputs, and how they differ from lists: by their first decoded bytes.
 
 use crate::decode::{Decoder, MemberStream, read_whole, standard_input};
 use crate::error::{Error, ErrorKind, Result};
