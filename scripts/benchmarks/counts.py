@@ -11,7 +11,7 @@ from . import data, record, rivals
 
 LINES = 100_000
 ENOUGH = 100_000_000
-CONTESTANTS = ["robosieve", "robotxt", "texting_robots"]
+CONTESTANTS = ["robosieve", "fast-robots", "robotxt", "texting_robots"]
 SITES = ["small", "medium", "large", "literal"]
 
 

@@ -6,7 +6,7 @@ import subprocess
 from . import record
 
 HOME = record.ROOT / "benches" / "rivals"
-CRATES = ["robotxt", "texting_robots", "robotstxt", "aho-corasick", "url", "criterion"]
+CRATES = ["fast-robots", "robotxt", "texting_robots", "robotstxt", "aho-corasick", "url", "criterion"]
 
 
 def sites(real):
