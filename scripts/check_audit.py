@@ -1,15 +1,19 @@
-"""Recounts access logs in combined format and compares the counts with `robosieve audit --json`.
-scripts/check-audit runs it. It shares no code with robosieve: a regular expression parses the lines
-and another finds the crawlers."""
+"""Recounts access logs in combined format and of CloudFront, and compares the counts with `robosieve
+audit --json`. scripts/check-audit runs it. It shares no code with robosieve: a regular expression
+parses the lines, another finds the crawlers, and Python's libraries decode fields and compare
+addresses."""
 
+import argparse
 import collections
 import datetime
 import gzip
+import ipaddress
 import json
 import os
 import re
 import subprocess
 import sys
+import urllib.parse
 
 LINE = re.compile(
     rb'(?P<client>.*?) .*? .*? \[(?P<time>[^\]]*)\] "(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3}) '
@@ -59,30 +63,96 @@ def parse_target(request):
     return target if blank and protocol.startswith(b"HTTP/") else rest
 
 
+# A request as a format logs it, without escapes; `status` is text.
+Request = collections.namedtuple("Request", "client time target status size agent")
+
+
+def parse_combined(line):
+    """The request of a line; None if the line is not one."""
+    match = LINE.fullmatch(line)
+    try:
+        time = parse_time(match["time"]) if match else None
+    except ValueError:
+        time = None
+    if time is None:
+        return None
+    target = unescape(parse_target(match["request"]))
+    return Request(match["client"], time, target, match["status"], match["bytes"], unescape(match["agent"]))
+
+
+def parse_cloudfront(line, columns):
+    """The request of a line. All fields are percent-encoded, User-Agents often twice."""
+    texts = line.split(b"\t")
+    if len(texts) < len(columns):
+        return None
+    field = dict(zip(columns, texts))
+    try:
+        stamp = field[b"date"] + b" " + field[b"time"] + b" +0000"
+        time = int(datetime.datetime.strptime(stamp.decode("latin-1"), "%Y-%m-%d %H:%M:%S %z").timestamp())
+    except ValueError:
+        return None
+    target, query = (urllib.parse.unquote_to_bytes(field[name]) for name in (b"cs-uri-stem", b"cs-uri-query"))
+    if field[b"cs-uri-query"] != b"-":
+        target += b"?" + query
+    agent = urllib.parse.unquote_to_bytes(urllib.parse.unquote_to_bytes(field[b"cs(User-Agent)"]))
+    return Request(field[b"c-ip"], time, target, field[b"sc-status"], field[b"sc-bytes"], agent)
+
+
 def open_log(path):
     return gzip.open(path) if path.endswith(".gz") else open(path, "rb")
 
 
-def count(paths, find):
+def read_requests(path):
+    """For each line of a log its request, or None. The comments of CloudFront are no lines."""
+    columns = None
+    for line in open_log(path):
+        line = line.rstrip(b"\n").removesuffix(b"\r")
+        if line.startswith(b"#") and (columns or line.startswith((b"#Version:", b"#Fields:"))):
+            columns = line.split()[1:] if line.startswith(b"#Fields:") else columns or [b"?"]
+        else:
+            yield parse_cloudfront(line, columns) if columns else parse_combined(line)
+
+
+def read_ranges(options):
+    """The networks of each crawler, from NAME=FILE."""
+    ranges = collections.defaultdict(list)
+    for option in options:
+        name, _, path = option.partition("=")
+        with open(path) as file:
+            prefixes = [prefix for entry in json.load(file)["prefixes"] for key, prefix in entry.items() if "Prefix" in key]
+        ranges[name.lower()] += [ipaddress.ip_network(prefix, strict=False) for prefix in prefixes]
+    return ranges
+
+
+def identity_of(name, client, ranges):
+    """`verified` or `claimed`; None if no addresses of the crawler are known."""
+    networks = ranges.get(name.lower())
+    if networks is None:
+        return None
+    try:
+        address = ipaddress.ip_address(client.decode("latin-1"))
+    except ValueError:
+        return "claimed"
+    return "verified" if any(address in network for network in networks) else "claimed"
+
+
+def count(paths, find, ranges):
     totals = collections.Counter()
     requests = collections.defaultdict(list)
     for path in paths:
-        for line in open_log(path):
+        for request in read_requests(path):
             totals["lines"] += 1
-            match = LINE.fullmatch(line.rstrip(b"\n").removesuffix(b"\r"))
-            try:
-                time = parse_time(match["time"]) if match else None
-            except ValueError:
-                time = None
-            name = find(unescape(match["agent"])) if match else None
-            target = unescape(parse_target(match["request"])) if match else b""
-            if time is None or (name and not target.startswith((b"/", b"http://", b"https://"))):
+            name = find(request.agent) if request else None
+            if request is None or (name and not request.target.startswith((b"/", b"http://", b"https://"))):
                 totals["invalid"] += 1
             elif name is None:
                 totals["other_agents"] += 1
             else:
-                size = 0 if match["bytes"] == b"-" else int(match["bytes"])
-                requests[name].append((target, time, match["status"][:1] == b"2", size))
+                requests[name, identity_of(name, request.client, ranges)].append(request)
+    # A crawler with known addresses has both entries.
+    for name, identity in list(requests):
+        if identity:
+            requests[name, "verified"], requests[name, "claimed"]  # the defaults
     return totals, requests
 
 
@@ -93,35 +163,72 @@ def judge(snapshot, name, urls):
     return [line[:1] for line in ran.stdout.split(b"\n")[:-1]]
 
 
+def origin_and_path(origin, target):
+    """The canonical origin of a target, and its path and query."""
+    if target.startswith(b"/"):
+        return origin, target
+    parts = urllib.parse.urlsplit(target.split(b"#")[0])
+    host = parts.netloc.rpartition(b"@")[2].lower()
+    host = host.removesuffix(b":80" if parts.scheme == b"http" else b":443")
+    return parts.scheme + b"://" + host, target.split(parts.netloc, 1)[1]
+
+
 def expected(snapshot, origin, name, requests):
-    urls = [origin + target if target.startswith(b"/") else target for target, *_ in requests]
+    urls = [origin + request.target if request.target.startswith(b"/") else request.target for request in requests]
     if any(b"\n" in url for url in urls):
         sys.exit("a URL with a line end cannot be annotated; leave such lines out")
     letters = judge(snapshot, name, urls)
     out = collections.Counter({"requests": len(requests)})
-    for (target, time, is_2xx, size), letter in zip(requests, letters, strict=True):
-        is_robots = re.split(rb"[?#]", target, maxsplit=1)[0] == b"/robots.txt"
+    fetches, delays, without = {}, [], 0
+    for request, letter in zip(requests, letters, strict=True):
+        site, path = origin_and_path(origin, request.target)
+        is_robots = re.split(rb"[?#]", path, maxsplit=1)[0] == b"/robots.txt"
+        size = 0 if request.size == b"-" else int(request.size)
         out["robots_txt"] += is_robots
         verdict = "allowed" if is_robots or letter == b"A" else "disallowed" if letter == b"D" else "unknown"
         out[verdict] += 1
         out["bytes"] += size
+        if is_robots:
+            fetches[site] = request.time
         if verdict == "disallowed":
             out["disallowed_bytes"] += size
-            out["disallowed_2xx"] += is_2xx
-    times = [time for _, time, *_ in requests]
-    return out, min(times), max(times)
+            out["disallowed_2xx"] += request.status[:1] == b"2"
+            if site in fetches:
+                delays.append(max(request.time - fetches[site], 0))
+            else:
+                without += 1
+    after = {
+        "disallowed_after": len(delays),
+        "disallowed_within_day": sum(delay <= 86400 for delay in delays),
+        "disallowed_without": without,
+        "shortest_seconds": min(delays, default=None),
+        "longest_seconds": max(delays, default=None),
+        "mean_seconds": sum(delays) // len(delays) if delays else None,
+    }
+    times = [request.time for request in requests]
+    return out, after, min(times, default=None), max(times, default=None)
 
 
 def rfc3339(time):
-    return datetime.datetime.fromtimestamp(time, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time and datetime.datetime.fromtimestamp(time, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def main(table, snapshot, host, *paths):
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("table")
+    parser.add_argument("--verify-ips", metavar="NAME=FILE", action="append", default=[])
+    for name in ("snapshot", "host"):
+        parser.add_argument(name)
+    parser.add_argument("logs", nargs="+")
+    args = parser.parse_args()
+    host = args.host
     origin = (host if "://" in host else "https://" + host).rstrip("/").encode()
-    command = [os.environ["ROBOSIEVE"], "audit", "-q", "-s", snapshot, "--host", host, "--json"]
-    command += ["--top", "1000", *paths]
+    command = [os.environ["ROBOSIEVE"], "audit", "-q", "-s", args.snapshot, "--host", host, "--json"]
+    command += ["--top", "1000", *args.logs]
+    for option in args.verify_ips:
+        command += ["--verify-ips", option]
     report = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    totals, requests = count(paths, finder(read_tokens(table)))
+    totals, requests = count(args.logs, finder(read_tokens(args.table)), read_ranges(args.verify_ips))
     wrong = []
 
     def compare(what, found, wanted):
@@ -130,22 +237,25 @@ def main(table, snapshot, host, *paths):
 
     for key in ("lines", "invalid", "other_agents"):
         compare(key, report[key], totals[key])
-    found = {crawler["name"]: crawler for crawler in report["crawlers"]}
-    compare("crawlers", sorted(found), sorted(requests))
+    found = {(crawler["name"], crawler["identity"]): crawler for crawler in report["crawlers"]}
+    compare("crawlers", sorted(found, key=str), sorted(requests, key=str))
     keys = "requests allowed disallowed unknown robots_txt bytes disallowed_bytes disallowed_2xx".split()
-    for name in set(found) & set(requests):
-        counts, first, last = expected(snapshot, origin, name, requests[name])
+    for row in set(found) & set(requests):
+        name = " ".join(filter(None, row))
+        counts, after, first, last = expected(args.snapshot, origin, row[0], requests[row])
         for key in keys:
-            compare(f"{name}: {key}", found[name][key], counts[key])
+            compare(f"{name}: {key}", found[row][key], counts[key])
+        compare(f"{name}: after_robots_txt", found[row]["after_robots_txt"], after)
         # Each refused request breaks one rule.
-        rules = [rule["requests"] for rule in found[name]["rules"]]
+        rules = [rule["requests"] for rule in found[row]["rules"]]
         if len(rules) < 1000:
-            compare(f"{name}: rules", sum(rules), counts["disallowed"])
-        compare(f"{name}: first", found[name]["first"], rfc3339(first))
-        compare(f"{name}: last", found[name]["last"], rfc3339(last))
+            compare(f"{name}: rules", sum(rules) + found[row]["rules_left_out"], counts["disallowed"])
+        compare(f"{name}: first", found[row]["first"], rfc3339(first))
+        compare(f"{name}: last", found[row]["last"], rfc3339(last))
     if wrong:
         sys.exit("\n".join(wrong))
-    print(f"{totals['lines']:,} lines, {len(found)} crawlers: all figures are equal")
+    crawlers, refused = len({name for name, _ in found}), sum(crawler["disallowed"] for crawler in found.values())
+    print(f"{totals['lines']:,} lines, {crawlers} crawlers, {refused:,} refused: all figures are equal")
 
 
-main(*sys.argv[1:])
+main()

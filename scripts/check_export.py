@@ -222,7 +222,7 @@ def check_formats(folder, options):
     for name, (header, *lines) in tables.items():
         compare(f"rows of {name}", title, len(lines), len(rows))
         for row, line in zip(rows, lines):
-            cells = [unescape(cell.removeprefix("'") if name == "CSV" else cell) for cell in line]
+            cells = [unescape(cell.removeprefix("'") if name in ("CSV", "TSV") else cell) for cell in line]
             compare(f"row of {name}", row, [column for column, cell in zip(header, cells) if not same(column, cell, row[column])], [])
     try:
         import pyarrow.parquet as pq

@@ -86,9 +86,9 @@ def check_annotated(folder, data, verdicts):
     out = pq.read_table(folder / "out.parquet")
     assert out.select(data.column_names).equals(data), "columns differ"
     for i, agent in enumerate(AGENTS.split(",")):
-        flags = [int(row[i] == "A") if ok else None for row, ok in zip(verdicts, known)]
+        codes = ["DAUI".index(row[i]) if url is not None else None for row, url in zip(verdicts, data["url"].to_pylist())]
         column = out["robots_" + agent]
-        assert column.type == pa.int8() and column.to_pylist() == flags, agent
+        assert column.type == pa.int8() and column.to_pylist() == codes, agent
     before, after = pq.ParquetFile(folder / "in.parquet"), pq.ParquetFile(folder / "out.parquet")
     assert before.num_row_groups == after.num_row_groups
     for group, column in itertools.product(range(before.num_row_groups), range(before.metadata.num_columns)):

@@ -74,7 +74,17 @@ pub enum AgentMatch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     label: String,
-    chain: Vec<Vec<u8>>,
+    chain: Vec<ChainName>,
+}
+
+/// A name of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ChainName {
+    /// The extended token that is looked up.
+    token: Vec<u8>,
+    /// Whether the name as given is a product token, perhaps with a version. The token alone does
+    /// not tell: that of `foo*bot` is `foo`.
+    is_in_alphabet: bool,
 }
 
 impl Agent {
@@ -85,13 +95,13 @@ impl Agent {
 
     /// The names of the chain in lower case, the first choice first; none for `*`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.chain.iter().map(|name| std::str::from_utf8(name).unwrap_or(""))
+        self.chain.iter().map(|name| std::str::from_utf8(&name.token).unwrap_or(""))
     }
 
     /// Whether a name of the chain has a byte outside the RFC's alphabet, so that the reference
     /// cannot match it.
     pub fn is_outside_alphabet(&self) -> bool {
-        self.chain.iter().any(|name| !in_alphabet(name))
+        self.chain.iter().any(|name| !name.is_in_alphabet)
     }
 
     /// Whether no robots.txt can name it under `how`, so that it always obeys the global groups.
@@ -121,12 +131,15 @@ impl Agent {
 
     /// The names to look up in a robots.txt under `how`, in order.
     pub(crate) fn keys(&self, how: AgentMatch) -> impl Iterator<Item = &[u8]> {
-        self.chain.iter().map(Vec::as_slice).filter(move |name| how == AgentMatch::Extended || in_alphabet(name))
+        let names = self.chain.iter().filter(move |name| how == AgentMatch::Extended || name.is_in_alphabet);
+        names.map(|name| name.token.as_slice())
     }
 }
 
-fn in_alphabet(name: &[u8]) -> bool {
-    name.iter().all(|&b| is_token_byte(b))
+/// Whether a requested name is a product token (RFC 9309 §2.2.1), perhaps with a version.
+fn is_product_token(name: &str) -> bool {
+    let name = name.split('/').next().unwrap_or_default();
+    name.trim_ascii().bytes().all(is_token_byte)
 }
 
 impl fmt::Display for Agent {
@@ -158,14 +171,14 @@ impl std::str::FromStr for Agent {
         }
         let mut chain = Vec::new();
         for part in given.split(':') {
-            let name = extended_token(part.as_bytes());
-            if name.starts_with(b"@") {
+            let token = extended_token(part.as_bytes());
+            if token.starts_with(b"@") {
                 return Err(bad("a name with @ is a set of agents; a set cannot be part of a chain or a single agent"));
             }
-            if name.is_empty() {
+            if token.is_empty() {
                 return Err(bad("a name is missing; write NAME, or FIRST:SECOND for an agent that falls back"));
             }
-            chain.push(name);
+            chain.push(ChainName { token, is_in_alphabet: is_product_token(part) });
         }
         Ok(Self { label: given.trim().to_owned(), chain })
     }
@@ -195,6 +208,16 @@ mod tests {
         let agent: Agent = "Kangaroo   Bot/2.1".parse().unwrap();
         assert_eq!(agent.names().collect::<Vec<_>>(), ["kangaroo bot"]);
         assert_eq!(agent.keys(AgentMatch::Google).count(), 0);
+        // A `*` or `#` ends the token of a line. The reference compares a requested name whole, so
+        // these match no line at all there.
+        for outside in ["foo*bot", "foo*", "foo#bot", "foo*/2", "f\u{f6}o", "foo bar"] {
+            let agent: Agent = outside.parse().unwrap();
+            assert!(agent.is_unaddressable(AgentMatch::Google), "{outside}");
+            assert!(agent.is_outside_alphabet() && agent.keys(AgentMatch::Extended).count() == 1, "{outside}");
+        }
+        for inside in ["foo", " foo ", "foo/2*1", "foo-bot/", "foo_"] {
+            assert_eq!(inside.parse::<Agent>().unwrap().keys(AgentMatch::Google).count(), 1, "{inside}");
+        }
         assert_eq!("*".parse::<Agent>().unwrap().names().count(), 0);
         for bad in ["", " ", "/2", "a::b", ":a", "Mozilla/5.0 (compatible; x)", "a\tb"] {
             assert!(bad.parse::<Agent>().is_err(), "{bad:?}");

@@ -120,6 +120,14 @@ pub enum ErrorKind {
         /// The defect, and a remedy.
         what: String,
     },
+    /// A list of crawlers that cannot be read.
+    #[error("{}{what}", line_prefix(*.line))]
+    BadRegistry {
+        /// The line in the file, counted from 1, if it is known.
+        line: Option<u64>,
+        /// The defect, and a remedy.
+        what: String,
+    },
     /// An output that cannot be written to the given path.
     #[error("cannot be an output: {0}")]
     BadOutput(String),
@@ -253,6 +261,11 @@ impl From<io::Error> for Error {
 /// Whether the process has too many open files: `EMFILE`, which is 24 on Linux, macOS and the BSDs.
 fn is_open_file_limit(err: &io::Error) -> bool {
     cfg!(unix) && err.raw_os_error() == Some(24)
+}
+
+/// The position in front of a message about a line.
+fn line_prefix(line: Option<u64>) -> String {
+    line.map(|line| format!("line {line}: ")).unwrap_or_default()
 }
 
 /// Advice on an error of the operating system that its own text does not give.

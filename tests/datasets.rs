@@ -142,3 +142,21 @@ fn filter_partitions_the_lines() {
         assert_eq!(got.as_bstr(), lines_with(letter).as_bstr(), "{file}");
     }
 }
+
+#[test]
+fn filter_names_the_option_that_keeps_unknown_origins() {
+    let dir = compiled();
+    let urls = shipped("urls.txt");
+    for (keep, letter) in [("allowed", b'A'), ("disallowed", b'D')] {
+        let args = ["filter", "-s", "small.rsieve", "-a", "GPTBot", "--keep", keep, urls.to_str().unwrap()];
+        let ran = robosieve(dir.path(), &args);
+        assert_eq!(ran.stdout.as_bstr(), lines_with(letter).as_bstr(), "by default they are not kept");
+        let hint = ran.stderr.lines().find_map(|line| line.strip_prefix("not written: 35 lines of unknown origins ("));
+        let option: Vec<&str> = hint.expect(&ran.stderr).split(' ').take(2).collect();
+        assert_eq!(option[0], "--unknown", "{keep}: {}", ran.stderr);
+        let followed = robosieve(dir.path(), &[&args[..], &option].concat());
+        let kept = followed.stdout.lines().count() - ran.stdout.lines().count();
+        assert_eq!(kept, lines_with(b'U').lines().count(), "{keep}: {option:?}");
+        assert!(!followed.stderr.contains("unknown origins"), "{}", followed.stderr);
+    }
+}

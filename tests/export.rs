@@ -314,9 +314,11 @@ fn hostile() -> Place {
     Place::new(&captures)
 }
 
-/// Undoes the escapes of TSV and CSV.
+/// The text of a field of TSV or CSV: without the apostrophe that protects spreadsheets, and without
+/// escapes.
 fn unescape(field: &str) -> String {
-    let (mut out, mut rest) = (String::new(), field);
+    assert!(!field.starts_with(['=', '+', '-', '@']), "a spreadsheet reads {field} as a formula");
+    let (mut out, mut rest) = (String::new(), field.strip_prefix('\'').unwrap_or(field));
     while let Some(at) = rest.find('\\') {
         out += &rest[..at];
         let escape = &rest[at + 1..];
@@ -337,7 +339,7 @@ fn unescape(field: &str) -> String {
     out + rest
 }
 
-/// The fields of a line of CSV, without the apostrophes that protect spreadsheets.
+/// The fields of a line of CSV.
 fn csv_fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut is_quoted = false;
@@ -350,7 +352,7 @@ fn csv_fields(line: &str) -> Vec<String> {
             c => fields.last_mut().unwrap().push(c),
         }
     }
-    fields.iter().map(|field| unescape(field.strip_prefix('\'').unwrap_or(field))).collect()
+    fields.iter().map(|field| unescape(field)).collect()
 }
 
 /// The text of a JSON value in TSV and CSV.

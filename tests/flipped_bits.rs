@@ -3,7 +3,8 @@
 
 use crate::command::{Ran, robosieve};
 use crate::corruption::{AGENTS, URLS, extents, intact};
-use robosieve::{Judge, JudgeOptions, Snapshot, Verdict};
+use crate::generate::Random;
+use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use std::path::Path;
 
 /// One quarter of the flipped bits, spread over the whole file and over all bits of a byte.
@@ -74,6 +75,80 @@ fn bit_flips_change_no_check() {
             let (ran, wanted) = (check("s"), check("intact"));
             assert!(wanted.code < Some(2), "{wanted:?}");
             assert!(ran.code == Some(2) || ran == wanted, "bit {bit}: {ran:?} instead of {wanted:?}");
+        }
+    });
+}
+
+/// A snapshot of more than 1 MiB: the number of origins whose robots.txt differ from each other.
+const LARGE: usize = 6_000;
+
+/// The URL that the tests of the large snapshot ask about. `GPTBot` may not fetch it.
+const REFUSED: &str = "https://site3000.example/x";
+
+fn large() -> Vec<u8> {
+    let mut compiler = Compiler::default();
+    let mut random = Random(1);
+    for site in 0..LARGE {
+        // The last rule has no common pattern, so each site has a rule set and a text of its own.
+        let path: String = (0..40).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
+        let robots = format!("user-agent: gptbot\ndisallow: /x\nuser-agent: *\ndisallow: /{path}\n");
+        compiler.add_robots(&format!("https://site{site}.example"), robots.as_bytes()).unwrap();
+    }
+    compiler.finish().unwrap().to_vec().unwrap()
+}
+
+/// Bits of each section of a large snapshot: spread over the section, and those of the records that
+/// decide about [`REFUSED`].
+fn bits_of_large(bytes: &[u8]) -> Vec<usize> {
+    let extents = extents(bytes);
+    let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    // The entry of the origin has its file, its row of origin metadata, and its key (docs/FORMAT.md).
+    let key = b"https://site3000.example";
+    let key_at = extents[2].clone().find(|&at| bytes[at..].starts_with(key)).unwrap();
+    let entry = key_at - 12;
+    let [file, metadata] = [extents[4].start + 32 * u32_at(entry), extents[3].start + 48 * u32_at(entry + 4)];
+    let named = extents[5].start + 8 * u32_at(file + 8);
+    let rules = extents[6].start + 8 * u32_at(named + 4);
+    let text = extents[9].start + u32_at(file + 16);
+    let records = [(entry, 12 + key.len()), (metadata, 48), (file, 32), (named, 8), (rules, 40), (text, 32)];
+    let of_records = records.into_iter().flat_map(|(start, len)| (start * 8..(start + len) * 8).step_by(11));
+    let of_sections = extents.iter().flat_map(|extent| {
+        let step = (extent.len() * 8 / 5) | 1;
+        (extent.start * 8..extent.end * 8).step_by(step)
+    });
+    of_records.chain(of_sections).collect()
+}
+
+/// `check` and `inspect` read few records of a snapshot, but a flipped bit may lead them to those of
+/// another site. So they verify every section first, whatever the size.
+#[test]
+fn bit_flips_of_large_snapshots_are_detected() {
+    let bytes = large();
+    assert!(bytes.len() > 1 << 20, "{}", bytes.len());
+    let bits = bits_of_large(&bytes);
+    assert!(bits.len() > 150, "{}", bits.len());
+    let commands: [(&str, &[&str]); 6] = [
+        ("check -a GPTBot -s s", &[REFUSED]),
+        ("check -a GPTBot --explain --json -s s", &[REFUSED]),
+        ("check -a GPTBot --unknown allow -s s", &["https://unknown.example/"]),
+        ("inspect s", &[]),
+        ("inspect s", &[REFUSED]),
+        ("inspect s --stale-at", &["now"]),
+    ];
+    on_four_threads(|dir, part| {
+        std::fs::write(dir.join("s"), &bytes).unwrap();
+        for (args, more) in commands {
+            let ran = run(dir, args, more);
+            assert_eq!(ran.code, Some(i32::from(more == [REFUSED] && args.starts_with("check"))), "{args}: {ran:?}");
+        }
+        for (number, bit) in bits.iter().copied().enumerate().skip(part).step_by(4) {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(dir.join("s"), &bytes).unwrap();
+            let (args, more) = commands[number / 4 % commands.len()];
+            let ran = run(dir, args, more);
+            let is_detected = ran.code == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("damaged snapshot");
+            assert!(is_detected, "bit {bit}: {args}: {ran:?}");
         }
     });
 }

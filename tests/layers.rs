@@ -87,12 +87,25 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "lint",
-        &["error", "profile", "file_format", "bytes", "agent", "crawlers", "robots", "snapshot", "archive", "analysis"],
+        &[
+            "error",
+            "profile",
+            "file_format",
+            "bytes",
+            "agent",
+            "crawlers",
+            "robots",
+            "preferences",
+            "snapshot",
+            "archive",
+            "analysis",
+        ],
     ),
     (
         "audit",
         &[
             "error",
+            "profile",
             "file_format",
             "bytes",
             "agent",

@@ -11,8 +11,10 @@ use robosieve::filter::{AnnotateForm, Filter, Input};
 use robosieve::judge::{PreferenceJudge, StatusPolicy, UnknownOrigin};
 use robosieve::preferences::{Preference, Preferences, explain_preferences, reference as preferences_reference};
 use robosieve::records::{InputFormat, RecordOptions};
+use robosieve::robots::reference as robots_reference;
 use robosieve::{Agent, AgentMatch, Compiler, Judge, JudgeOptions, Profile, Robots, Snapshot};
 use serde::Deserialize;
+use serde_json::Value;
 use std::io::Cursor;
 use std::time::{Duration, Instant};
 
@@ -78,6 +80,22 @@ impl Case {
     }
 }
 
+/// What is left of the preferences that the robots.txt states if the agent may not fetch the URL. The
+/// reference judge decides.
+fn applied(
+    stated: Preferences,
+    robots: &[u8],
+    agent: &Agent,
+    how: AgentMatch,
+    profile: Profile,
+    url: &str,
+) -> Preferences {
+    match robots_reference::judge(robots, agent, how, profile, url.as_bytes()).allowed {
+        true => stated,
+        false => stated.of_refused_url(),
+    }
+}
+
 /// Runs every case through one function, for every URL and profile.
 fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, String)) {
     let mut failures = Failures::default();
@@ -96,17 +114,18 @@ fn every_case(name: &str, mut ask: impl FnMut(&Case, Profile, &str) -> (String, 
 #[test]
 fn reference_passes_the_cases() {
     every_case("preferences by the reference", |case, profile, url| {
-        let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
-        shown(&preferences_reference::preferences(&robots, &agent, case.agent_match(), profile, url.as_bytes()))
+        let (robots, agent, how) = (case.robots(), case.agent.parse().unwrap(), case.agent_match());
+        let stated = preferences_reference::preferences(&robots, &agent, how, profile, url.as_bytes());
+        shown(&applied(stated, &robots, &agent, how, profile, url))
     });
 }
 
 #[test]
 fn explanation_passes_the_cases() {
     every_case("preferences by the text", |case, profile, url| {
-        let (robots, agent) = (case.robots(), case.agent.parse().unwrap());
-        let parsed = Robots::parse(&robots, profile);
-        shown(&explain_preferences(&parsed, &agent, case.agent_match(), url.as_bytes()).preferences)
+        let (robots, agent, how) = (case.robots(), case.agent.parse().unwrap(), case.agent_match());
+        let stated = explain_preferences(&Robots::parse(&robots, profile), &agent, how, url.as_bytes());
+        shown(&applied(stated.preferences, &robots, &agent, how, profile, url))
     });
 }
 
@@ -187,7 +206,7 @@ fn letters_gain_two_columns() {
     let list = "https://a.example/o\nhttps://plain.example/x\nhttps://a.example/x \r\n\nno URL\thttps://other.example/\nhttps://other.example/\nhttps://gone.example/\nhttps://moved.example/o";
     let expected = "AA\t-y;--\t-;search=yes,ai-train=no\thttps://a.example/o\n\
         DD\t--;--\t-;-\thttps://plain.example/x\n\
-        DA\tn-;--\t-;search=yes,ai-train=no\thttps://a.example/x \r\n\
+        DA\t--;--\t-;search=yes,ai-train=no\thttps://a.example/x \r\n\
         II\t--;--\t-;-\t\n\
         II\t--;--\t-;-\tno URL\thttps://other.example/\n\
         UU\t--;--\t-;-\thttps://other.example/\n\
@@ -202,8 +221,9 @@ fn letters_gain_two_columns() {
 fn json_has_one_object_per_agent() {
     let snapshot = snapshot_of(SITES);
     let judge = judge_of(&snapshot, JudgeOptions::default());
-    let list = "{\"url\": \"https://a.example/x\"}\n{\"url\": \"https://plain.example/\"}\n";
-    let found = annotated(&judge, AnnotateForm::Jsonl, RecordOptions::default(), list);
+    let urls = ["https://a.example/x", "https://plain.example/", "https://plain.example/x", "https://other.example/"];
+    let list: String = urls.iter().map(|url| format!("{{\"url\": \"{url}\"}}\n")).collect();
+    let found = annotated(&judge, AnnotateForm::Jsonl, RecordOptions::default(), &list);
     let lines: Vec<serde_json::Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let none = serde_json::json!({"train-ai": "unknown", "search": "unknown", "content-signal": {}});
     assert_eq!(
@@ -211,12 +231,15 @@ fn json_has_one_object_per_agent() {
         serde_json::json!({
             "url": "https://a.example/x", "robots": {"a": "disallowed", "b": "allowed"},
             "robots_preferences": {
-                "a": {"train-ai": "n", "search": "unknown", "content-signal": {}},
+                "a": {"train-ai": null, "search": null, "content-signal": {}},
                 "b": {"train-ai": "unknown", "search": "unknown", "content-signal": {"search": "yes", "ai-train": "no"}},
             },
         })
     );
-    assert_eq!(lines[1]["robots_preferences"], serde_json::json!({"a": none, "b": none}));
+    let refused = serde_json::json!({"train-ai": null, "search": null, "content-signal": {}});
+    for (line, expected) in lines[1..].iter().zip([&none, &refused, &none]) {
+        assert_eq!(line["robots_preferences"], serde_json::json!({"a": expected, "b": expected}));
+    }
 }
 
 #[test]
@@ -245,7 +268,7 @@ fn preferences_follow_the_status_policy() {
     let plain = JudgeOptions::default();
     assert_eq!(of(plain, "https://moved.example/"), Preference::No);
     assert_eq!(of(plain, "https://gone.example/"), Preference::Unknown);
-    assert_eq!(of(plain, "https://fails.example/"), Preference::Unknown, "refused, by no rule");
+    assert_eq!(of(plain, "https://fails.example/"), Preference::NotApplicable, "refused, by no rule");
     let late = plain.at(1_800_000_000);
     assert_eq!(of(late, "https://fails.example/"), Preference::No, "the last good copy");
     let rfc = late.status_policy(StatusPolicy::Rfc9309);
@@ -307,6 +330,14 @@ fn check_prints_preferences_and_their_lines() {
     let expected = "  usage       train-ai n, search y\n              line 4: content-usage: /a search=y, train-ai=n\n  \
         signal      search=yes\n              line 1: content-signal: search=yes\n";
     assert!(explained.ends_with(expected), "{explained}");
+    // Of a URL that may not be fetched, only the signals are left.
+    std::fs::write(dir.path().join("r.txt"), robots.to_owned() + "disallow: /a\n").unwrap();
+    let refused = "disallowed\tFooBot\t/a\tcontent-signal: search=yes\n";
+    let explained = String::from_utf8(run(&["--explain", "/a"]).stdout).unwrap();
+    assert!(explained.starts_with(refused), "{explained}");
+    assert!(explained.contains("\n  usage       does not apply: the agent may not fetch the URL\n"), "{explained}");
+    let json: serde_json::Value = serde_json::from_slice(&run(&["--json", "/a"]).stdout).unwrap();
+    assert_eq!((&json["preferences"]["train-ai"], &json["preferences"]["search"]), (&Value::Null, &Value::Null));
     std::fs::write(dir.path().join("r.txt"), "user-agent: *\ndisallow: /x").unwrap();
     assert_eq!(run(&["/a"]).stdout, b"allowed\tFooBot\t/a\n");
 }
@@ -436,7 +467,8 @@ proptest! {
                     let fast = bulk.of(url.as_bytes()).unwrap();
                     for (agent, fast) in agents.iter().zip(fast) {
                         let slow = preferences_reference::preferences(body.as_bytes(), agent, how, profile, url.as_bytes());
-                        prop_assert_eq!(fast, slow, "in bulk: {} {:?} {}\n{}", agent, profile, url, body);
+                        let left = applied(slow, body.as_bytes(), agent, how, profile, &url);
+                        prop_assert_eq!(fast, left, "in bulk: {} {:?} {}\n{}", agent, profile, url, body);
                         let text = explain_preferences(&parsed, agent, how, url.as_bytes()).preferences;
                         prop_assert_eq!(text, slow, "by the text: {} {:?} {}\n{}", agent, profile, url, body);
                     }

@@ -230,7 +230,7 @@ fn reports_of_each_month_equal_the_truth() {
     for month in 1..=MONTHS {
         let snapshot = format!("2025-{month:02}.rsieve");
         let truth = Truth::of(&sites, month, "origin", false);
-        let args = ["report", "-q", "-s", &snapshot, "-a", &AGENTS.join(","), "--json", "-"];
+        let args = ["report", "-q", "-s", &snapshot, "-a", &AGENTS.join(","), "--by", "origin", "--json", "-"];
         let report: Value = serde_json::from_str(&done(robosieve(dir.path(), &args))).unwrap();
         for agent in 0..AGENTS.len() {
             truth.assert_equal(agent, &report["agents"][agent]["origins"], &snapshot);

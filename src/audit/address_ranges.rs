@@ -5,8 +5,14 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use serde::Deserialize;
+use std::fs::File;
+use std::io::Read;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
+
+/// The size of a published file at most. The largest known one, of all addresses of a cloud, has 2
+/// MB.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Sorted, disjoint ranges of addresses. IPv4 addresses are mapped into IPv6.
 ///
@@ -38,7 +44,8 @@ impl AddressRanges {
     /// Parses a published file.
     ///
     /// # Errors
-    /// [`ErrorKind::BadList`] if the text does not have this form, or has a malformed prefix.
+    /// [`ErrorKind::BadList`] if the text does not have this form, or has no prefix or a malformed
+    /// one.
     pub fn parse(text: &[u8]) -> Result<Self> {
         let published: PublishedRanges = serde_json::from_slice(text).map_err(|err| {
             let form = r#"expected {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, ...]}"#;
@@ -49,16 +56,29 @@ impl AddressRanges {
             let wrong = || ErrorKind::BadList(format!("{prefix:?} is not a range of addresses such as 192.0.2.0/24"));
             ranges.push(parse_prefix(prefix).ok_or_else(wrong)?);
         }
+        if ranges.is_empty() {
+            let what = "it has no range of addresses, so it would verify no request: none of its prefixes has an \
+                        ipv4Prefix or ipv6Prefix; give the list that the operator of the crawler publishes";
+            return Err(ErrorKind::BadList(what.to_owned()).into());
+        }
         Ok(Self::of(ranges))
     }
 
-    /// Reads and parses a published file.
+    /// Reads and parses a published file of at most 16 MiB.
     ///
     /// # Errors
-    /// I/O errors and those of [`parse`](Self::parse), which name the file.
+    /// I/O errors, [`ErrorKind::BadList`] for a larger file, and the errors of
+    /// [`parse`](Self::parse). All name the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read(path).map_err(|err| Error::from_io(err).at(path))?;
+        let mut text = Vec::new();
+        let file = File::open(path).map_err(|err| Error::io(path, err))?;
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(|err| Error::io(path, err))?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            let what = "larger than 16 MiB, so it is not a published list of address ranges; give the list that the \
+                        operator of the crawler publishes";
+            return Err(Error::from(ErrorKind::BadList(what.to_owned())).at(path));
+        }
         Self::parse(&text).map_err(|err| err.at(path))
     }
 
@@ -141,6 +161,8 @@ mod tests {
             "",
             "[]",
             "{}",
+            r#"{"prefixes": []}"#,
+            r#"{"prefixes": [{"ip_prefix": "192.0.2.0/24"}, {}]}"#,
             r#"{"prefixes": [{"ipv4Prefix": "1.2.3.4/33"}]}"#,
             r#"{"prefixes": [{"ipv4Prefix": "x/8"}]}"#,
         ] {

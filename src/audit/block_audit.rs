@@ -3,21 +3,22 @@
 //! Most lines are of browsers. For them the work ends after the cached look-up of the crawler, with
 //! no copy of the line.
 
-use crate::audit::address_ranges::AddressRanges;
 use crate::audit::broken_rules::BrokenRules;
 use crate::audit::counts::AuditCounts;
 use crate::audit::crawler_finder::{CrawlerFinder, FinderCache};
-use crate::audit::format::{FormatParser, LogFormat};
+use crate::audit::format::LogFormat;
+use crate::audit::identity::{AuditRows, Identity};
 use crate::audit::log_time::TimeMemo;
 use crate::audit::record::LogRecord;
 use crate::audit::timeline::Timeline;
-use crate::audit::w3c::W3cColumns;
 use crate::error::Result;
 use crate::file_format::without_mark;
 use crate::judge::{JudgeSession, RefusingLines, Verdict};
 use crate::pipeline::blocks::{BlockKind, LineBlock};
+use crate::profile::Profile;
 use crate::records::without_end;
 use crate::snapshot::format::NONE;
+use crate::url;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The result of a block.
@@ -36,8 +37,9 @@ pub(super) struct BlockAudit {
 /// A request that matters for later ones.
 #[derive(Clone, Debug)]
 pub(super) struct AuditEvent {
-    pub crawler: u16,
-    /// The hash of the site's origin as logged.
+    /// The row of the report.
+    pub row: u32,
+    /// The hash of the site's origin in canonical form.
     pub site: u64,
     pub time: i64,
     /// Whether the request broke the rules. All others are for the robots.txt.
@@ -48,11 +50,12 @@ pub(super) struct AuditEvent {
 pub(super) struct BlockAuditor<'a> {
     pub finder: &'a CrawlerFinder,
     pub timeline: &'a Timeline,
-    /// For each crawler the ranges that verify it.
-    pub ranges: &'a [Option<AddressRanges>],
+    pub rows: &'a AuditRows,
     /// The origin of all requests; `None` takes it from the log.
     pub origin: Option<&'a str>,
     pub keeps_breaches: bool,
+    /// The identity of the kept breaches; `None` for all.
+    pub breaches_of: Option<Identity>,
     pub annotates: bool,
 }
 
@@ -61,6 +64,8 @@ pub(super) struct AuditScratch<'a> {
     times: TimeMemo,
     cache: FinderCache,
     url: Vec<u8>,
+    /// The canonical form of an origin that is logged otherwise.
+    origin: Vec<u8>,
     /// A session per snapshot and crawler, once used.
     sessions: Vec<Option<JudgeSession<'a>>>,
     lines: RefusingLines,
@@ -83,6 +88,7 @@ impl<'a> BlockAuditor<'a> {
             times: TimeMemo::default(),
             cache: FinderCache::default(),
             url: Vec::new(),
+            origin: Vec::new(),
             sessions: (0..sessions).map(|_| None).collect(),
             lines: RefusingLines::default(),
         }
@@ -98,7 +104,7 @@ impl<'a> BlockAuditor<'a> {
     ) -> Result<()> {
         // Logs may have different formats, and a block has one.
         scratch.times = TimeMemo::default();
-        out.counts.clear(self.finder.crawlers().len());
+        out.counts.clear(self.rows.all().len());
         out.events.clear();
         out.broken_rules.clear();
         [&mut out.breaches, &mut out.annotated].into_iter().for_each(Vec::clear);
@@ -130,10 +136,8 @@ impl<'a> BlockAuditor<'a> {
             let line = &data[start..end];
             start = end;
             let format = changed.as_ref().unwrap_or(format);
-            if line.starts_with(b"#") && matches!(format.0, FormatParser::W3c(_)) {
-                if let Some(columns) = W3cColumns::of_line(without_end(line)) {
-                    changed = Some(LogFormat(FormatParser::W3c(columns)));
-                }
+            if format.is_comment(line) {
+                changed = format.after_line(line).or(changed);
                 if self.annotates {
                     out.annotated.extend_from_slice(line);
                 }
@@ -168,7 +172,7 @@ impl<'a> BlockAuditor<'a> {
             out.counts.invalid += 1;
             return Ok(LineResult::INVALID);
         };
-        let Some(crawler) = scratch.cache.find(self.finder, &record.agent) else {
+        let Some(crawler) = scratch.cache.find(self.finder, &record.user_agent) else {
             out.counts.other_agents += 1;
             return Ok(LineResult { crawler: None, letter: b'-' });
         };
@@ -180,11 +184,14 @@ impl<'a> BlockAuditor<'a> {
             out.counts.invalid += 1;
             return Ok(LineResult::INVALID);
         };
-        let letter = self.count_request(crawler, &record, origin_len, scratch, out)?;
-        if letter == b'D' && self.keeps_breaches {
+        let row = self.rows.of_request(crawler, &record.client);
+        let verdict = self.count_request(crawler, row, &record, origin_len, scratch, out)?;
+        let identity = self.rows.identity(row);
+        let is_wanted = self.keeps_breaches && self.breaches_of.is_none_or(|wanted| identity == Some(wanted));
+        if verdict == Verdict::Disallowed && is_wanted {
             out.breaches.extend_from_slice(line);
         }
-        Ok(LineResult { crawler: Some(crawler), letter })
+        Ok(LineResult { crawler: Some(crawler), letter: letter_of(verdict, identity) })
     }
 
     /// Writes the URL of a request, and returns the length of its origin; `None` if the target is
@@ -210,48 +217,40 @@ impl<'a> BlockAuditor<'a> {
         Some(origin_len)
     }
 
-    /// Judges and counts the request of a crawler; gives the letter of its verdict.
+    /// Judges the request of a crawler, and counts it in a row of the report.
     fn count_request(
         &self,
         crawler: u16,
+        row: u32,
         record: &LogRecord<'_>,
         origin_len: usize,
         scratch: &mut AuditScratch<'a>,
         out: &mut BlockAudit,
-    ) -> Result<u8> {
+    ) -> Result<Verdict> {
         let is_robots_txt = is_robots_txt(&scratch.url[origin_len..]);
         let valid = self.timeline.at(record.time);
         out.counts.before_first_snapshot += u64::from(valid.is_before_first);
         let verdict = match is_robots_txt {
             // Always allowed (RFC 9309 §2.2.2).
             true => Verdict::Allowed,
-            false => self.judge(crawler, valid.number, scratch, &mut out.broken_rules)?,
+            false => self.judge(crawler, row, valid.number, scratch, &mut out.broken_rules)?,
         };
-        let counts = &mut out.counts.crawlers[usize::from(crawler)];
+        let counts = &mut out.counts.rows[row as usize];
         counts.robots_txt += u64::from(is_robots_txt);
         counts.count(verdict, record);
         let is_disallowed = verdict == Verdict::Disallowed;
-        if let Some(ranges) = &self.ranges[usize::from(crawler)]
-            && ranges.contains(&record.client)
-        {
-            counts.verified += 1;
-            counts.verified_disallowed += u64::from(is_disallowed);
-        }
         if is_disallowed || is_robots_txt {
-            let site = xxh3_64(&scratch.url[..origin_len]);
-            out.events.push(AuditEvent { crawler, site, time: record.time, is_breach: is_disallowed });
+            let site = site_hash(&scratch.url[..origin_len], &mut scratch.origin);
+            out.events.push(AuditEvent { row, site, time: record.time, is_breach: is_disallowed });
         }
-        Ok(match verdict {
-            Verdict::Allowed => b'A',
-            Verdict::Disallowed => b'D',
-            Verdict::Unknown | Verdict::Invalid => b'U',
-        })
+        Ok(verdict)
     }
 
     /// The verdict of a snapshot on the URL of the scratch. A refusal is counted for its rule.
     fn judge(
         &self,
         crawler: u16,
+        row: u32,
         snapshot: usize,
         scratch: &mut AuditScratch<'a>,
         broken_rules: &mut BrokenRules,
@@ -266,10 +265,28 @@ impl<'a> BlockAuditor<'a> {
                 NONE => verdicts.reason().name().into(),
                 file => lines.find(judge.engine(), file, url)?,
             };
-            broken_rules.add(crawler, line, url);
+            broken_rules.add(row, line, url);
         }
         Ok(verdict)
     }
+}
+
+/// The letter of a verdict; lower-case for requests that only claim to be of their crawler.
+fn letter_of(verdict: Verdict, identity: Option<Identity>) -> u8 {
+    let letter = match verdict {
+        Verdict::Allowed => b'A',
+        Verdict::Disallowed => b'D',
+        Verdict::Unknown | Verdict::Invalid => b'U',
+    };
+    if identity == Some(Identity::Claimed) { letter.to_ascii_lowercase() } else { letter }
+}
+
+/// The hash of an origin: the same for `https://E.test:443` and `https://e.test`. `canonical` is
+/// memory.
+fn site_hash(origin: &[u8], canonical: &mut Vec<u8>) -> u64 {
+    let parts = url::split(origin, Profile::Google, canonical);
+    // What is not an origin has no robots.txt either.
+    xxh3_64(parts.map_or(origin, |parts| parts.origin))
 }
 
 /// Writes the origin that a log names. Without a scheme, port 80 means http.

@@ -1,9 +1,9 @@
-//! The counts of one crawler, of a block or of all logs.
+//! The counts of the rows of a report, of a block or of all logs.
 
 use crate::audit::record::LogRecord;
 use crate::judge::Verdict;
 
-/// Additive counts of a crawler's requests.
+/// Additive counts of the requests of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CrawlerCounts {
     pub requests: u64,
@@ -14,8 +14,6 @@ pub(super) struct CrawlerCounts {
     pub bytes: u64,
     pub disallowed_bytes: u64,
     pub disallowed_2xx: u64,
-    pub verified: u64,
-    pub verified_disallowed: u64,
     /// The times of the first and the last request.
     pub span: Option<(i64, i64)>,
 }
@@ -48,8 +46,6 @@ impl CrawlerCounts {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.disallowed_bytes = self.disallowed_bytes.saturating_add(other.disallowed_bytes);
         self.disallowed_2xx += other.disallowed_2xx;
-        self.verified += other.verified;
-        self.verified_disallowed += other.verified_disallowed;
         if let Some((first, last)) = other.span {
             self.extend_span(first, last);
         }
@@ -62,7 +58,7 @@ impl CrawlerCounts {
     }
 }
 
-/// The counts of lines, and of the crawlers by their numbers.
+/// The counts of lines, and of the rows of the report by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct AuditCounts {
     pub lines: u64,
@@ -70,12 +66,12 @@ pub(super) struct AuditCounts {
     pub other_agents: u64,
     /// Requests of crawlers from before the first snapshot.
     pub before_first_snapshot: u64,
-    pub crawlers: Vec<CrawlerCounts>,
+    pub rows: Vec<CrawlerCounts>,
 }
 
 impl AuditCounts {
-    pub(super) fn new(crawlers: usize) -> Self {
-        Self { crawlers: vec![CrawlerCounts::default(); crawlers], ..Self::default() }
+    pub(super) fn new(rows: usize) -> Self {
+        Self { rows: vec![CrawlerCounts::default(); rows], ..Self::default() }
     }
 
     /// Adds the counts of another part of the logs.
@@ -84,14 +80,14 @@ impl AuditCounts {
         self.invalid += other.invalid;
         self.other_agents += other.other_agents;
         self.before_first_snapshot += other.before_first_snapshot;
-        self.crawlers.iter_mut().zip(&other.crawlers).for_each(|(sum, counts)| sum.add(counts));
+        self.rows.iter_mut().zip(&other.rows).for_each(|(sum, counts)| sum.add(counts));
     }
 
     /// Sets all counts to zero.
-    pub(super) fn clear(&mut self, crawlers: usize) {
-        let mut counts = std::mem::take(&mut self.crawlers);
+    pub(super) fn clear(&mut self, rows: usize) {
+        let mut counts = std::mem::take(&mut self.rows);
         counts.clear();
-        counts.resize(crawlers, CrawlerCounts::default());
-        *self = Self { crawlers: counts, ..Self::default() };
+        counts.resize(rows, CrawlerCounts::default());
+        *self = Self { rows: counts, ..Self::default() };
     }
 }

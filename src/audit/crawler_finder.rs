@@ -6,9 +6,10 @@
 //! `Slackbot-LinkExpanding` is a `Slackbot`.
 
 use crate::agent::Agent;
-use crate::crawlers::KnownAgent;
+use crate::crawlers::{CrawlerRegistry, KnownAgent};
 use crate::error::{Error, ErrorKind, Result};
 use aho_corasick::{AhoCorasick, Input, MatchKind};
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -27,37 +28,44 @@ pub(super) struct CrawlerFinder {
 pub(super) struct AuditedCrawler {
     pub agent: Agent,
     /// The row of the registry, if it is a known crawler.
-    pub known: Option<&'static KnownAgent>,
+    pub known: Option<KnownAgent>,
     /// Whether the caller named it, so that the report lists it in any case.
     pub is_named: bool,
 }
 
 impl CrawlerFinder {
-    /// A finder of the registry's crawlers and of `named` ones. A named agent replaces the crawler
-    /// of the registry with the same first name, and brings its fallbacks.
+    /// A finder of a registry's crawlers and of `named` ones. A named agent replaces the crawler of
+    /// the registry with the same first name, and brings its fallbacks.
     ///
     /// # Errors
-    /// [`ErrorKind::BadAgent`] for `*`, which no header names.
-    pub(super) fn new(named: &[Agent]) -> Result<Self> {
+    /// [`ErrorKind::BadAgent`] for `*`, which no header names. [`ErrorKind::BadRegistry`] for more
+    /// crawlers than fit their numbers.
+    pub(super) fn new(named: &[Agent], registry: &CrawlerRegistry) -> Result<Self> {
         let mut crawlers: Vec<AuditedCrawler> = Vec::new();
         let mut tokens: Vec<Vec<u8>> = Vec::new();
+        let mut seen: HashSet<Vec<u8>> = HashSet::new();
         for agent in named {
             let Some(token) = agent.names().next() else {
                 let what = "no User-Agent header names it; name a crawler".to_owned();
                 return Err(ErrorKind::BadAgent { name: agent.label().to_owned(), what }.into());
             };
-            if !tokens.iter().any(|other| other == token.as_bytes()) {
-                let known = KnownAgent::find(token);
+            if seen.insert(token.as_bytes().to_vec()) {
+                let known = registry.find(token).cloned();
                 crawlers.push(AuditedCrawler { agent: agent.clone(), known, is_named: true });
                 tokens.push(token.as_bytes().to_vec());
             }
         }
-        for known in KnownAgent::all() {
+        for known in registry.crawlers() {
             let token = known.token.to_ascii_lowercase().into_bytes();
-            if !tokens.contains(&token) {
-                crawlers.push(AuditedCrawler { agent: known.token.parse()?, known: Some(known), is_named: false });
+            if seen.insert(token.clone()) {
+                let agent = known.token.parse()?;
+                crawlers.push(AuditedCrawler { agent, known: Some(known.clone()), is_named: false });
                 tokens.push(token);
             }
+        }
+        if crawlers.len() > usize::from(u16::MAX) {
+            let what = format!("{} crawlers; an audit looks for at most {}, so name fewer", crawlers.len(), u16::MAX);
+            return Err(ErrorKind::BadRegistry { line: None, what }.into());
         }
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -157,7 +165,7 @@ mod tests {
 
     #[test]
     fn headers_name_crawlers_by_whole_words() {
-        let finder = CrawlerFinder::new(&["FooBot:Googlebot".parse().unwrap()]).unwrap();
+        let finder = CrawlerFinder::new(&["FooBot:Googlebot".parse().unwrap()], CrawlerRegistry::shipped()).unwrap();
         for (agent, name) in [
             (
                 "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
@@ -182,6 +190,9 @@ mod tests {
             assert_eq!(found(&finder, agent), None, "{agent}");
         }
         assert_eq!(finder.find(&[b"xGPTBot".repeat(200_000), b" CCBot".to_vec()].concat()).map(|_| ()), Some(()));
-        assert!(CrawlerFinder::new(&["*".parse().unwrap()]).is_err());
+        assert!(CrawlerFinder::new(&["*".parse().unwrap()], CrawlerRegistry::shipped()).is_err());
+        let many: Vec<Agent> = (0..=u16::MAX).map(|i| format!("bot{i}").parse().unwrap()).collect();
+        let err = CrawlerFinder::new(&many, &CrawlerRegistry::empty()).unwrap_err().to_string();
+        assert_eq!(err, "65536 crawlers; an audit looks for at most 65535, so name fewer");
     }
 }

@@ -71,7 +71,7 @@ fn directive_kind(name: &[u8], argument: &[u8]) -> FieldKind {
         b"b" | b"B" | b"O" => FieldKind::Bytes,
         b"v" | b"V" => FieldKind::Host,
         b"p" if argument.is_empty() || is("canonical") => FieldKind::Port,
-        b"i" if is("user-agent") => FieldKind::Agent,
+        b"i" if is("user-agent") => FieldKind::UserAgent,
         b"i" if is("host") => FieldKind::Host,
         _ => FieldKind::Other,
     }
@@ -100,7 +100,7 @@ pub(super) fn parse_nginx(text: &[u8]) -> Result<Template, String> {
 
 fn variable_kind(name: &[u8]) -> FieldKind {
     match name {
-        b"http_user_agent" => FieldKind::Agent,
+        b"http_user_agent" => FieldKind::UserAgent,
         b"time_local" | b"time_iso8601" | b"msec" => FieldKind::Time,
         b"host" | b"http_host" | b"server_name" => FieldKind::Host,
         b"server_port" => FieldKind::Port,

@@ -5,7 +5,7 @@ use crate::audit::json_log::JsonKeys;
 use crate::audit::log_time::TimeMemo;
 use crate::audit::record::LogRecord;
 use crate::audit::template::{FieldKind, Template};
-use crate::audit::w3c::W3cColumns;
+use crate::audit::w3c::{W3cColumns, W3cEscapes};
 use crate::error::{Error, ErrorKind};
 use crate::records::without_end;
 
@@ -15,7 +15,7 @@ use crate::records::without_end;
 /// use robosieve::audit::LogFormat;
 /// let line = br#"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 23 "-" "GPTBot/1.2""#;
 /// let record = LogFormat::combined().record(line).expect("a line in combined format");
-/// assert_eq!((&record.agent[..], &record.target[..]), (b"GPTBot/1.2".as_slice(), b"/a".as_slice()));
+/// assert_eq!((&record.user_agent[..], &record.target[..]), (b"GPTBot/1.2".as_slice(), b"/a".as_slice()));
 /// assert_eq!((record.time, record.status, record.bytes), (971_211_336, 200, 23));
 ///
 /// let format: LogFormat = r#"$host $time_iso8601 $status "$request" "$http_user_agent""#.parse()?;
@@ -60,9 +60,20 @@ impl LogFormat {
         Self(FormatParser::Json(keys))
     }
 
-    /// The W3C extended format, of IIS and CloudFront.
+    /// The W3C extended format. Columns that only CloudFront has (`x-edge-…`), or tabs between
+    /// fields, tell that fields have its escapes; otherwise they have those of IIS.
     pub fn w3c() -> Self {
         Self(FormatParser::W3c(W3cColumns::default()))
+    }
+
+    /// The W3C extended format with the escapes of CloudFront, which percent-encodes all fields.
+    pub fn cloudfront() -> Self {
+        Self(FormatParser::W3c(W3cColumns::escaped(W3cEscapes::CloudFront)))
+    }
+
+    /// The W3C extended format with the escapes of IIS, which writes blanks as `+`.
+    pub fn iis() -> Self {
+        Self(FormatParser::W3c(W3cColumns::escaped(W3cEscapes::Iis)))
     }
 
     fn builtin(directives: &str) -> Self {
@@ -84,12 +95,43 @@ impl LogFormat {
         }
     }
 
+    /// The format of the lines after `line`, if it is a header that changes it.
+    pub(super) fn after_line(&self, line: &[u8]) -> Option<Self> {
+        let FormatParser::W3c(columns) = &self.0 else { return None };
+        columns.after_line(line).map(|columns| Self(FormatParser::W3c(columns)))
+    }
+
+    /// The format of the lines after `lines`, if these have a header that changes it.
+    pub(super) fn after_lines(&self, lines: &[u8]) -> Option<Self> {
+        let FormatParser::W3c(columns) = &self.0 else { return None };
+        columns.after_lines(lines).map(|columns| Self(FormatParser::W3c(columns)))
+    }
+
+    /// Whether a line is a comment, which is not a request.
+    pub(super) fn is_comment(&self, line: &[u8]) -> bool {
+        line.starts_with(b"#") && self.is_w3c()
+    }
+
+    /// Whether header lines within the log name its columns.
+    pub(super) fn is_w3c(&self) -> bool {
+        matches!(self.0, FormatParser::W3c(_))
+    }
+
     /// Whether lines name the crawler. A common log does not.
-    pub(super) fn has_agent(&self) -> bool {
+    pub(super) fn has_user_agent(&self) -> bool {
         match &self.0 {
-            FormatParser::Text(template) => template.has(FieldKind::Agent),
+            FormatParser::Text(template) => template.has(FieldKind::UserAgent),
             FormatParser::Json(_) => true,
-            FormatParser::W3c(columns) => columns.has_agent(),
+            FormatParser::W3c(columns) => columns.has_user_agent(),
+        }
+    }
+
+    /// Whether lines name the address of the client; in JSON, `sample` decides, a line of the log.
+    pub(super) fn has_client(&self, sample: &[u8]) -> bool {
+        match &self.0 {
+            FormatParser::Text(template) => template.has(FieldKind::Client),
+            FormatParser::Json(keys) => keys.parse(sample).is_some_and(|record| !record.client.is_empty()),
+            FormatParser::W3c(columns) => columns.has_client(),
         }
     }
 
@@ -107,7 +149,7 @@ impl std::str::FromStr for LogFormat {
     type Err = Error;
 
     /// Parses the name of a format (`combined`, `vhost_combined`, `common`, `json`, `caddy`, `w3c`,
-    /// `cloudfront`), Apache's directives, or nginx's variables.
+    /// `cloudfront`, `iis`), Apache's directives, or nginx's variables.
     ///
     /// # Errors
     /// [`ErrorKind::BadList`] for a layout that cannot be read, or that
@@ -120,7 +162,9 @@ impl std::str::FromStr for LogFormat {
             "vhost_combined" => return Ok(Self::vhost_combined()),
             "common" => return Ok(Self::common()),
             "json" | "caddy" => return Ok(Self::json(JsonKeys::default())),
-            "w3c" | "cloudfront" | "iis" => return Ok(Self::w3c()),
+            "w3c" => return Ok(Self::w3c()),
+            "cloudfront" => return Ok(Self::cloudfront()),
+            "iis" => return Ok(Self::iis()),
             _ => {}
         }
         let template = match (text.contains('%'), text.contains('$')) {
@@ -128,14 +172,14 @@ impl std::str::FromStr for LogFormat {
                 parse_nginx(text.as_bytes())
             }
             (true, _) => parse_apache(text.as_bytes()),
-            _ => Err("give combined, vhost_combined, common, json, caddy, w3c, cloudfront, or a layout as in \
-                      Apache's LogFormat or nginx's log_format"
+            _ => Err("give combined, vhost_combined, common, json, caddy, w3c, cloudfront, iis, or a layout as \
+                      in Apache's LogFormat or nginx's log_format"
                 .to_owned()),
         };
         let template = template.map_err(wrong)?;
         let has_request = template.has(FieldKind::Request) || template.has(FieldKind::Target);
         for (is_there, name) in [
-            (template.has(FieldKind::Agent), "the User-Agent (%{User-Agent}i, $http_user_agent)"),
+            (template.has(FieldKind::UserAgent), "the User-Agent (%{User-Agent}i, $http_user_agent)"),
             (template.has(FieldKind::Time), "the time (%t, $time_local)"),
             (has_request, "the request (%r, $request)"),
         ] {

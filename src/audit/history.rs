@@ -14,9 +14,9 @@ const DAY: i64 = 24 * 60 * 60;
 /// The requests so far.
 #[derive(Debug, Default)]
 pub(super) struct AuditHistory {
-    /// The time of a crawler's last request of a site's robots.txt.
-    fetches: HashMap<(u16, u64), i64>,
-    delays: BTreeMap<u16, Delays>,
+    /// The time of the last request of a row for a site's robots.txt.
+    fetches: HashMap<(u32, u64), i64>,
+    delays: BTreeMap<u32, Delays>,
 }
 
 /// How long after a request of the robots.txt a crawler broke its rules.
@@ -33,23 +33,23 @@ struct Delays {
 impl AuditHistory {
     /// Adds a request. All requests come in the order of the logs.
     pub(super) fn add(&mut self, event: &AuditEvent) {
-        let key = (event.crawler, event.site);
+        let key = (event.row, event.site);
         if !event.is_breach {
             if self.fetches.len() < MAX_SITES || self.fetches.contains_key(&key) {
                 self.fetches.insert(key, event.time);
             }
             return;
         }
-        let delays = self.delays.entry(event.crawler).or_default();
+        let delays = self.delays.entry(event.row).or_default();
         match self.fetches.get(&key) {
             Some(fetched) => delays.add(event.time.saturating_sub(*fetched).max(0)),
             None => delays.without += 1,
         }
     }
 
-    /// The delays of a crawler.
-    pub(super) fn robots_fetches(&self, crawler: u16) -> RobotsFetches {
-        let delays = self.delays.get(&crawler).copied().unwrap_or_default();
+    /// The delays of a row.
+    pub(super) fn robots_fetches(&self, row: u32) -> RobotsFetches {
+        let delays = self.delays.get(&row).copied().unwrap_or_default();
         RobotsFetches {
             disallowed_after: delays.after,
             disallowed_within_day: delays.within_day,

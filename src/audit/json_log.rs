@@ -2,6 +2,10 @@
 //!
 //! The object is never built. A visitor walks it once, and hands each string or number to the
 //! fields whose path leads to it.
+//!
+//! nginx writes the bytes of a request as they came, so a line may not be UTF-8, and JSON always
+//! is. Such a line is parsed with a character of its own for each byte that is not UTF-8, which
+//! becomes the byte again in the fields ([`RawBytes`]).
 
 use crate::audit::log_time::parse_time;
 use crate::audit::record::{LogRecord, parse_bytes, parse_status, target_of};
@@ -11,7 +15,7 @@ use std::fmt;
 
 /// The fields of a [`LogRecord`], and the request line, in the order of [`JsonKeys`].
 const FIELDS: usize = 9;
-const AGENT: usize = 0;
+const USER_AGENT: usize = 0;
 const TIME: usize = 1;
 const HOST: usize = 2;
 const SCHEME: usize = 3;
@@ -74,30 +78,33 @@ impl JsonKeys {
 
     /// Parses a line. `None` if it is no object, or has no valid time, agent or request.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
-        let mut found = FoundValues::default();
-        let is_read = |line: &'l [u8], found: &mut FoundValues<'l>| {
-            let mut reader = serde_json::Deserializer::from_slice(line);
-            let walk = ObjectWalk { keys: self, prefix: "", found };
-            walk.deserialize(&mut reader).is_ok() && reader.end().is_ok()
-        };
-        if !is_read(line, &mut found) {
-            return self.parse_lossy(line);
+        match self.walk(line) {
+            Some(found) => self.record(found),
+            None => self.parse_raw(line),
         }
-        self.record(found)
     }
 
-    /// Parses a line that is not UTF-8: nginx writes the bytes of a header as they came.
+    /// Parses a line that is not UTF-8.
     #[cold]
-    fn parse_lossy(&self, line: &[u8]) -> Option<LogRecord<'static>> {
+    fn parse_raw(&self, line: &[u8]) -> Option<LogRecord<'static>> {
         if std::str::from_utf8(line).is_ok() {
             return None;
         }
-        let text = String::from_utf8_lossy(line);
+        let text = RawBytes::to_text(line);
+        let mut found = self.walk(text.as_bytes())?;
+        for value in found.values.iter_mut().flatten() {
+            value.text = Cow::Owned(RawBytes::to_bytes(&value.text));
+        }
+        self.record(found).map(into_owned)
+    }
+
+    /// The values in a line; `None` if it is not one JSON value.
+    fn walk<'l>(&self, line: &'l [u8]) -> Option<FoundValues<'l>> {
         let mut found = FoundValues::default();
-        let mut reader = serde_json::Deserializer::from_slice(text.as_bytes());
+        let mut reader = serde_json::Deserializer::from_slice(line);
         ObjectWalk { keys: self, prefix: "", found: &mut found }.deserialize(&mut reader).ok()?;
         reader.end().ok()?;
-        self.record(found).map(into_owned)
+        Some(found)
     }
 
     /// The record of the found values.
@@ -108,7 +115,7 @@ impl JsonKeys {
         let target = values[TARGET].take().or_else(|| request.map(|line| part_of(line, target_of)));
         let target = target?;
         Some(LogRecord {
-            agent: values[AGENT].take().unwrap_or_default(),
+            user_agent: values[USER_AGENT].take().unwrap_or_default(),
             time: parse_time(&values[TIME].take()?)?,
             host: values[HOST].take(),
             port: Cow::default(),
@@ -142,7 +149,7 @@ fn part_of<'l>(text: Cow<'l, [u8]>, part: fn(&[u8]) -> &[u8]) -> Cow<'l, [u8]> {
 fn into_owned(record: LogRecord<'_>) -> LogRecord<'static> {
     let owned = |text: Cow<'_, [u8]>| Cow::Owned(text.into_owned());
     LogRecord {
-        agent: owned(record.agent),
+        user_agent: owned(record.user_agent),
         time: record.time,
         host: record.host.map(owned),
         port: owned(record.port),
@@ -151,6 +158,46 @@ fn into_owned(record: LogRecord<'_>) -> LogRecord<'static> {
         status: record.status,
         bytes: record.bytes,
         client: owned(record.client),
+    }
+}
+
+/// Bytes that are not UTF-8, as characters: byte `b` is U+10FF00 + `b`, in the last private-use
+/// plane.
+struct RawBytes;
+
+impl RawBytes {
+    const BASE: u32 = 0x10_FF00;
+
+    /// A text with a character for each byte that is not UTF-8. A character of this range that is
+    /// in `bytes` already is written as the characters of its bytes, so
+    /// [`to_bytes`](Self::to_bytes) restores it.
+    fn to_text(bytes: &[u8]) -> String {
+        let mut text = String::with_capacity(bytes.len() * 2);
+        let push_raw = |text: &mut String, bytes: &[u8]| {
+            text.extend(bytes.iter().filter_map(|byte| char::from_u32(Self::BASE + u32::from(*byte))));
+        };
+        for chunk in bytes.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                match u32::from(c) < Self::BASE {
+                    true => text.push(c),
+                    false => push_raw(&mut text, c.encode_utf8(&mut [0; 4]).as_bytes()),
+                }
+            }
+            push_raw(&mut text, chunk.invalid());
+        }
+        text
+    }
+
+    /// The bytes of a part of such a text.
+    fn to_bytes(text: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(text.len());
+        for c in text.utf8_chunks().flat_map(|chunk| chunk.valid().chars()) {
+            match u32::from(c).checked_sub(Self::BASE) {
+                Some(raw) => bytes.push(raw as u8),
+                None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        bytes
     }
 }
 
@@ -270,3 +317,23 @@ impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
 /// A key, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct KeyText<'t>(#[serde(borrow)] Cow<'t, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_restored() {
+        let edge = "\u{10feff}\u{10ff00}\u{10ffff}é";
+        for bytes in [b"/caf\xe9/\xff\xc3".as_slice(), edge.as_bytes(), &[edge.as_bytes(), b"\x80"].concat(), b""] {
+            assert_eq!(RawBytes::to_bytes(RawBytes::to_text(bytes).as_bytes()), bytes);
+        }
+        let line =
+            b"{\"uri\":\"/\xe9\xc3\xa9\\u00e9\\u4e2d\",\"ts\":1,\"ua\":\"\xffGPTBot\",\"host\":\"\xe9.example\"}";
+        let record = JsonKeys::default().parse(line).unwrap();
+        assert_eq!(*record.target, *b"/\xe9\xc3\xa9\xc3\xa9\xe4\xb8\xad");
+        assert_eq!(*record.user_agent, *b"\xffGPTBot");
+        assert_eq!(record.host.as_deref(), Some(b"\xe9.example".as_slice()));
+        assert!(JsonKeys::default().parse(b"{\"uri\":\"/\xe9\",\"ts\":1,\"ua\":\"x\"").is_none());
+    }
+}

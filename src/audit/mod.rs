@@ -6,6 +6,7 @@
 //!
 //! - `format` and its parsers: lines of a log to [`LogRecord`]s;
 //! - `crawler_finder`: the Aho-Corasick automaton over all product tokens;
+//! - `identity`: whether a request comes from the crawler that it names, by its address;
 //! - `timeline`: the snapshot that was valid at a time, with one judge per crawler;
 //! - `source` and `block_audit`: the ordered pipeline over blocks of log lines;
 //! - `broken_rules`: the counts of the lines that were broken;
@@ -22,6 +23,7 @@ mod detect;
 mod directives;
 mod format;
 mod history;
+mod identity;
 mod json_log;
 mod log_time;
 mod options;
@@ -36,8 +38,9 @@ mod w3c;
 
 pub use address_ranges::AddressRanges;
 pub use format::LogFormat;
+pub use identity::{Identity, VerifiedRanges};
 pub use json_log::JsonKeys;
-pub use options::{AuditOptions, AuditOutputs, VerifiedRanges};
+pub use options::{AuditOptions, AuditOutputs};
 pub use record::LogRecord;
 pub use report::{AuditReport, BrokenRule, CrawlerAudit, RobotsFetches};
 pub use run::Audit;

@@ -1,8 +1,9 @@
 //! The options and the outputs of an audit.
 
 use crate::agent::Agent;
-use crate::audit::address_ranges::AddressRanges;
 use crate::audit::format::LogFormat;
+use crate::audit::identity::{Identity, VerifiedRanges};
+use crate::crawlers::CrawlerRegistry;
 use crate::judge::JudgeOptions;
 use std::io::Write;
 
@@ -10,7 +11,9 @@ use std::io::Write;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AuditOptions {
-    /// Crawlers to look for in addition to the registry's ([`KnownAgent`](crate::crawlers::KnownAgent)).
+    /// The known crawlers to look for. The default is the shipped registry.
+    pub registry: CrawlerRegistry,
+    /// Crawlers to look for in addition to the registry's.
     pub agents: Vec<Agent>,
     /// The format of all logs; `None` detects it per log.
     pub format: Option<LogFormat>,
@@ -21,7 +24,8 @@ pub struct AuditOptions {
     /// How verdicts are reached. The default uses the entry of the other of http and https if only
     /// that exists, as most logs have no scheme.
     pub judge: JudgeOptions,
-    /// Address ranges that verify crawlers.
+    /// Published addresses of crawlers. The report has two entries for each such crawler: one of
+    /// the requests from these addresses, and one of all others that name it.
     pub verified: Vec<VerifiedRanges>,
     /// The most broken rules that a crawler's report lists.
     pub top: usize,
@@ -30,11 +34,18 @@ pub struct AuditOptions {
 impl Default for AuditOptions {
     fn default() -> Self {
         let judge = JudgeOptions::default().any_scheme(true);
-        Self { agents: Vec::new(), format: None, host: None, judge, verified: Vec::new(), top: 5 }
+        let registry = CrawlerRegistry::shipped().clone();
+        Self { registry, agents: Vec::new(), format: None, host: None, judge, verified: Vec::new(), top: 5 }
     }
 }
 
 impl AuditOptions {
+    /// Sets [`registry`](Self::registry).
+    pub fn registry(mut self, registry: CrawlerRegistry) -> Self {
+        self.registry = registry;
+        self
+    }
+
     /// Sets [`agents`](Self::agents).
     pub fn agents(mut self, agents: Vec<Agent>) -> Self {
         self.agents = agents;
@@ -72,31 +83,18 @@ impl AuditOptions {
     }
 }
 
-/// Published address ranges, and the crawler that uses them.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct VerifiedRanges {
-    /// The product token; `None` for every crawler without ranges of its own.
-    pub crawler: Option<String>,
-    /// The ranges.
-    pub ranges: AddressRanges,
-}
-
-impl VerifiedRanges {
-    /// Ranges of one crawler, or of all.
-    pub fn new(crawler: impl Into<Option<String>>, ranges: AddressRanges) -> Self {
-        Self { crawler: crawler.into(), ranges }
-    }
-}
-
 /// The outputs of an audit that have lines of the logs. `None` discards them.
 #[derive(Default)]
 pub struct AuditOutputs<'w> {
     /// The lines of requests that broke the rules, unchanged.
     pub breaches: Option<&'w mut (dyn Write + Send)>,
+    /// Only `breaches` of this identity; `None` for all, also of crawlers without published
+    /// addresses.
+    pub breaches_of: Option<Identity>,
     /// Every line after a letter, a TAB, the crawler and a TAB. The letters are `A` (allowed), `D`
     /// (disallowed), `U` (unknown), `I` (invalid line), and `-` for another agent. The crawler is
-    /// `-` if the line names none.
+    /// `-` if the line names none. Lower-case letters are of requests that only claim to be of the
+    /// crawler ([`Identity::Claimed`]).
     pub annotated: Option<&'w mut (dyn Write + Send)>,
 }
 
@@ -104,6 +102,12 @@ impl<'w> AuditOutputs<'w> {
     /// Sets [`breaches`](Self::breaches).
     pub fn breaches(mut self, breaches: Option<&'w mut (dyn Write + Send)>) -> Self {
         self.breaches = breaches;
+        self
+    }
+
+    /// Sets [`breaches_of`](Self::breaches_of).
+    pub fn breaches_of(mut self, identity: impl Into<Option<Identity>>) -> Self {
+        self.breaches_of = identity.into();
         self
     }
 

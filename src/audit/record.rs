@@ -7,7 +7,7 @@ use std::borrow::Cow;
 #[non_exhaustive]
 pub struct LogRecord<'l> {
     /// The User-Agent header; empty if the log does not have it.
-    pub agent: Cow<'l, [u8]>,
+    pub user_agent: Cow<'l, [u8]>,
     /// The time, in seconds since 1970.
     pub time: i64,
     /// The host of the site, perhaps with a port; `None` if the format has none.

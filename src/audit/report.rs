@@ -1,5 +1,6 @@
 //! The result of an audit. Its serialised form has stable keys, which `docs/AUDIT.md` lists.
 
+use crate::audit::identity::Identity;
 use serde::Serialize;
 
 /// The counts of an audit.
@@ -17,19 +18,24 @@ pub struct AuditReport {
     pub other_agents: u64,
     /// Requests of crawlers that are older than the first snapshot, which judged them.
     pub before_first_snapshot: u64,
-    /// The crawlers with requests, and those that the caller named. Sorted by disallowed requests,
-    /// then by requests, then by name.
+    /// The crawlers with requests, and those that the caller named. A crawler with published
+    /// addresses has two entries, by [`identity`](CrawlerAudit::identity). Claims come last;
+    /// otherwise the entries are sorted by disallowed requests, then by requests, then by name.
     pub crawlers: Vec<CrawlerAudit>,
 }
 
-/// The counts of one crawler. `requests` is `allowed + disallowed + unknown`.
+/// The counts of one crawler, or of one identity of it. `requests` is `allowed + disallowed +
+/// unknown`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CrawlerAudit {
     /// The name as the caller gave it, else the token of the registry.
     pub name: String,
-    /// The operator, if the crawler is in the registry.
-    pub operator: Option<&'static str>,
+    /// Whether these requests come from the published addresses of the crawler; `None` if the
+    /// caller gave none. The requests of [`Identity::Claimed`] only name the crawler.
+    pub identity: Option<Identity>,
+    /// The operator, if the registry knows it.
+    pub operator: Option<String>,
     /// The purpose, if the crawler is in the registry.
     pub purpose: Option<&'static str>,
     /// All requests, those for `/robots.txt` included.
@@ -54,22 +60,22 @@ pub struct CrawlerAudit {
     pub last: Option<String>,
     /// How long after a request for `/robots.txt` the crawler broke the rules.
     pub after_robots_txt: RobotsFetches,
-    /// Requests from the published addresses of the crawler; `None` without such addresses.
-    pub verified: Option<u64>,
-    /// Requests from other addresses, which only claim to be the crawler.
-    pub claimed: Option<u64>,
-    /// Disallowed requests from the published addresses.
-    pub verified_disallowed: Option<u64>,
-    /// Disallowed requests from other addresses.
-    pub claimed_disallowed: Option<u64>,
     /// The rules that were broken most.
     pub rules: Vec<BrokenRule>,
-    /// Whether all broken rules were counted. Beyond 1,048,576 rules of all crawlers, new ones are
-    /// not.
-    pub rules_exact: bool,
+    /// Disallowed requests that no rule counts: the rules of all crawlers take 256 MiB at most, and
+    /// those that do not fit are left out.
+    pub rules_left_out: u64,
 }
 
-/// Disallowed requests by the crawler's last request for the `/robots.txt` of the same host.
+impl CrawlerAudit {
+    /// Whether these requests only claim to be of the crawler, so that they say nothing about it.
+    pub fn is_claimed(&self) -> bool {
+        self.identity == Some(Identity::Claimed)
+    }
+}
+
+/// Disallowed requests by the last request of the same crawler and identity for the `/robots.txt`
+/// of the same origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RobotsFetches {

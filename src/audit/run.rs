@@ -1,15 +1,15 @@
 //! Runs an audit: logs through the pipeline, to a report.
 
 use crate::agent::Agent;
-use crate::audit::address_ranges::AddressRanges;
 use crate::audit::block_audit::BlockAuditor;
 use crate::audit::broken_rules::BrokenRules;
 use crate::audit::counts::{AuditCounts, CrawlerCounts};
 use crate::audit::crawler_finder::CrawlerFinder;
 use crate::audit::history::AuditHistory;
+use crate::audit::identity::{AuditRow, AuditRows};
 use crate::audit::options::{AuditOptions, AuditOutputs};
 use crate::audit::report::{AuditReport, CrawlerAudit};
-use crate::audit::source::{LogBlock, LogSource};
+use crate::audit::source::{LogBlock, LogSource, RequiredFields};
 use crate::audit::timeline::{DatedSnapshot, Timeline};
 use crate::error::{ErrorKind, Result};
 use crate::filter::output::LineSink;
@@ -18,12 +18,13 @@ use crate::pipeline::blocks::BlockKind;
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::pipeline::{FilterProgress, Input};
 use crate::url::Origin;
+use std::cmp::Reverse;
 
 /// Audits access logs by one or several snapshots, on all threads of the current rayon pool.
 ///
 /// Cost: one pass over the logs. Each line is parsed in place; lines of crawlers are judged.
-/// Memory: the blocks in flight, a few kilobytes per crawler, and some 200
-/// bytes per rule that a crawler broke.
+/// Memory: the blocks in flight, a few kilobytes per crawler, and for each rule that a crawler
+/// broke some 200 bytes, the rule and a URL. All rules together take at most 256 MiB.
 ///
 /// ```
 /// use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
@@ -51,7 +52,7 @@ use crate::url::Origin;
 pub struct Audit {
     finder: CrawlerFinder,
     timeline: Timeline,
-    ranges: Vec<Option<AddressRanges>>,
+    rows: AuditRows,
     /// The origin of all requests, if the options give a host.
     origin: Option<Origin>,
     options: AuditOptions,
@@ -61,24 +62,26 @@ impl Audit {
     /// Prepares an audit. Several snapshots need different times.
     ///
     /// # Errors
-    /// [`ErrorKind::BadAgent`] for an agent or a verified crawler without a token to look for.
+    /// [`ErrorKind::BadAgent`] for an agent or a verified crawler without a token to look for, and
+    /// [`ErrorKind::BadRegistry`] for more than 65,535 crawlers.
     /// [`ErrorKind::BadList`] for a host that is none, and for snapshots of the same time.
     /// [`ErrorKind::Corrupt`] if the bytes of a snapshot contradict each other.
     pub fn new(snapshots: Vec<DatedSnapshot>, options: AuditOptions) -> Result<Self> {
-        let finder = CrawlerFinder::new(&options.agents)?;
+        let finder = CrawlerFinder::new(&options.agents, &options.registry)?;
         let agents: Vec<Agent> = finder.crawlers().iter().map(|crawler| crawler.agent.clone()).collect();
         let timeline = Timeline::new(snapshots, &agents, options.judge)?;
-        let ranges = ranges_by_crawler(&agents, &options)?;
+        let rows = AuditRows::new(&agents, &options.verified)?;
         let origin = options.host.as_deref().map(origin_of).transpose()?;
-        Ok(Self { finder, timeline, ranges, origin, options })
+        Ok(Self { finder, timeline, rows, origin, options })
     }
 
     /// Audits logs, in the order given. `progress` is called after every block that is read.
     ///
     /// # Errors
-    /// I/O errors, which name the file. [`ErrorKind::BadList`] for a log of unknown format, and for
-    /// one without hosts if the options give none. [`ErrorKind::Corrupt`] of a snapshot. Outputs
-    /// may be incomplete then.
+    /// I/O errors, which name the file. [`ErrorKind::BadList`] for a log of unknown format, for one
+    /// without hosts if the options give none, and for one without addresses of clients if the
+    /// options verify crawlers. [`ErrorKind::Corrupt`] of a snapshot. Outputs may be incomplete
+    /// then.
     pub fn run(
         &self,
         logs: Vec<Input>,
@@ -88,17 +91,19 @@ impl Audit {
         let auditor = BlockAuditor {
             finder: &self.finder,
             timeline: &self.timeline,
-            ranges: &self.ranges,
+            rows: &self.rows,
             origin: self.origin.as_ref().map(Origin::as_str),
             keeps_breaches: outputs.breaches.is_some(),
+            breaches_of: outputs.breaches_of,
             annotates: outputs.annotated.is_some(),
         };
         let mut breaches = LineSink::new(outputs.breaches);
         let mut annotated = LineSink::new(outputs.annotated);
-        let mut counts = AuditCounts::new(self.finder.crawlers().len());
-        let (mut history, mut broken_rules) = (AuditHistory::default(), BrokenRules::default());
+        let mut counts = AuditCounts::new(self.rows.all().len());
+        let (mut history, mut broken_rules) = (AuditHistory::default(), BrokenRules::of_all_logs());
+        let required = RequiredFields { host: self.origin.is_none(), client: self.rows.need_addresses() };
         ordered::run(
-            &LogSource::new(self.options.format.clone(), self.origin.is_none(), progress),
+            &LogSource::new(self.options.format.clone(), required, progress),
             logs,
             || auditor.scratch(),
             |block: &mut LogBlock, scratch| match &block.format {
@@ -121,17 +126,29 @@ impl Audit {
     }
 
     fn report(&self, counts: &AuditCounts, history: &AuditHistory, broken_rules: &BrokenRules) -> AuditReport {
-        let rules = broken_rules.most_broken(counts.crawlers.len(), self.options.top);
-        let crawlers = self.finder.crawlers().iter().zip(&counts.crawlers).zip(0_u16..).zip(rules);
-        let seen = crawlers.filter(|(((crawler, counts), _), _)| crawler.is_named || counts.requests > 0);
-        let crawlers = seen.map(|(((_, counts), number), rules)| CrawlerAudit {
-            rules,
-            rules_exact: broken_rules.is_complete(),
-            ..self.crawler_report(number, counts, history)
-        });
-        let mut crawlers: Vec<CrawlerAudit> = crawlers.collect();
+        let rows = self.rows.all();
+        // A crawler with a request has all its rows, so that a verified one without requests shows.
+        let mut is_listed: Vec<bool> = self.finder.crawlers().iter().map(|crawler| crawler.is_named).collect();
+        for (row, counts) in rows.iter().zip(&counts.rows) {
+            is_listed[row.crawler] |= counts.requests > 0;
+        }
+        let rules = broken_rules.most_broken(rows.len(), self.options.top);
+        let mut crawlers = Vec::new();
+        for (((number, row), counts), rules) in (0_u32..).zip(rows).zip(&counts.rows).zip(rules) {
+            if is_listed[row.crawler] {
+                crawlers.push(CrawlerAudit {
+                    rules,
+                    rules_left_out: broken_rules.left_out(number),
+                    after_robots_txt: history.robots_fetches(number),
+                    ..self.crawler_report(*row, counts)
+                });
+            }
+        }
+        // Claims come last: they say nothing about the crawler.
         crawlers.sort_by(|a, b| {
-            (b.disallowed, b.requests).cmp(&(a.disallowed, a.requests)).then_with(|| a.name.cmp(&b.name))
+            let key =
+                |crawler: &CrawlerAudit| (crawler.is_claimed(), Reverse(crawler.disallowed), Reverse(crawler.requests));
+            key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
         });
         AuditReport {
             lines: counts.lines,
@@ -142,14 +159,13 @@ impl Audit {
         }
     }
 
-    fn crawler_report(&self, number: u16, counts: &CrawlerCounts, history: &AuditHistory) -> CrawlerAudit {
-        let crawler = &self.finder.crawlers()[usize::from(number)];
-        let is_verifiable = self.ranges[usize::from(number)].is_some();
-        let verifiable = |count: u64| is_verifiable.then_some(count);
+    fn crawler_report(&self, row: AuditRow, counts: &CrawlerCounts) -> CrawlerAudit {
+        let crawler = &self.finder.crawlers()[row.crawler];
         CrawlerAudit {
             name: crawler.agent.label().to_owned(),
-            operator: crawler.known.map(|known| known.operator),
-            purpose: crawler.known.map(|known| known.purpose.name()),
+            identity: row.identity,
+            operator: crawler.known.as_ref().and_then(|known| known.operator.clone()),
+            purpose: crawler.known.as_ref().map(|known| known.purpose.name()),
             requests: counts.requests,
             allowed: counts.allowed,
             disallowed: counts.disallowed,
@@ -160,11 +176,6 @@ impl Audit {
             disallowed_2xx: counts.disallowed_2xx,
             first: counts.span.map(|(first, _)| rfc3339(first)),
             last: counts.span.map(|(_, last)| rfc3339(last)),
-            after_robots_txt: history.robots_fetches(number),
-            verified: verifiable(counts.verified),
-            claimed: verifiable(counts.requests - counts.verified),
-            verified_disallowed: verifiable(counts.verified_disallowed),
-            claimed_disallowed: verifiable(counts.disallowed - counts.verified_disallowed),
             ..CrawlerAudit::default()
         }
     }
@@ -179,24 +190,4 @@ fn origin_of(host: &str) -> Result<Origin> {
     origin.ok_or_else(|| {
         ErrorKind::BadList(format!("{host:?} is not a host; give one like example.com or https://example.com")).into()
     })
-}
-
-/// For each crawler the union of its ranges, or of those for all.
-fn ranges_by_crawler(agents: &[Agent], options: &AuditOptions) -> Result<Vec<Option<AddressRanges>>> {
-    let mut own: Vec<Option<AddressRanges>> = vec![None; agents.len()];
-    let mut shared: Option<AddressRanges> = None;
-    for verified in &options.verified {
-        let ranges = match &verified.crawler {
-            None => &mut shared,
-            Some(name) => {
-                let is_named =
-                    |agent: &Agent| agent.names().next().is_some_and(|token| token.eq_ignore_ascii_case(name));
-                let what = "no crawler of the audit has this name; add it to the agents".to_owned();
-                let unknown = || ErrorKind::BadAgent { name: name.clone(), what };
-                &mut own[agents.iter().position(is_named).ok_or_else(unknown)?]
-            }
-        };
-        *ranges = Some(ranges.take().unwrap_or_default().union(verified.ranges.clone()));
-    }
-    Ok(own.into_iter().map(|ranges| ranges.or_else(|| shared.clone())).collect())
 }

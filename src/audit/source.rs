@@ -2,24 +2,31 @@
 
 use crate::audit::block_audit::BlockAudit;
 use crate::audit::detect::{detect, first_lines};
-use crate::audit::format::{FormatParser, LogFormat};
-use crate::audit::w3c::W3cColumns;
+use crate::audit::format::LogFormat;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::blocks::{LineBlock, LineBlockReader};
 use crate::pipeline::source::BlockSource;
 use crate::pipeline::{FilterProgress, Input};
-use crate::records::{InputFormat, RecordOptions, without_end};
+use crate::records::{InputFormat, RecordOptions};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Blocks in flight beyond which no later log is read: 128 MiB of lines.
 const MAX_IN_FLIGHT: usize = 512;
+
+/// Fields without which a log is refused.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequiredFields {
+    pub host: bool,
+    /// The address of the client.
+    pub client: bool,
+}
 
 /// Reads logs block by block, detects their formats, and reports progress.
 pub(super) struct LogSource<'r> {
     /// Each line is a text: the formats of lists do not apply.
     options: RecordOptions,
     format: Option<Arc<LogFormat>>,
-    needs_host: bool,
+    required: RequiredFields,
     progress: &'r (dyn Fn(FilterProgress) + Sync),
     bytes_read: Mutex<u64>,
 }
@@ -43,15 +50,14 @@ pub(super) struct LogBlock {
 }
 
 impl<'r> LogSource<'r> {
-    /// A source of logs in this format, or each in its detected one. `needs_host` refuses logs
-    /// without hosts.
+    /// A source of logs in this format, or each in its detected one.
     pub(super) fn new(
         format: Option<LogFormat>,
-        needs_host: bool,
+        required: RequiredFields,
         progress: &'r (dyn Fn(FilterProgress) + Sync),
     ) -> Self {
         let options = RecordOptions::default().format(InputFormat::Text);
-        Self { options, format: format.map(Arc::new), needs_host, progress, bytes_read: Mutex::default() }
+        Self { options, format: format.map(Arc::new), required, progress, bytes_read: Mutex::default() }
     }
 
     fn report_progress(&self, reader: &mut LogReader) {
@@ -63,23 +69,33 @@ impl<'r> LogSource<'r> {
         (self.progress)(FilterProgress { bytes_read: *total });
     }
 
-    /// Detects the format by the first block, and refuses a log whose requests have no host.
+    /// Detects the format by the first block, and refuses a log that lacks a required field.
     fn check(&self, reader: &mut LogReader, block: &mut LineBlock) -> Result<()> {
         block.load()?;
-        let bad = |what: &str, remedy| Err(Error::from(ErrorKind::BadList(what.to_owned())).with_remedy(remedy));
+        let bad = |what: &str| Error::from(ErrorKind::BadList(what.to_owned()));
         if reader.format.is_none() {
             reader.format = detect(block.data()).map(Arc::new);
         }
         let Some(format) = &reader.format else {
-            return bad("none of its first lines has the format of a known access log", Remedy::NameLogFormat);
+            let what = "none of its first lines has the format of a known access log";
+            return Err(bad(what).with_remedy(Remedy::NameLogFormat));
         };
-        if !format.has_agent() && !matches!(format.0, FormatParser::W3c(_)) {
-            return bad("its format (common) has no User-Agent, so no line names a crawler", Remedy::NameLogFormat);
+        if !format.has_user_agent() && !format.is_w3c() {
+            let what = "its format (common) has no User-Agent, so no line names a crawler";
+            return Err(bad(what).with_remedy(Remedy::NameLogFormat));
         }
         let mut readable = first_lines(block.data()).filter(|line| format.record(line).is_some());
         let sample = readable.next().unwrap_or_default();
-        if self.needs_host && !sample.is_empty() && !format.has_host(sample) {
-            return bad("its lines do not name the host of the requests", Remedy::NameHost);
+        if sample.is_empty() {
+            return Ok(());
+        }
+        if self.required.host && !format.has_host(sample) {
+            return Err(bad("its lines do not name the host of the requests").with_remedy(Remedy::NameHost));
+        }
+        if self.required.client && !format.has_client(sample) {
+            let what = "its lines do not name the addresses of the clients, so they verify no crawler; log them, or \
+                        audit without published addresses";
+            return Err(bad(what));
         }
         Ok(())
     }
@@ -106,12 +122,10 @@ impl BlockSource for LogSource<'_> {
             reader.is_checked = true;
         }
         block.format = reader.format.clone();
-        if reader.format.as_ref().is_some_and(|format| matches!(format.0, FormatParser::W3c(_))) {
-            // A later `#Fields:` line changes the format of the lines after it, also in other blocks.
+        if let Some(format) = reader.format.as_ref().filter(|format| format.is_w3c()) {
+            // A header changes the format of the lines after it, also in other blocks.
             block.lines.load()?;
-            if let Some(columns) = last_columns(block.lines.data()) {
-                reader.format = Some(Arc::new(LogFormat(FormatParser::W3c(columns))));
-            }
+            reader.format = format.after_lines(block.lines.data()).map(Arc::new).or(reader.format.take());
         }
         Ok(true)
     }
@@ -129,14 +143,4 @@ impl BlockSource for LogSource<'_> {
     fn max_in_flight(&self, _threads: usize) -> usize {
         MAX_IN_FLIGHT
     }
-}
-
-/// The columns that the last `#Fields:` line of a block names.
-fn last_columns(data: &[u8]) -> Option<W3cColumns> {
-    let starts = memchr::memrchr_iter(b'#', data).filter(|&at| at == 0 || data[at - 1] == b'\n');
-    let line_at = |at: usize| {
-        let end = memchr::memchr(b'\n', &data[at..]).map_or(data.len(), |len| at + len);
-        without_end(&data[at..end])
-    };
-    starts.filter_map(|at| W3cColumns::of_line(line_at(at))).next()
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 /// The meaning of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldKind {
-    Agent,
+    UserAgent,
     Time,
     Host,
     Port,
@@ -105,7 +105,7 @@ impl Template {
             rest = rest.get(len + field.literal.len()..).unwrap_or_default();
             let plain = |text: &'l [u8]| if is_escaped { Cow::Owned(unescape(text)) } else { Cow::Borrowed(text) };
             match field.kind {
-                FieldKind::Agent => record.agent = plain(text),
+                FieldKind::UserAgent => record.user_agent = plain(text),
                 FieldKind::Time => record.time = times.parse(text)?,
                 FieldKind::Host => record.host = Some(plain(text)),
                 FieldKind::Port => record.port = Cow::Borrowed(text),
@@ -142,11 +142,11 @@ impl TemplateField {
                 places.find(|&at| starts_with_masked(&text[at + 1..], others))?
             }
             // The last field: to the end, or to the next blank if it has none itself.
-            None if matches!(self.kind, FieldKind::Agent | FieldKind::Request) => text.len(),
+            None if matches!(self.kind, FieldKind::UserAgent | FieldKind::Request) => text.len(),
             None => memchr::memchr(b' ', text).unwrap_or(text.len()),
         };
         let may_be_escaped =
-            matches!(self.kind, FieldKind::Agent | FieldKind::Host | FieldKind::Request | FieldKind::Target);
+            matches!(self.kind, FieldKind::UserAgent | FieldKind::Host | FieldKind::Request | FieldKind::Target);
         let is_escaped = may_be_escaped && memchr::memchr(b'\\', &text[..len]).is_some();
         Some(FieldEnd { len, is_escaped })
     }

@@ -1,4 +1,7 @@
-//! The escapes of text logs: `\xHH` (nginx, Apache), `\"`, `\\`, `\t` and the like (Apache).
+//! The escapes of text logs: `\xHH` (nginx, Apache), `\"`, `\\`, `\t` and the like (Apache), `%HH`
+//! (CloudFront) and `+` (IIS).
+
+use std::borrow::Cow;
 
 /// A field without its escapes. A backslash that begins no escape stays.
 pub(super) fn unescape(text: &[u8]) -> Vec<u8> {
@@ -29,23 +32,33 @@ fn escape_at(text: &[u8]) -> (u8, usize) {
     }
 }
 
-/// A text without its percent escapes, and with blanks in place of `+`: W3C logs escape blanks so.
-pub(super) fn unescape_percent(text: &[u8]) -> Vec<u8> {
+/// A text with each `%HH` decoded once. A percent sign that begins no escape stays.
+pub(super) fn unescape_percent(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'%', text).is_none() {
+        return Cow::Borrowed(text);
+    }
     let mut out = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        let escaped = match text.get(at + 1..at + 3) {
-            Some([high, low]) if byte == b'%' => hex(*high).zip(hex(*low)),
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'%', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let escape = match &rest[at..] {
+            [_, high, low, ..] => hex(*high).zip(hex(*low)),
             _ => None,
         };
-        at += if escaped.is_some() { 3 } else { 1 };
-        out.push(match escaped {
-            Some((high, low)) => high << 4 | low,
-            None if byte == b'+' => b' ',
-            None => byte,
-        });
+        out.push(escape.map_or(b'%', |(high, low)| high << 4 | low));
+        rest = &rest[at + if escape.is_some() { 3 } else { 1 }..];
     }
-    out
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
+}
+
+/// A text with `blank` in place of each `+`.
+pub(super) fn unescape_plus<'t>(text: &'t [u8], blank: &[u8]) -> Cow<'t, [u8]> {
+    if memchr::memchr(b'+', text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let parts: Vec<&[u8]> = text.split(|byte| *byte == b'+').collect();
+    Cow::Owned(parts.join(blank))
 }
 
 fn hex(byte: u8) -> Option<u8> {
@@ -71,7 +84,16 @@ mod tests {
 
     #[test]
     fn escapes_of_w3c_logs() {
-        assert_eq!(unescape_percent(b"Mozilla/5.0%20(a)+b%2"), b"Mozilla/5.0 (a) b%2");
-        assert_eq!(unescape_percent(b"%zz%"), b"%zz%");
+        for (text, plain) in [
+            ("Mozilla/5.0%20(a)+b%2", b"Mozilla/5.0 (a)+b%2".as_slice()),
+            ("/%7ejoe/%25C3%25A9", b"/~joe/%C3%A9"),
+            ("%zz%%%2541", b"%zz%%%41"),
+            ("%ff%00", b"\xff\0"),
+            ("", b""),
+        ] {
+            assert_eq!(*unescape_percent(text.as_bytes()), *plain, "{text}");
+        }
+        assert_eq!(*unescape_plus(b"+a+b+", b"%20"), *b"%20a%20b%20");
+        assert_eq!(*unescape_plus(b"", b" "), *b"");
     }
 }

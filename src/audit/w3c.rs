@@ -1,12 +1,28 @@
 //! The W3C extended log format, as IIS and CloudFront write it: a line `#Fields:` names the columns.
 //!
-//! Source: the W3C working draft WD-logfile-960323, and the documentation of CloudFront's standard
-//! logs.
+//! The draft puts texts in quotes. Neither server does so: each has escapes of its own
+//! ([`W3cEscapes`]).
+//!
+//! Sources: the W3C working draft WD-logfile-960323; "Standard log file format" in the developer
+//! guide of CloudFront; Microsoft's documentation of IIS, and logs of IIS in reports of other
+//! parsers.
 
 use crate::audit::log_time::parse_time;
 use crate::audit::record::{LogRecord, parse_bytes, parse_status};
-use crate::audit::unescape::unescape_percent;
+use crate::audit::unescape::{unescape_percent, unescape_plus};
+use crate::records::without_end;
 use std::borrow::Cow;
+
+/// How a server writes texts in fields, which end at a blank or a tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum W3cEscapes {
+    /// CloudFront percent-encodes every field: bytes up to 32 and from 127, the backtick, and
+    /// `% ~ [ ] { } | \ ^ ' " < > #`. So `/~joe/` is `/%7Ejoe/`, and `%C3` is `%25C3`.
+    CloudFront,
+    /// IIS writes blanks as `+`, in headers and in paths, which it decodes first. A query stays as
+    /// it was sent.
+    Iis,
+}
 
 /// The columns of a log, by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,15 +34,23 @@ pub(super) struct W3cColumns {
     query: Option<usize>,
     status: Option<usize>,
     bytes: Option<usize>,
-    agent: Option<usize>,
+    user_agent: Option<usize>,
     host: Option<usize>,
     scheme: Option<usize>,
     /// The number of columns.
     count: usize,
+    /// `None` if neither the name of the format nor a column tells. Then CloudFront's lines have
+    /// tabs.
+    escapes: Option<W3cEscapes>,
 }
 
 impl W3cColumns {
-    /// Parses a `#Fields:` line; `None` for any other line.
+    /// No columns yet: a log in these escapes.
+    pub(super) fn escaped(escapes: W3cEscapes) -> Self {
+        Self { escapes: Some(escapes), ..Self::default() }
+    }
+
+    /// Parses a `#Fields:` line without its line end; `None` for any other line.
     pub(super) fn of_line(line: &[u8]) -> Option<Self> {
         const DIRECTIVE: &[u8] = b"#fields:";
         let (name, names) = line.split_at_checked(DIRECTIVE.len())?;
@@ -44,12 +68,30 @@ impl W3cColumns {
             query: column(&["cs-uri-query"]),
             status: column(&["sc-status"]),
             bytes: column(&["sc-bytes"]),
-            agent: column(&["cs(user-agent)"]),
+            user_agent: column(&["cs(user-agent)"]),
             // CloudFront's `cs(Host)` is the name of the distribution, not of the site.
             host: column(&["x-host-header", "cs-host", "cs(host)"]),
             scheme: column(&["cs-protocol"]),
             count: names.len(),
+            escapes: names.iter().any(|name| name.starts_with("x-edge-")).then_some(W3cEscapes::CloudFront),
         })
+    }
+
+    /// The columns for the lines after `line`, if it is a `#Fields:` line. Escapes that are known
+    /// stay.
+    pub(super) fn after_line(&self, line: &[u8]) -> Option<Self> {
+        let columns = Self::of_line(without_end(line))?;
+        Some(Self { escapes: self.escapes.or(columns.escapes), ..columns })
+    }
+
+    /// The columns for the lines after `lines`, if these have a `#Fields:` line.
+    pub(super) fn after_lines(&self, lines: &[u8]) -> Option<Self> {
+        let comments = memchr::memrchr_iter(b'#', lines).filter(|&start| start == 0 || lines[start - 1] == b'\n');
+        let line_at = |start: usize| {
+            let len = memchr::memchr(b'\n', &lines[start..]);
+            &lines[start..len.map_or(lines.len(), |len| start + len)]
+        };
+        comments.filter_map(|start| self.after_line(line_at(start))).next()
     }
 
     /// Whether there is a column with the host.
@@ -57,9 +99,14 @@ impl W3cColumns {
         self.host.is_some()
     }
 
+    /// Whether there is a column with the address of the client.
+    pub(super) fn has_client(&self) -> bool {
+        self.client.is_some()
+    }
+
     /// Whether there is a column with the User-Agent header.
-    pub(super) fn has_agent(&self) -> bool {
-        self.agent.is_some()
+    pub(super) fn has_user_agent(&self) -> bool {
+        self.user_agent.is_some()
     }
 
     /// Parses a line without its line end; `None` if it has too few columns, or no valid time.
@@ -75,16 +122,17 @@ impl W3cColumns {
             (Some(date), Some(time)) => parse_time(&[date, b" ", time].concat()),
             (_, time) => parse_time(time?),
         };
-        let stem = given(self.stem).unwrap_or_default();
-        let target = match given(self.query) {
-            Some(query) => Cow::Owned([stem, b"?", query].concat()),
-            None => Cow::Borrowed(stem),
+        let default_escapes = if separator == b'\t' { W3cEscapes::CloudFront } else { W3cEscapes::Iis };
+        let escapes = self.escapes.unwrap_or(default_escapes);
+        let target = match (given(self.stem).unwrap_or_default(), given(self.query)) {
+            (stem, Some(query)) => Cow::Owned([&escapes.path(stem), b"?".as_slice(), &escapes.query(query)].concat()),
+            (stem, None) => escapes.path(stem),
         };
         let scheme = given(self.scheme).filter(|scheme| matches!(*scheme, b"http" | b"https"));
         Some(LogRecord {
-            agent: Cow::Owned(unescape_percent(given(self.agent).unwrap_or_default())),
+            user_agent: escapes.header(given(self.user_agent).unwrap_or_default()),
             time: time?,
-            host: given(self.host).map(Cow::Borrowed),
+            host: given(self.host).map(unescape_percent),
             port: Cow::default(),
             scheme: scheme.map(Cow::Borrowed),
             target,
@@ -92,5 +140,39 @@ impl W3cColumns {
             bytes: parse_bytes(given(self.bytes).unwrap_or(b"-"))?,
             client: given(self.client).map_or(Cow::Borrowed(b"".as_slice()), Cow::Borrowed),
         })
+    }
+}
+
+impl W3cEscapes {
+    /// The User-Agent header of a field.
+    ///
+    /// Many logs of CloudFront have it encoded twice (`%2520` for a blank), against the
+    /// documentation. Decoding `%20` once more only helps to find a token, which it would precede.
+    fn header(self, text: &[u8]) -> Cow<'_, [u8]> {
+        let text = match self {
+            Self::CloudFront => Cow::Borrowed(text),
+            Self::Iis => unescape_plus(text, b" "),
+        };
+        match memchr::memchr(b'%', &text) {
+            Some(_) => Cow::Owned(unescape_percent(&unescape_percent(&text)).into_owned()),
+            None => text,
+        }
+    }
+
+    /// The path of a field.
+    fn path(self, text: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::CloudFront => unescape_percent(text),
+            // IIS refuses a path with a `+` of its own, unless it is configured otherwise.
+            Self::Iis => unescape_plus(text, b"%20"),
+        }
+    }
+
+    /// The query of a field.
+    fn query(self, text: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::CloudFront => unescape_percent(text),
+            Self::Iis => Cow::Borrowed(text),
+        }
     }
 }

@@ -26,3 +26,15 @@ pub(super) fn number(verdict: Verdict) -> i8 {
     };
     number as i8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_all_columns() {
+        for verdict in [Verdict::Disallowed, Verdict::Allowed, Verdict::Unknown, Verdict::Invalid] {
+            assert_eq!(number(verdict), verdict.code(), "{verdict:?}");
+        }
+    }
+}

@@ -9,9 +9,10 @@ use super::value_enums::AgentMatchArg;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::census::{SpellCheck, UnnamedAgent};
-use robosieve::crawlers::{KnownAgent, add_agents};
+use robosieve::crawlers::{CrawlerList, CrawlerRegistry};
 use robosieve::{Agent, Snapshot};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
@@ -19,7 +20,7 @@ pub(crate) struct AgentArgs {
     ///
     /// Commas separate them, and the option may be repeated. An agent is named by its product token. FIRST:SECOND is a
     /// fallback: the rules for SECOND apply where no group names FIRST. `robosieve agents` lists
-    /// the sets @ai, @ai-train, @ai-search, @ai-user and @search.
+    /// the sets @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider and @search.
     #[arg(
         short,
         long = "agent",
@@ -33,6 +34,19 @@ pub(crate) struct AgentArgs {
     /// Blank lines and comments (from `#` to the end of the line) are skipped.
     #[arg(long, value_name = "FILE", help_heading = COMMON)]
     pub agents_from: Option<PathBuf>,
+    /// File of more known crawlers: TSV, or robots.json of ai.robots.txt
+    ///
+    /// Its crawlers join the built-in registry, and so the sets. For a crawler that the registry
+    /// has, the file's facts replace the registry's. The option may be repeated. TSV has the
+    /// columns that `robosieve agents --tsv` prints.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = POLICY)]
+    pub crawlers: Vec<PathBuf>,
+    /// Know only the crawlers of --crawlers, and none of the built-in registry
+    #[arg(long, requires = "crawlers", hide_short_help = true, help_heading = POLICY)]
+    pub only_crawlers: bool,
+    /// The registry, once it is read.
+    #[arg(skip)]
+    registry: OnceLock<CrawlerRegistry>,
     /// How to match names outside RFC 9309's alphabet, such as MJ12bot
     ///
     /// `extended` compares the whole name. `google` never matches such a name, as Google's parser.
@@ -53,12 +67,30 @@ impl AgentArgs {
 
     /// A guard that protects the file of agents.
     pub(crate) fn overwrite_guard(&self) -> OptionGuard {
-        OptionGuard::default().add_inputs("--agents-from", &self.agents_from)
+        let guard = OptionGuard::default().add_inputs("--agents-from", &self.agents_from);
+        guard.add_inputs("--crawlers", &self.crawlers)
+    }
+
+    /// The registry of crawlers: the built-in one and the files of `--crawlers`. They are read once,
+    /// as a file may be a pipe.
+    pub(crate) fn registry(&self) -> anyhow::Result<&CrawlerRegistry> {
+        if let Some(registry) = self.registry.get() {
+            return Ok(registry);
+        }
+        if self.crawlers.is_empty() {
+            return Ok(CrawlerRegistry::shipped());
+        }
+        let mut registry =
+            if self.only_crawlers { CrawlerRegistry::empty() } else { CrawlerRegistry::shipped().clone() };
+        for path in &self.crawlers {
+            registry.extend(CrawlerList::open(path)?);
+        }
+        Ok(self.registry.get_or_init(|| registry))
     }
 
     /// Resolves all names, and prints notes on stderr about names that few or no groups can match.
     pub(crate) fn resolve(&self, quiet: bool) -> anyhow::Result<Vec<Agent>> {
-        let mut list = AgentList::default();
+        let mut list = AgentList::new(self.registry()?);
         for name in &self.agents {
             list.add(name)?;
         }
@@ -71,13 +103,18 @@ impl AgentArgs {
         Ok(list.agents)
     }
 
+    /// A spell checker with the names of the registry.
+    pub(crate) fn spell_check(&self, agents: &[Agent]) -> anyhow::Result<SpellCheck> {
+        Ok(SpellCheck::with_registry(agents, self.registry()?))
+    }
+
     /// Checks the spelling of the agents against the names in snapshots, each given with its path.
     pub(crate) fn check_spelling_in<'s>(
         &self,
         agents: &[Agent],
         snapshots: impl IntoIterator<Item = (&'s Snapshot, &'s Path)>,
     ) -> anyhow::Result<()> {
-        let mut check = SpellCheck::new(agents);
+        let mut check = self.spell_check(agents)?;
         for (snapshot, path) in snapshots {
             check.add_snapshot(snapshot).map_err(|err| err.at(path))?;
         }
@@ -118,14 +155,16 @@ impl AgentArgs {
     /// Refuses a missing input that is the name of an agent: `-a GPTBot CCBot urls.txt`.
     pub(crate) fn refuse_agent_as_input(&self, input: &Path) -> anyhow::Result<()> {
         match input.to_str() {
-            Some(name) if looks_like_agent(name) && !input.exists() => self.refuse_stray_agent(name, "no such file"),
+            Some(name) if looks_like_agent(name, self.registry()?) && !input.exists() => {
+                self.refuse_stray_agent(name, "no such file")
+            }
             _ => Ok(()),
         }
     }
 
     /// Refuses a URL that is the name of an agent: `-a GPTBot CCBot https://example.com/`.
     pub(crate) fn refuse_agent_as_url(&self, url: &str) -> anyhow::Result<()> {
-        if looks_like_agent(url) { self.refuse_stray_agent(url, "not a URL") } else { Ok(()) }
+        if looks_like_agent(url, self.registry()?) { self.refuse_stray_agent(url, "not a URL") } else { Ok(()) }
     }
 
     fn refuse_stray_agent(&self, name: &str, problem: &str) -> anyhow::Result<()> {
@@ -139,11 +178,11 @@ impl AgentArgs {
 }
 
 /// Whether an argument in the place of a file or a URL is the name of an agent.
-fn looks_like_agent(word: &str) -> bool {
+fn looks_like_agent(word: &str, registry: &CrawlerRegistry) -> bool {
     let lower = word.to_ascii_lowercase();
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' '));
     let is_usual = ["bot", "spider", "crawler"].iter().any(|suffix| lower.ends_with(suffix));
-    KnownAgent::find(word).is_some() || (is_plain && is_usual)
+    registry.find(word).is_some() || (is_plain && is_usual)
 }
 
 /// Refuses several agents without commas between them.
@@ -176,8 +215,8 @@ const FILE_EXTENSIONS: &[&str] =
     &[".txt", ".tsv", ".csv", ".json", ".jsonl", ".ndjson", ".gz", ".zst", ".warc", ".parquet", ".rsieve"];
 
 /// Collects agents from `-a` and `--agents-from`.
-#[derive(Default)]
-struct AgentList {
+struct AgentList<'r> {
+    registry: &'r CrawlerRegistry,
     agents: Vec<Agent>,
     /// Agents named by themselves, not by a set.
     single: Vec<Agent>,
@@ -185,10 +224,14 @@ struct AgentList {
     duplicates: Vec<String>,
 }
 
-impl AgentList {
+impl<'r> AgentList<'r> {
+    fn new(registry: &'r CrawlerRegistry) -> Self {
+        Self { registry, agents: Vec::new(), single: Vec::new(), duplicates: Vec::new() }
+    }
+
     fn add(&mut self, name: &str) -> robosieve::Result<()> {
         if name.trim_start().starts_with('@') {
-            return add_agents(name, &mut self.agents).map(drop);
+            return self.registry.add_agents(name, &mut self.agents).map(drop);
         }
         let agent: Agent = name.parse()?;
         let contains = |agents: &[Agent]| agents.iter().any(|other| other.is_same(&agent));
@@ -239,7 +282,7 @@ fn print_alphabet_note(agents: &[&Agent], consequence: &str) {
 }
 
 /// Adds the agents that a file lists.
-fn read_agents(path: &Path, list: &mut AgentList) -> anyhow::Result<()> {
+fn read_agents(path: &Path, list: &mut AgentList<'_>) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let mut count = 0;
     for (i, line) in text.lines().enumerate() {

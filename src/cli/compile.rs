@@ -9,7 +9,7 @@ use super::output::OutputTarget;
 use super::progress::Progress;
 use super::stderr::print_line;
 use super::summary::{grouped, print_compile};
-use super::time::parse_through;
+use super::time::parse_through_or_now;
 use super::value_enums::ProfileArg;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -36,10 +36,10 @@ pub(crate) struct CompileArgs {
     /// The output may replace it.
     #[arg(long, value_name = "OLD", help_heading = COMMON)]
     pub previous: Option<PathBuf>,
-    /// Skip, and count, captures newer than this time
+    /// Skip, and count, captures newer than this time (or `now`)
     ///
     /// A date is its last second in UTC. Captures of unknown time stay.
-    #[arg(long, value_name = "TIME", value_parser = parse_through, help_heading = POLICY)]
+    #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = POLICY)]
     pub as_of: Option<i64>,
     /// Skip, and count, damaged places of the inputs instead of failing
     #[arg(long, help_heading = INPUT)]

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
 /// separate words by spaces.
 fn completed_names() -> Vec<&'static str> {
     let sets = AgentSet::ALL.into_iter().map(AgentSet::name);
-    let crawlers = KnownAgent::all().iter().map(|known| known.token);
+    let crawlers = KnownAgent::all().iter().map(|known| known.token.as_str());
     sets.chain(crawlers).filter(|name| !name.contains(' ')).collect()
 }
 

@@ -101,18 +101,25 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         .perform(|stats, _| print_hints(args, stats))
 }
 
-/// Says which lines were not written, and which options write them.
+/// Says which lines were not written, and which options keep or write them.
 fn print_hints(args: &FilterArgs, stats: &FilterStats) {
     if stats.unknown > 0 && args.unknown_to.is_none() {
+        let verdict = match args.keep {
+            KeepArg::Allowed => "allow",
+            KeepArg::Disallowed => "disallow",
+        };
         print_line(format_args!(
-            "not written: {} lines of unknown origins (--unknown-to FILE keeps, --unknown judges them)",
-            grouped(stats.unknown)
+            "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE writes them)",
+            lines(stats.unknown)
         ));
     }
     if stats.invalid > 0 && args.invalid_to.is_none() {
-        print_line(format_args!(
-            "not written: {} lines that are not URLs (--invalid-to FILE keeps them)",
-            grouped(stats.invalid)
-        ));
+        let is = if stats.invalid == 1 { "that is not a URL" } else { "that are not URLs" };
+        print_line(format_args!("not written: {} {is} (--invalid-to FILE writes them)", lines(stats.invalid)));
     }
+}
+
+/// A number of lines: `1 line`, `1,234 lines`.
+fn lines(count: u64) -> String {
+    format!("{} line{}", grouped(count), if count == 1 { "" } else { "s" })
 }

@@ -165,8 +165,8 @@ With --as mask: 10
 
 --preferences adds what sites state about the use of their content, and changes no verdict. It adds two \
 columns in front of the line, each with one field per agent, separated by semicolons. The first has two \
-letters for train-ai and search of content-usage (y, n, - for unknown). The second has the content-signal \
-values (- for none):
+letters for train-ai and search of content-usage (y, n, - for none). The second has the content-signal \
+values (- for none). A URL that the agent may not fetch has no preference of content-usage:
   AD<TAB>ny;--<TAB>search=yes,ai-train=no;-<TAB>https://example.com/page
 With --as jsonl the last key is \"robots_preferences\", with {\"train-ai\": \"n\", \"search\": \"y\", \
 \"content-signal\": {\"search\": \"yes\"}} per agent. A header gets the names content-usage and content-signal. \
@@ -209,17 +209,19 @@ Examples:
   robosieve audit -s site.rsieve 'logs/*.gz' --json -o audit.json --html audit.html
   robosieve audit -s 2026-07=july.rsieve -s 2026-08=august.rsieve --host example.com access.log --lines broken.log
   robosieve audit -s site.rsieve -a MyBot --verify-ips Googlebot=googlebot.json,bingbot.json vhosts.log
+  robosieve audit -s site.rsieve --host example.com --verify-ips gptbot.json access.log --lines fake.log --lines-of claimed
   robosieve audit -s site.rsieve --log-format '$host $remote_addr [$time_local] \"$request\" $status \"$http_user_agent\"' log
   robosieve audit -s site.rsieve --host example.com --as annotate access.log | grep '^D'
 
 The crawler of a line is the first known product token in its User-Agent, as a whole word in any case. \
 Browsers and unknown agents are counted together. Lines without the format of their log are invalid.
 
-A request for /robots.txt is never refused. A host that the snapshot does not contain is unknown. The rules \
-with the most refused requests are counted exactly up to 1,024 requests per crawler, and estimated beyond.
+A request for /robots.txt is never refused. A host that the snapshot does not contain is unknown. Each refused \
+request counts for the rule that decides. If the rules do not fit in 256 MiB, the report tells how many requests \
+it leaves out of them.
 
-A User-Agent is a claim; --verify-ips tells crawlers from programs that use their name. docs/AUDIT.md has all \
-keys of --json.";
+A User-Agent is a claim. With --verify-ips, requests from other addresses than those of the crawler have rows of \
+their own. docs/AUDIT.md has all keys of --json.";
 
 pub(super) const CHECK_SHORT: &str = "\
 Examples:
@@ -356,14 +358,20 @@ Examples:
   robosieve agents -a @ai,MyBot
   robosieve agents web.rsieve
   robosieve agents -s web.rsieve -a @ai --json
+  robosieve agents --crawlers robots.json -a @ai-agent
 
-Without SNAP, the built-in table of crawlers is listed. With -a, the list has these agents, with the numbers \
-of their letters and columns in the output of `annotate` for the same -a.
+Without SNAP, the registry of crawlers is listed, with the date of its facts. `obeys` says whether the operator \
+says that the crawler obeys robots.txt: yes, partly (with exceptions), no or unknown. With -a, the list has \
+these agents, with the numbers of their letters and columns in the output of `annotate` for the same -a.
 
 Sets: @ai-train (crawlers that collect training data), @ai-search (that read pages for the answers of AI \
-products), @ai-user (that fetch pages on request of an AI product's user), @ai (these three) and @search (web \
-search). Sets may differ between versions. To fix a list: \
+products), @ai-user (that fetch pages on request of an AI product's user), @ai-agent (AI agents that act for a \
+person), @data-provider (services that sell data to AI products), @ai (these five) and @search (web search). \
+Sets may differ between versions. To fix a list: \
 robosieve agents -a @ai --tsv | tail -n +2 | cut -f 1 > agents.txt, then --agents-from agents.txt.
+
+--crawlers adds the crawlers of a file to the registry: a table as --tsv prints it, or robots.json of \
+github.com/ai-robots-txt/ai.robots.txt. --only-crawlers leaves out the built-in ones.
 
 With SNAP, the names in the groups of its robots.txt files are ranked by the number of origins. The columns \
 count the origins that refuse the name wholly (every URL, except perhaps /robots.txt), partly, or not. `*` \

@@ -7,6 +7,7 @@ use super::option_guard::OptionGuard;
 use super::output::{OutputTarget, print};
 use super::summary::{grouped, outcomes};
 use super::time::{parse_instant_or_now, time};
+use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::robots::LooksLike;
@@ -36,9 +37,14 @@ pub(crate) struct InspectArgs {
     /// The snapshot, instead of SNAP
     #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub snapshot: Option<PathBuf>,
-    /// Verify every checksum and the whole structure first
-    #[arg(long, help_heading = COMMON)]
+    /// Verify the whole structure first, not only the checksums
+    ///
+    /// This also finds a forged snapshot, whose checksums are right and whose content contradicts
+    /// itself. It decompresses every text.
+    #[arg(long, conflicts_with = "no_verify", help_heading = COMMON)]
     pub verify: bool,
+    #[command(flatten)]
+    pub checksums: VerifyArgs,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
@@ -49,6 +55,17 @@ pub(crate) struct InspectArgs {
     /// line is a JSON object.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = OUTPUT)]
     pub stale_at: Option<i64>,
+}
+
+impl InspectArgs {
+    /// The part of the snapshot that was verified before it is shown.
+    fn verified(&self) -> &'static str {
+        match (self.verify, self.checksums.no_verify) {
+            (true, _) => "structure",
+            (false, false) => "checksums",
+            (false, true) => "nothing",
+        }
+    }
 }
 
 /// The snapshot and the origin: `SNAP [ORIGIN]` or `-s SNAP [ORIGIN]`.
@@ -79,6 +96,8 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     let file = || path.display().to_string();
     if args.verify {
         snapshot.verify().with_context(file)?;
+    } else {
+        args.checksums.all(&snapshot, path)?;
     }
     if let Some(time) = args.stale_at {
         return print_stale(&snapshot, time, args.json).with_context(file);
@@ -120,7 +139,7 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
         let sections: serde_json::Map<_, _> =
             snapshot.sections().map(|(name, len)| (name.to_owned(), len.into())).collect();
         let value = json!({
-            "format_version": FORMAT_VERSION, "bytes": snapshot.byte_len(), "verified": args.verify,
+            "format_version": FORMAT_VERSION, "bytes": snapshot.byte_len(), "verified": args.verified(),
             "metadata": metadata, "sections": sections,
         });
         return Ok(to_json_pretty(&value)?);
@@ -133,9 +152,7 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
     text("format version", FORMAT_VERSION.to_string());
     text("written by", metadata.tool.clone());
     text("profile", metadata.profile.name().to_owned());
-    if args.verify {
-        text("verified", "yes".to_owned());
-    }
+    text("verified", args.verified().to_owned());
     if let Some((oldest, newest)) = metadata.captured {
         text("oldest capture", time(oldest));
         text("newest capture", time(newest));

@@ -2,7 +2,7 @@
 
 use super::agent_args::AgentArgs;
 use super::help_text::POLICY;
-use super::time::parse_instant;
+use super::time::parse_instant_or_now;
 use super::value_enums::{PolicyArg, SchemeArg, UnknownArg};
 use clap::{ArgGroup, Args};
 use robosieve::JudgeOptions;
@@ -13,15 +13,12 @@ use robosieve::JudgeOptions;
 pub(crate) struct JudgeArgs {
     #[command(flatten)]
     pub agents: AgentArgs,
-    /// Policy for HTTP errors
-    ///
-    /// It decides what 4xx, 5xx and network errors mean. The default is that of the snapshot's
-    /// profile.
-    #[arg(long, value_enum, value_name = "POLICY", help_heading = POLICY)]
-    pub status_policy: Option<PolicyArg>,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
     /// Verdict for unknown origins: allow or disallow
     ///
-    /// Unknown origins are not in the snapshot. By default they get the verdict `unknown`.
+    /// Unknown origins are not in the snapshot. By default their URLs get the verdict `unknown`:
+    /// `filter` does not keep them, and writes them to --unknown-to only.
     #[arg(
         long,
         value_enum,
@@ -30,15 +27,37 @@ pub(crate) struct JudgeArgs {
         help_heading = POLICY
     )]
     pub unknown: Option<UnknownArg>,
+    /// Judge failing sites as of this time (or `now`)
+    ///
+    /// The policies count 30 days from a site's first failure to this time. The default for a site
+    /// is the time of its own newest capture, which may be long before that of the snapshot: a site
+    /// that nobody asked again stays refused. A date is its first second in UTC.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = POLICY)]
+    pub at: Option<i64>,
+}
+
+// Also those of `audit`, which has another default.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    /// Policy for HTTP errors
+    ///
+    /// It decides what 4xx, 5xx and network errors mean. The default is that of the snapshot's
+    /// profile.
+    #[arg(long, value_enum, value_name = "POLICY", help_heading = POLICY)]
+    pub status_policy: Option<PolicyArg>,
     /// Scheme of the snapshot entry that judges a URL
     #[arg(long, value_enum, default_value_t = SchemeArg::Exact, hide_short_help = true, help_heading = POLICY)]
     pub scheme: SchemeArg,
-    /// Judge failing sites as of this time
-    ///
-    /// The default is the time of the newest capture. The policies count 30 days from a site's
-    /// first failure to this time. A date is its first second in UTC.
-    #[arg(long, value_name = "TIME", value_parser = parse_instant, help_heading = POLICY)]
-    pub at: Option<i64>,
+}
+
+impl PolicyArgs {
+    /// The options of these, and how `agents` match.
+    pub(super) fn options(&self, agents: &AgentArgs) -> JudgeOptions {
+        JudgeOptions::default()
+            .status_policy(self.status_policy.map(PolicyArg::value))
+            .any_scheme(self.scheme.value())
+            .agent_match(agents.agent_match.value())
+    }
 }
 
 /// At least one agent, by either option.
@@ -49,11 +68,6 @@ pub(super) fn agent_required() -> ArgGroup {
 impl JudgeArgs {
     /// The options other than the agents.
     pub(crate) fn options(&self) -> JudgeOptions {
-        JudgeOptions::default()
-            .status_policy(self.status_policy.map(PolicyArg::value))
-            .unknown(self.unknown.map(UnknownArg::value))
-            .any_scheme(self.scheme.value())
-            .agent_match(self.agents.agent_match.value())
-            .at(self.at)
+        self.policy.options(&self.agents).unknown(self.unknown.map(UnknownArg::value)).at(self.at)
     }
 }

@@ -1,9 +1,10 @@
 //! Summaries on stderr.
 
+use super::audit::AuditTotals;
 use super::escape::escape;
 use super::stderr::print_line;
 use robosieve::Agent;
-use robosieve::audit::{AuditReport, CrawlerAudit};
+use robosieve::audit::AuditReport;
 use robosieve::compile::CompileReport;
 use robosieve::export::ExportStats;
 use robosieve::filter::FilterStats;
@@ -149,15 +150,19 @@ pub(crate) fn no_url(lines: u64, inputs: &[PathBuf]) -> anyhow::Error {
 
 /// Prints the counts of an audit.
 pub(crate) fn print_audit(report: &AuditReport, elapsed: Duration) {
-    let crawlers = |count: fn(&CrawlerAudit) -> u64| grouped(report.crawlers.iter().map(count).sum());
-    let items = [
+    let totals = AuditTotals::of(report);
+    let mut items = vec![
         format!("lines {}", grouped(report.lines)),
-        format!("of crawlers {}", crawlers(|crawler| crawler.requests)),
-        format!("disallowed {}", crawlers(|crawler| crawler.disallowed)),
-        format!("other agents {}", grouped(report.other_agents)),
-        format!("invalid {}", grouped(report.invalid)),
-        format!("{:.2} s", elapsed.as_secs_f64()),
+        format!("of crawlers {}", grouped(totals.requests)),
+        format!("disallowed {}", grouped(totals.disallowed)),
     ];
+    if let Some(claims) = totals.claims {
+        items.push(format!("claimed {}", grouped(claims.requests)));
+        items.push(format!("claimed disallowed {}", grouped(claims.disallowed)));
+    }
+    items.push(format!("other agents {}", grouped(report.other_agents)));
+    items.push(format!("invalid {}", grouped(report.invalid)));
+    items.push(format!("{:.2} s", elapsed.as_secs_f64()));
     print_line(format_args!("{}", wrap(&items)));
 }
 

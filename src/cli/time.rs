@@ -16,12 +16,20 @@ pub(crate) fn parse_instant(text: &str) -> Result<i64, String> {
 
 /// [`parse_instant`], and `now` for the current time.
 pub(crate) fn parse_instant_or_now(text: &str) -> Result<i64, String> {
-    if text == "now" { Ok(Timestamp::now().as_second()) } else { parse_instant(text) }
+    or_now(text, parse_instant)
 }
 
-/// Parses a time to seconds since 1970; a date is its last second in UTC.
-pub(crate) fn parse_through(text: &str) -> Result<i64, String> {
-    if is_date(text) { Ok(first_second(parse_date(text)?)? + DAY - 1) } else { parse_time(text) }
+/// Parses a time to seconds since 1970; a date is its last second in UTC, and `now` the current
+/// time.
+pub(crate) fn parse_through_or_now(text: &str) -> Result<i64, String> {
+    or_now(text, |text| if is_date(text) { Ok(first_second(parse_date(text)?)? + DAY - 1) } else { parse_time(text) })
+}
+
+fn or_now(text: &str, parse: impl Fn(&str) -> Result<i64, String>) -> Result<i64, String> {
+    match text {
+        "now" => Ok(Timestamp::now().as_second()),
+        _ => parse(text).map_err(|err| format!("{err}, or now")),
+    }
 }
 
 /// Whether the text has exactly the form `2026-01-31`: a time without an offset is not a date.
@@ -61,10 +69,13 @@ mod tests {
         assert_eq!(parse_instant("1970-01-02"), Ok(86_400));
         assert_eq!(parse_instant("1970-01-01T00:00:01Z"), Ok(1));
         assert_eq!(parse_instant("1970-01-01T01:00:00+01:00"), Ok(0));
-        assert_eq!(parse_through("1970-01-01"), Ok(86_399));
-        assert_eq!(parse_through("1970-01-01T00:00:01Z"), Ok(1));
+        assert_eq!(parse_through_or_now("1970-01-01"), Ok(86_399));
+        assert_eq!(parse_through_or_now("1970-01-01T00:00:01Z"), Ok(1));
         let now = Timestamp::now().as_second();
-        assert!(parse_instant_or_now("now").is_ok_and(|time| (now..now + 60).contains(&time)));
+        for parse in [parse_instant_or_now, parse_through_or_now] {
+            assert!(parse("now").is_ok_and(|time| (now..now + 60).contains(&time)));
+            assert!(parse("Now").is_err_and(|err| err.ends_with(", or now")));
+        }
         assert_eq!(parse_instant_or_now("1970-01-02"), Ok(86_400));
         assert_eq!(time(86_400), "1970-01-02T00:00:00Z");
     }

@@ -1,6 +1,7 @@
 //! The possible values of options, and their counterparts in the library.
 
 use clap::ValueEnum;
+use robosieve::audit::Identity;
 use robosieve::filter::{Keep, Require};
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
@@ -83,9 +84,10 @@ pub(crate) enum AnnotateArg {
     /// One digit per agent, 1 if it may fetch the URL, and nothing else
     Mask,
     /// For Parquet: one int64 column; bit 0 is set if the first agent may fetch the URL, bit 1 for
-    /// the second, up to 63 agents
+    /// the second, up to 63 agents; null without a verdict
     Bits,
-    /// For Parquet: one int8 column per agent, 1 if it may fetch the URL, else 0
+    /// For Parquet: one int8 column per agent: 0 disallowed, 1 allowed, 2 unknown origin, 3 not a
+    /// URL; null for null
     Int8,
 }
 
@@ -118,6 +120,14 @@ pub(crate) enum ExplainArg {
     All,
 }
 
+value_enum!(LinesOfArg => Option<Identity> {
+    /// All
+    All = "all" => None,
+    /// From the published addresses of the crawler
+    Verified = "verified" => Some(Identity::Verified),
+    /// From other addresses, which only claim to be of the crawler
+    Claimed = "claimed" => Some(Identity::Claimed),
+});
 value_enum!(OutcomeArg => OutcomeClass {
     /// 2xx: the rules of the body
     Rules = "rules" => OutcomeClass::Rules,

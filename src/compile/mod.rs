@@ -47,7 +47,7 @@ use std::sync::Arc;
 /// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the
 /// order nor on the number of threads. Parsing runs on the current rayon thread pool, which a
 /// program should cap at [`max_threads`](crate::threads::max_threads); half as many additional
-/// threads read archives. Memory: the size of the snapshot, and about 150 bytes per capture.
+/// threads read archives. Memory: the size of the snapshot, and about 750 bytes per capture.
 ///
 /// ```
 /// use robosieve::{Compiler, Profile};
@@ -118,8 +118,9 @@ impl Compiler {
     /// only the final URL is known. A snapshot of another profile or version is compiled again from
     /// its texts.
     ///
-    /// Costs one pass over the file for its checksums. The file is read in place, not copied, until
-    /// the new snapshot is written, which may have the same name. A second call replaces the first.
+    /// Costs one [`verify`](Snapshot::verify): reads the whole file, decompresses every text and
+    /// looks up every origin, on all threads. The file is read in place, not copied, until the new
+    /// snapshot is written, which may have the same name. A second call replaces the first.
     ///
     /// ```
     /// use robosieve::{Compiler, Origin, Snapshot};
@@ -138,8 +139,8 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`] for a wrong checksum or damaged metadata; [`ErrorKind::BadPrevious`]
-    /// if it has captures newer than [`as_of`](Self::as_of).
+    /// [`ErrorKind::Corrupt`] for a wrong checksum, or for sections that contradict each other;
+    /// [`ErrorKind::BadPrevious`] if it has captures newer than [`as_of`](Self::as_of).
     pub fn previous(mut self, old: Snapshot) -> Result<Self> {
         self.previous = Some(PreviousSnapshot::new(old)?);
         self.check_as_of()?;

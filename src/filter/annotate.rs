@@ -67,9 +67,10 @@ impl AnnotationWriter {
         }
     }
 
-    fn write_no_preferences(&self, out: &mut Vec<u8>) {
+    /// Writes the preferences under these verdicts of a site that states none.
+    fn write_no_preferences(&self, verdicts: &VerdictsRef<'_>, out: &mut Vec<u8>) {
         if let Some(text) = &self.preferences {
-            text.write_none(out);
+            text.write_none(verdicts, out);
         }
     }
 
@@ -200,13 +201,14 @@ impl<'s> Annotator<'_, 's> {
                         let verdicts_len = text.len();
                         for (line, url) in lines.ranges().zip(urls.iter()) {
                             text.truncate(verdicts_len);
-                            writer.write_preferences(preferences.at(verdicts.file(), url, memory), &mut text);
+                            let found = preferences.at(verdicts.file(), url, verdicts.iter(), memory);
+                            writer.write_preferences(found, &mut text);
                             writer.write_end(&mut text);
                             writer.write_line(&text, &data[line], is_invalid, format, out);
                         }
                         return;
                     }
-                    Ok(false) => writer.write_no_preferences(&mut text),
+                    Ok(false) => writer.write_no_preferences(&verdicts, &mut text),
                     Err(err) => failed = Err(err),
                 }
             }
@@ -223,8 +225,9 @@ impl<'s> Annotator<'_, 's> {
         if block.kind == BlockKind::LongLineStart {
             stats.count(Verdict::Invalid, 1);
             let mut text = Vec::new();
-            self.writer.write_verdicts(&VerdictsRef::invalid(self.judge.agents().len()), &mut text);
-            self.writer.write_no_preferences(&mut text);
+            let verdicts = VerdictsRef::invalid(self.judge.agents().len());
+            self.writer.write_verdicts(&verdicts, &mut text);
+            self.writer.write_no_preferences(&verdicts, &mut text);
             self.writer.write_end(&mut text);
             if form == AnnotateForm::Jsonl {
                 out.push(b'{');

@@ -1,14 +1,15 @@
 //! Writes preferences in each form of annotation.
 
 use crate::filter::AnnotateForm;
-use crate::preferences::Preferences;
+use crate::judge::{Verdict, VerdictsRef, none_stated};
+use crate::preferences::{Preference, Preferences};
 
 /// Writes preferences in one form. The texts that are the same for all lines are made once.
 pub(super) struct PreferenceText {
     form: AnnotateForm,
     /// The JSON text in front of each agent's preferences.
     keys: Vec<String>,
-    /// The text for URLs without preferences, which are most.
+    /// The text for URLs without preferences that all agents may fetch, which are most.
     none: Vec<u8>,
 }
 
@@ -16,7 +17,7 @@ impl PreferenceText {
     pub(super) fn new(form: AnnotateForm, agents: &[String]) -> Self {
         let key = |(i, name): (usize, &String)| {
             let separator = if i == 0 { "" } else { "," };
-            format!("{separator}{}:{{\"train-ai\":\"", serde_json::Value::from(name.as_str()))
+            format!("{separator}{}:{{\"train-ai\":", serde_json::Value::from(name.as_str()))
         };
         let mut text = Self { form, keys: agents.iter().enumerate().map(key).collect(), none: Vec::new() };
         let mut none = Vec::new();
@@ -30,7 +31,12 @@ impl PreferenceText {
         b"content-usage\tcontent-signal\t"
     }
 
-    pub(super) fn write_none(&self, out: &mut Vec<u8>) {
+    /// Writes the preferences under these verdicts of a site that states none.
+    pub(super) fn write_none(&self, verdicts: &VerdictsRef<'_>, out: &mut Vec<u8>) {
+        // In columns, `-` is the letter for both: none stated, and none applies.
+        if self.form == AnnotateForm::Jsonl && verdicts.iter().any(|verdict| verdict == Verdict::Disallowed) {
+            return self.write(&none_stated(verdicts.iter()).collect::<Vec<_>>(), out);
+        }
         out.extend_from_slice(&self.none);
     }
 
@@ -47,10 +53,10 @@ impl PreferenceText {
         out.extend_from_slice(b",\"robots_preferences\":{");
         for (key, preferences) in self.keys.iter().zip(preferences) {
             out.extend_from_slice(key.as_bytes());
-            out.extend_from_slice(preferences.train_ai.name().as_bytes());
-            out.extend_from_slice(b"\",\"search\":\"");
-            out.extend_from_slice(preferences.search.name().as_bytes());
-            out.extend_from_slice(b"\",\"content-signal\":{");
+            write_json(preferences.train_ai, out);
+            out.extend_from_slice(b",\"search\":");
+            write_json(preferences.search, out);
+            out.extend_from_slice(b",\"content-signal\":{");
             for (i, (key, value)) in preferences.signals.iter().enumerate() {
                 let parts: [&[u8]; 5] =
                     [if i == 0 { b"\"" } else { b",\"" }, key.as_bytes(), b"\":\"", value.as_bytes(), b"\""];
@@ -59,6 +65,14 @@ impl PreferenceText {
             out.extend_from_slice(b"}}");
         }
         out.push(b'}');
+    }
+}
+
+/// Writes a name in quotes, or `null`.
+fn write_json(preference: Preference, out: &mut Vec<u8>) {
+    match preference.name() {
+        Some(name) => [b"\"", name.as_bytes(), b"\""].into_iter().for_each(|part| out.extend_from_slice(part)),
+        None => out.extend_from_slice(b"null"),
     }
 }
 

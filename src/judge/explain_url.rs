@@ -3,6 +3,7 @@
 //! The verdict comes from the rule sets, as always. The explanation comes from the stored text of
 //! the robots.txt. If the two contradict each other, the snapshot is damaged.
 
+use super::applied::under;
 use super::engine::Engine;
 use super::explain::{Explanation, explain};
 use super::reason::Reason;
@@ -33,7 +34,8 @@ pub struct UrlExplanation<'s> {
     pub by_last_good: bool,
     /// The explanation by the robots.txt, if its rules decide.
     pub rules: Option<Explanation>,
-    /// The preferences of the robots.txt, if its rules decide; else none.
+    /// The preferences of the robots.txt, if its rules decide; else none. Of a URL that the agent may
+    /// not fetch, as [`Preferences::of_refused_url`](crate::preferences::Preferences::of_refused_url).
     pub preferences: PreferenceExplanation,
 }
 
@@ -90,6 +92,7 @@ impl<'s> Engine<'s> {
             out.rules = Some(why);
             out.preferences = explain_preferences(&robots, agent, self.options.agent_match, &url);
         }
+        out.preferences.preferences = under(out.preferences.preferences, verdict);
         Ok(out)
     }
 }

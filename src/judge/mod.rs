@@ -2,6 +2,7 @@
 //!
 //! [`Judge`] is for programs; [`Filter`](crate::filter::Filter) and its relatives run whole lists.
 
+mod applied;
 pub(crate) mod batch;
 mod columns;
 pub(crate) mod engine;
@@ -27,6 +28,7 @@ mod status_policy;
 mod verdicts;
 mod verdicts_ref;
 
+pub(crate) use applied::none_stated;
 pub use columns::Rows;
 pub use explain::{Explanation, Rejection, RuleLine, explain};
 pub use explain_url::UrlExplanation;

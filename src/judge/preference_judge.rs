@@ -1,8 +1,11 @@
 //! Preferences in bulk: nearly all robots.txt files are soon known to have none, and each thread
 //! parses the others once.
 
+use super::applied::{none_stated, under};
 use super::owned::Judge;
 use super::pool::Pool;
+use super::status_policy::Verdict;
+use super::verdicts::Verdicts;
 use crate::error::Result;
 use crate::preferences::{PreferenceBuffers, PreferenceSet, Preferences, may_have_preferences};
 use crate::robots::Robots;
@@ -52,6 +55,8 @@ pub(crate) struct PreferenceScratch {
     /// The length of their texts.
     cached_bytes: usize,
     answers: PreferenceBuffers,
+    /// The answers under the verdicts on the URL.
+    applied: Vec<Preferences>,
     key: Vec<u8>,
 }
 
@@ -71,7 +76,8 @@ impl<'j> PreferenceJudge<'j> {
 
     /// What the robots.txt that decides about `url` says of its use, for each of the judge's agents
     /// in their order. That is the robots.txt whose rules decide about fetching. If there is none
-    /// (a 404, an unknown origin, not a URL), nothing is said.
+    /// (a 404, an unknown origin, not a URL), nothing is said. To an agent that may not fetch the
+    /// URL, `content-usage` does not apply ([`Preferences::of_refused_url`]).
     ///
     /// Cost: that of [`Judge::judge`], and if there are such lines for one of the agents, at worst
     /// one comparison of each `content-usage` line with the path.
@@ -80,12 +86,13 @@ impl<'j> PreferenceJudge<'j> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
     /// other.
     pub fn of(&self, url: &[u8]) -> Result<Vec<Preferences>> {
-        let file =
-            self.judge.with_scratch(|engine, scratch| engine.judge(url, scratch).map(|verdicts| verdicts.file()))?;
+        let (file, verdicts) = self.judge.with_scratch(|engine, scratch| {
+            engine.judge(url, scratch).map(|verdicts| (verdicts.file(), Verdicts::new(verdicts)))
+        })?;
         let mut scratch = self.pool.take_or_else(PreferenceScratch::default);
         let found = match self.has_any(file, &mut scratch)? {
-            true => self.at(file, url, &mut scratch).to_vec(),
-            false => vec![Preferences::default(); self.judge.agents().len()],
+            true => self.at(file, url, verdicts.iter(), &mut scratch).to_vec(),
+            false => none_stated(verdicts.iter()).collect(),
         };
         self.pool.put_back(scratch);
         Ok(found)
@@ -138,12 +145,21 @@ impl<'j> PreferenceJudge<'j> {
         PreferenceSet::new(&robots, self.judge.agents(), self.judge.engine().options().agent_match)
     }
 
-    /// The preferences of a robots.txt that has any, for a URL.
-    pub(crate) fn at<'a>(&self, file: u32, url: &[u8], memory: &'a mut PreferenceScratch) -> &'a [Preferences] {
-        let PreferenceScratch { sets, answers, key, .. } = memory;
+    /// The preferences of a robots.txt that has any, for a URL with these verdicts.
+    pub(crate) fn at<'a>(
+        &self,
+        file: u32,
+        url: &[u8],
+        verdicts: impl Iterator<Item = Verdict>,
+        memory: &'a mut PreferenceScratch,
+    ) -> &'a [Preferences] {
+        let PreferenceScratch { sets, answers, applied, key, .. } = memory;
         let (Some(set), Some(parts)) = (sets.get(&file), url::split(url, self.judge.engine().profile(), key)) else {
             return &[];
         };
-        set.evaluate(&self.judge.engine().normal_path(parts.path), answers)
+        let stated = set.evaluate(&self.judge.engine().normal_path(parts.path), answers);
+        applied.clear();
+        applied.extend(stated.iter().zip(verdicts).map(|(stated, verdict)| under(*stated, verdict)));
+        applied
     }
 }

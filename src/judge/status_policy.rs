@@ -26,6 +26,16 @@ impl Verdict {
         }
     }
 
+    /// The number in columns of verdicts: 0 disallowed, 1 allowed, 2 unknown, 3 invalid.
+    pub fn code(self) -> i8 {
+        match self {
+            Self::Disallowed => 0,
+            Self::Allowed => 1,
+            Self::Unknown => 2,
+            Self::Invalid => 3,
+        }
+    }
+
     /// The name: `allowed`, `disallowed`, `unknown` or `invalid`.
     pub fn name(self) -> &'static str {
         match self {

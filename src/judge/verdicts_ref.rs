@@ -147,12 +147,6 @@ impl VerdictsRef<'_> {
         }
     }
 
-    /// Whether the agent of this number may fetch the URL.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn may_fetch(&self, agent: usize) -> bool {
-        self.get(agent) == Verdict::Allowed
-    }
-
     /// The row of the entry that decides, in the section of origin metadata.
     #[inline]
     pub(crate) fn row(&self) -> Option<u32> {

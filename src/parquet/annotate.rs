@@ -74,7 +74,7 @@ fn judge(
             block.stats = judge_batch(engine, filter.criterion, &block.urls, scratch, |rows, verdicts| {
                 columns.set(rows, verdicts);
             })?;
-            block.columns.drop_nulls();
+            block.columns.drop_nulls(&block.urls.nulls);
             Ok(())
         },
         |item| match item {

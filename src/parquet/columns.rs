@@ -14,15 +14,18 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The columns of verdicts that annotating adds. A row without a verdict is null: its origin is
-/// unknown, or its value is null or no URL.
+/// The columns of verdicts that annotating adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictColumns {
     /// One `int64` column for up to 63 agents: bit 0 is set if the first agent may fetch the URL,
-    /// bit 1 for the second, and so on. (Spark refuses unsigned columns.)
+    /// bit 1 for the second, and so on. (Spark refuses unsigned columns.) It is null if the URL is
+    /// null, if it is not a URL, and if its origin is unknown, because a mask has no bits for these.
     #[default]
     Bits,
-    /// An `int8` column for each agent: 1 if it may fetch the URL, else 0.
+    /// An `int8` column for each agent, with the numbers of [`Verdict::code`]: 0 disallowed, 1
+    /// allowed, 2 unknown origin, 3 not a URL. Only rows whose URL is null are null.
+    ///
+    /// [`Verdict::code`]: crate::Verdict::code
     Int8,
 }
 
@@ -60,24 +63,23 @@ impl VerdictColumns {
 
     /// Columns for a batch of rows that are not judged yet.
     pub(super) fn batch(self, agents: usize, rows: usize) -> VerdictBatch {
-        let (bits, flags) = match self {
+        let (bits, codes) = match self {
             Self::Bits => (vec![0; rows], Vec::new()),
             Self::Int8 => (Vec::new(), vec![vec![0; rows]; agents]),
         };
-        VerdictBatch { levels: vec![0; rows], bits, flags }
+        VerdictBatch { levels: vec![0; rows], bits, codes }
     }
 }
 
 /// The values of the new columns for the rows of a batch.
 #[derive(Debug, Default)]
 pub(super) struct VerdictBatch {
-    /// The definition level of each row: 1 if there is a verdict, else 0.
+    /// The definition level of each row: 0 if the new columns are null there, else 1.
     levels: Vec<i16>,
-    /// The mask of each row. [`drop_nulls`](Self::drop_nulls) removes those of rows without a
-    /// verdict.
+    /// The mask of each row. [`drop_nulls`](Self::drop_nulls) removes those of null rows.
     bits: Vec<i64>,
-    /// The same for each agent: its value for each row.
-    flags: Vec<Vec<i32>>,
+    /// The same for each agent: the number of its verdict for each row.
+    codes: Vec<Vec<i32>>,
 }
 
 /// Sets the values of neighbouring rows, mostly of one row. Does nothing if the column is not in
@@ -95,19 +97,22 @@ impl VerdictBatch {
     /// Sets the verdicts of neighbouring rows.
     #[inline]
     pub(super) fn set(&mut self, rows: Range<usize>, verdicts: &VerdictsRef<'_>) {
-        fill(&mut self.levels, &rows, i16::from(verdicts.unjudged().is_none()));
+        let is_null = self.codes.is_empty() && verdicts.unjudged().is_some();
+        fill(&mut self.levels, &rows, i16::from(!is_null));
         fill(&mut self.bits, &rows, verdicts.mask());
-        for (agent, flags) in self.flags.iter_mut().enumerate() {
-            fill(flags, &rows, i32::from(verdicts.may_fetch(agent)));
+        for (agent, codes) in self.codes.iter_mut().enumerate() {
+            fill(codes, &rows, verdicts.get(agent).code().into());
         }
     }
 
-    /// Removes the values of null rows, which the format does not store.
-    pub(super) fn drop_nulls(&mut self) {
+    /// Makes these rows null, and removes the values of all null rows, which the format does not
+    /// store.
+    pub(super) fn drop_nulls(&mut self, null_rows: &[usize]) {
+        null_rows.iter().for_each(|row| self.levels[*row] = 0);
         if self.levels.contains(&0) {
             let levels = &self.levels;
             keep(&mut self.bits, levels);
-            self.flags.iter_mut().for_each(|flags| keep(flags, levels));
+            self.codes.iter_mut().for_each(|codes| keep(codes, levels));
         }
     }
 }
@@ -134,9 +139,9 @@ impl ColumnEncoders {
     pub(super) fn write(&mut self, columns: &VerdictBatch) -> Result<()> {
         let levels = Some(columns.levels.as_slice());
         for (number, column) in self.0.iter_mut().enumerate() {
-            let written = match (&mut column.writer, columns.flags.get(number)) {
+            let written = match (&mut column.writer, columns.codes.get(number)) {
                 (ColumnWriter::Int64ColumnWriter(writer), _) => writer.write_batch(&columns.bits, levels, None),
-                (ColumnWriter::Int32ColumnWriter(writer), Some(flags)) => writer.write_batch(flags, levels, None),
+                (ColumnWriter::Int32ColumnWriter(writer), Some(codes)) => writer.write_batch(codes, levels, None),
                 _ => return bad("a column of verdicts has another type"),
             };
             written.map_err(table_error)?;

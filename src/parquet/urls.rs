@@ -29,6 +29,8 @@ pub(super) struct UrlBatch {
     pub rows: usize,
     /// Bytes of the values.
     pub bytes: u64,
+    /// The rows that are null, in order.
+    pub nulls: Vec<usize>,
     /// Values that are too long to copy, with the number of their row.
     pub long: Vec<(usize, ByteArray)>,
     /// The ends of the lines of the last step.
@@ -52,6 +54,7 @@ impl<'q> UrlReader<'q> {
     /// Makes `batch` the next rows; `false` after the last.
     pub(super) fn next(&mut self, batch: &mut UrlBatch) -> Result<bool> {
         batch.text.clear();
+        batch.nulls.clear();
         batch.long.clear();
         (batch.rows, batch.bytes) = (0, 0);
         let mut lines = LineWriter { batch, composer: self.input.composer.as_ref() };
@@ -81,9 +84,8 @@ struct LineWriter<'b, 'c> {
 impl ValueSink for LineWriter<'_, '_> {
     #[inline]
     fn push_null(&mut self) {
-        self.batch.text.push(b'\n');
-        self.batch.ends.push(self.batch.text.len());
-        self.batch.rows += 1;
+        self.batch.nulls.push(self.batch.rows);
+        self.batch.end_line();
     }
 
     #[inline]
@@ -97,11 +99,19 @@ impl ValueSink for LineWriter<'_, '_> {
                 Some(composer) => composer.append(value, &mut self.batch.text),
             }
         }
-        self.push_null();
+        self.batch.end_line();
     }
 }
 
 impl UrlBatch {
+    /// Ends the line of a row.
+    #[inline]
+    fn end_line(&mut self) {
+        self.text.push(b'\n');
+        self.ends.push(self.text.len());
+        self.rows += 1;
+    }
+
     /// Empties the lines from `start` on whose value has a line end.
     #[cold]
     fn blank_multiline_values(&mut self, start: usize) {

@@ -28,7 +28,9 @@ pub struct PreferenceExplanation {
 /// The preferences of `robots` about the use of the content of `url` by `agent`. `url` can be a
 /// bare path.
 ///
-/// They do not say whether the agent may fetch the URL; [`explain`](crate::judge::explain) does.
+/// They do not depend on whether the agent may fetch the URL, which
+/// [`explain`](crate::judge::explain) says: if it may not, take
+/// [`Preferences::of_refused_url`] of them.
 /// Cost: one pass over the groups and lines, and one match of the path per `content-usage` line of
 /// the agent's groups.
 ///

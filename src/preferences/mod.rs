@@ -11,11 +11,12 @@ mod explanation_json;
 mod preference_set;
 pub mod reference;
 mod signal;
-mod usage;
+pub(crate) mod usage;
 
 pub use explain::{PreferenceExplanation, explain_preferences};
 pub(crate) use explanation_json::lines_json;
 pub(crate) use preference_set::{PreferenceBuffers, PreferenceSet, may_have_preferences};
+pub(crate) use signal::SignalMember;
 pub use signal::{SignalUse, Signals};
 
 use usage::Usage;
@@ -30,6 +31,9 @@ pub enum Preference {
     /// The site states no preference.
     #[default]
     Unknown,
+    /// The agent may not fetch the URL, so no preference applies to it (draft-ietf-aipref-attach-05,
+    /// section 3).
+    NotApplicable,
 }
 
 impl Preference {
@@ -38,16 +42,18 @@ impl Preference {
         match self {
             Self::Yes => 'y',
             Self::No => 'n',
-            Self::Unknown => '-',
+            Self::Unknown | Self::NotApplicable => '-',
         }
     }
 
-    /// The name in JSON: `y`, `n` or `unknown`.
-    pub fn name(self) -> &'static str {
+    /// The name in JSON: `y`, `n` or `unknown`. `None`, which is `null` there, if no preference can
+    /// apply.
+    pub fn name(self) -> Option<&'static str> {
         match self {
-            Self::Yes => "y",
-            Self::No => "n",
-            Self::Unknown => "unknown",
+            Self::Yes => Some("y"),
+            Self::No => Some("n"),
+            Self::Unknown => Some("unknown"),
+            Self::NotApplicable => None,
         }
     }
 
@@ -62,6 +68,9 @@ impl Preference {
 }
 
 /// A site's preferences about the use of one URL's content by an agent. The default states none.
+///
+/// Those of `content-usage` apply only to URLs that the agent may fetch
+/// (draft-ietf-aipref-attach-05, section 3). Those of `content-signal` have no such rule.
 ///
 /// ```
 /// use robosieve::preferences::{explain_preferences, Preference};
@@ -94,6 +103,19 @@ impl Preferences {
 
     /// Whether it states no preference at all.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        let is_stated = |preference| matches!(preference, Preference::Yes | Preference::No);
+        !is_stated(self.train_ai) && !is_stated(self.search) && self.signals.is_empty()
+    }
+
+    /// What is left of these preferences for a URL that the agent may not fetch: the signals.
+    ///
+    /// ```
+    /// use robosieve::preferences::{Preference, Preferences};
+    /// let stated = Preferences { train_ai: Preference::No, ..Preferences::default() };
+    /// assert_eq!(stated.of_refused_url().train_ai, Preference::NotApplicable);
+    /// ```
+    #[must_use]
+    pub fn of_refused_url(self) -> Self {
+        Self { train_ai: Preference::NotApplicable, search: Preference::NotApplicable, ..self }
     }
 }

@@ -45,7 +45,41 @@ pub struct Signals {
     pub usage: Option<SignalUse>,
 }
 
+/// A member of the value of a `content-signal` line, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SignalMember {
+    pub key: Vec<u8>,
+    /// `None` without a `=`.
+    pub value: Option<Vec<u8>>,
+}
+
+impl SignalMember {
+    /// The signal of this member; none if its key or its value is not known.
+    pub(crate) fn signals(&self) -> Signals {
+        let value = self.value.as_deref();
+        let yes = match value {
+            Some(b"yes") => Some(true),
+            Some(b"no") => Some(false),
+            _ => None,
+        };
+        let mut out = Signals::default();
+        match self.key.as_slice() {
+            b"search" => out.search = yes,
+            b"ai-input" => out.ai_input = yes,
+            b"ai-train" => out.ai_train = yes,
+            b"use" => {
+                out.usage = SignalUse::ALL.into_iter().find(|usage| value == Some(usage.name().as_bytes()));
+            }
+            _ => {}
+        }
+        out
+    }
+}
+
 impl Signals {
+    /// The keys of content signals.
+    pub(crate) const KEYS: [&str; 4] = ["search", "ai-input", "ai-train", "use"];
+
     /// Whether there are no signals.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -63,32 +97,23 @@ impl Signals {
         all.into_iter().filter_map(|(key, value)| Some((key, value?)))
     }
 
-    /// Parses the value of a line. Unknown members are skipped. A line for a path has no signals
-    /// here, because they would apply to the whole site.
+    /// Parses the value of a line. Members that are not understood are skipped. A line for a path
+    /// has no signals here, because they would apply to the whole site.
     pub(super) fn parse(value: &[u8]) -> Self {
-        let mut out = Self::default();
         if value.starts_with(b"/") {
-            return out;
+            return Self::default();
         }
-        for member in value.split(|&b| b == b',') {
-            let Some((key, value)) = member.split_once_str("=") else { continue };
-            out = out.and(Self::parse_member(key.trim_with(is_white_space), value.trim_with(is_white_space)));
-        }
-        out
+        Self::members(value).fold(Self::default(), |all, member| all.and(member.signals()))
     }
 
-    fn parse_member(key: &[u8], value: &[u8]) -> Self {
-        let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
-        let yes = if is("yes") { Some(true) } else { is("no").then_some(false) };
-        let mut out = Self::default();
-        match key.to_ascii_lowercase().as_slice() {
-            b"search" => out.search = yes,
-            b"ai-input" => out.ai_input = yes,
-            b"ai-train" => out.ai_train = yes,
-            b"use" => out.usage = SignalUse::ALL.into_iter().find(|usage| is(usage.name())),
-            _ => {}
-        }
-        out
+    /// The members in the value of a line; commas separate them. Empty ones are left out.
+    pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = SignalMember> {
+        let plain = |text: &[u8]| text.trim_with(is_white_space).to_ascii_lowercase();
+        let members = value.split(|&b| b == b',').filter(|member| !member.trim_with(is_white_space).is_empty());
+        members.map(move |member| match member.split_once_str("=") {
+            Some((key, value)) => SignalMember { key: plain(key), value: Some(plain(value)) },
+            None => SignalMember { key: plain(member), value: None },
+        })
     }
 
     /// Combines two lines: the narrower value of each key.

@@ -21,36 +21,62 @@ impl Usage {
     }
 }
 
-/// Parses the value of a line: its path, and its preferences. A malformed dictionary states no
-/// preference, but its line still overrides lines with shorter paths.
-pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
-    let is_blank = |b: &u8| b" \t".contains(b);
-    let (path, dictionary) = match value.first() {
-        Some(b'/') => value.split_at(value.iter().position(is_blank).unwrap_or(value.len())),
-        // The whole site.
-        _ => (&b"/"[..], value),
-    };
-    let start = dictionary.iter().position(|b| !is_blank(b)).unwrap_or(dictionary.len());
-    let mut usage = Usage::default();
-    if Parser::new(&dictionary[start..]).parse_dictionary_with_visitor(UsageVisitor(&mut usage)).is_err() {
-        usage = Usage::default();
-    }
-    (Pattern::new(path, profile), usage)
+/// The keys of the AIPREF vocabulary (draft-ietf-aipref-vocab-07, usage category labels).
+pub(crate) const KEYS: [&str; 2] = ["train-ai", "search"];
+
+/// A member of the dictionary of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UsageMember<'a> {
+    pub key: &'a str,
+    /// [`Preference::Unknown`] for any value but the tokens `y` and `n`.
+    pub preference: Preference,
 }
 
-/// Stores the known members of a dictionary (RFC 9651 §3.2); the last of repeated members wins.
-struct UsageVisitor<'u>(&'u mut Usage);
+/// Parses the value of a line: its path, and its preferences. A malformed dictionary states no
+/// preference, but its line still overrides lines with shorter paths. The last of repeated members
+/// wins (RFC 9651 §3.2).
+pub(super) fn parse(value: &[u8], profile: Profile) -> (Pattern<'_>, Usage) {
+    let (path, dictionary) = split_path(value);
+    let mut usage = Usage::default();
+    for member in members(dictionary).unwrap_or_default() {
+        match member.key {
+            "train-ai" => usage.train_ai = member.preference,
+            "search" => usage.search = member.preference,
+            _ => {}
+        }
+    }
+    // Without a path, a line is for the whole site.
+    (Pattern::new(path.unwrap_or(b"/"), profile), usage)
+}
 
-impl<'de> DictionaryVisitor<'de> for UsageVisitor<'_> {
+/// Splits the value of a line into its path, if it has one, and its dictionary.
+pub(crate) fn split_path(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let is_blank = |b: &u8| b" \t".contains(b);
+    let (path, rest) = match value.first() {
+        Some(b'/') => value.split_at(value.iter().position(is_blank).unwrap_or(value.len())),
+        _ => (&b""[..], value),
+    };
+    let start = rest.iter().position(|b| !is_blank(b)).unwrap_or(rest.len());
+    (Some(path).filter(|path| !path.is_empty()), &rest[start..])
+}
+
+/// The members of a dictionary (RFC 9651 §3.2) in their order; `None` if it is malformed.
+pub(crate) fn members(dictionary: &[u8]) -> Option<Vec<UsageMember<'_>>> {
+    let mut members = Vec::new();
+    Parser::new(dictionary).parse_dictionary_with_visitor(MemberVisitor(&mut members)).ok()?;
+    Some(members)
+}
+
+/// Collects the members of a dictionary.
+struct MemberVisitor<'m, 'de>(&'m mut Vec<UsageMember<'de>>);
+
+impl<'de> DictionaryVisitor<'de> for MemberVisitor<'_, 'de> {
     type Out = ();
     type Error = Infallible;
 
     fn entry(&mut self, key: &'de KeyRef) -> Result<impl EntryVisitor<'de>, Infallible> {
-        Ok(MemberVisitor(match key.as_str() {
-            "train-ai" => Some(&mut self.0.train_ai),
-            "search" => Some(&mut self.0.search),
-            _ => None,
-        }))
+        self.0.push(UsageMember { key: key.as_str(), preference: Preference::Unknown });
+        Ok(PreferenceVisitor(self.0.last_mut().map(|member| &mut member.preference)))
     }
 
     fn finish(self) -> Result<(), Infallible> {
@@ -58,10 +84,10 @@ impl<'de> DictionaryVisitor<'de> for UsageVisitor<'_> {
     }
 }
 
-/// Stores the value of one member, if its key is known. Parameters are ignored.
-struct MemberVisitor<'u>(Option<&'u mut Preference>);
+/// Stores the preference of one member: a list states none, and parameters are ignored.
+struct PreferenceVisitor<'u>(Option<&'u mut Preference>);
 
-impl<'de> EntryVisitor<'de> for MemberVisitor<'_> {
+impl<'de> EntryVisitor<'de> for PreferenceVisitor<'_> {
     type Error = Infallible;
 
     fn item(self) -> Result<impl ItemVisitor<'de>, Infallible> {
@@ -69,14 +95,11 @@ impl<'de> EntryVisitor<'de> for MemberVisitor<'_> {
     }
 
     fn inner_list(self) -> Result<impl InnerListVisitor<'de>, Infallible> {
-        if let Some(preference) = self.0 {
-            *preference = Preference::Unknown;
-        }
         Ok(Ignored)
     }
 }
 
-impl<'de> ItemVisitor<'de> for MemberVisitor<'_> {
+impl<'de> ItemVisitor<'de> for PreferenceVisitor<'_> {
     type Out = ();
     type Error = Infallible;
 

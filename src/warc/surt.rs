@@ -16,7 +16,8 @@ pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
         return url.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
     };
     let mut key = Vec::with_capacity(url.len() + 8);
-    for (number, label) in without_www(host.trim_end_matches('.')).rsplit('.').enumerate() {
+    let host = host.replace("..", ".");
+    for (number, label) in without_www(host.trim_matches('.')).rsplit('.').enumerate() {
         if number > 0 {
             key.push(b',');
         }
@@ -37,18 +38,26 @@ pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
 
 /// The host, the port unless it is the default, and the text after both without the fragment.
 fn split(url: &[u8]) -> Option<(String, Option<u16>, &[u8])> {
-    let origin = Origin::of(url)?;
-    let origin = origin.as_str();
-    let (_, authority) = origin.split_once("://")?;
+    let start = url.find_byte(b':')? + 1;
+    let slashes = url[start..].iter().take_while(|b| b"/\\".contains(b)).count();
+    let after = &url[start + slashes..];
+    let (authority, rest) = after.split_at(after.find_byteset(b"/?#\\").unwrap_or(after.len()));
+    // In a key, a `;` belongs to the authority, but it ends that of an origin (docs/SEMANTICS.md).
+    let (origin, tail) = match authority.find_byte(b';') {
+        None => (Origin::of(url)?, &[][..]),
+        Some(_) => {
+            let host = &authority[authority.rfind_byte(b'@').map_or(0, |at| at + 1)..];
+            let (host, tail) = host.split_at(host.find_byte(b';').unwrap_or(host.len()));
+            (Origin::of(&[&url[..start], b"//", host].concat())?, tail)
+        }
+    };
+    let (_, authority) = origin.as_str().split_once("://")?;
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
         _ => (authority, None),
     };
-    let start = url.find_byte(b':')? + 1;
-    let slashes = url[start..].iter().take_while(|b| b"/\\".contains(b)).count();
-    let rest = &url[start + slashes..];
-    let rest = &rest[rest.find_byteset(b"/?#\\").unwrap_or(rest.len())..];
-    Some((host.to_owned(), port, &rest[..rest.find_byte(b'#').unwrap_or(rest.len())]))
+    let host = host.to_owned() + &tail.to_str_lossy().to_ascii_lowercase();
+    Some((host, port, &rest[..rest.find_byte(b'#').unwrap_or(rest.len())]))
 }
 
 /// The host without `www.`, `www2.` and the like.
@@ -90,16 +99,18 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
 /// Appends the path in lower case, without `.`, `..`, empty segments and a slash at its end.
 fn append_path(path: &[u8], key: &mut Vec<u8>) {
     let decoded = unescaped(path);
+    // A `..` removes the segment before it, which may be an empty one, so empty segments are dropped
+    // afterwards. Without a segment before it, it stays. The text before the first `/` is empty.
     let mut segments: Vec<&[u8]> = Vec::new();
-    for segment in decoded.split_str("/") {
+    for segment in decoded.split_str("/").skip(1) {
         match segment {
-            b"" | b"." => {}
-            b".." => drop(segments.pop()),
+            b"." => {}
+            b".." if !segments.is_empty() => drop(segments.pop()),
             segment => segments.push(segment),
         }
     }
     let mut path = Vec::with_capacity(decoded.len() + 1);
-    for segment in &segments {
+    for segment in segments.iter().filter(|segment| !segment.is_empty()) {
         path.push(b'/');
         path.extend_from_slice(segment);
     }
@@ -148,10 +159,11 @@ fn without_session(mut query: Vec<u8>) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// The keys of the Python package `surt`, which the Internet Archive maintains.
     #[test]
     fn keys_follow_the_archives_rules() {
         for (url, expected) in [
-            ("https://www.Example.com:443/A/./b//../C/", "com,example)/a/c"),
+            ("https://www.Example.com:443/A/./b//../C/", "com,example)/a/b/c"),
             ("http://example.com", "com,example)/"),
             ("http://user:pass@www2.a.example.com:8080/?#x", "com,example,a:8080)/"),
             ("https://example.com/?b=2&A=1&a", "com,example)/?a&a=1&b=2"),
@@ -162,6 +174,23 @@ mod tests {
             ("http://www.com/", "com)/"),
             ("http://a.example./x", "example,a)/x"),
             ("mailto:a b", "mailto:ab"),
+            ("http://a..e.example...x/", "x,,example,e,a)/"),
+            // Empty segments before `..`.
+            ("http://e.example//..", "example,e)/"),
+            ("http://e.example/a//../b", "example,e)/a/b"),
+            ("http://e.example/%2F..", "example,e)/"),
+            ("http://e.example/a%2F%2F../b", "example,e)/a/b"),
+            ("http://e.example///..//", "example,e)/"),
+            // Nothing before `..`.
+            ("http://e.example/a/../../b", "example,e)/../b"),
+            ("http://e.example/..//..", "example,e)/.."),
+            ("http://e.example/../..//a", "example,e)/a"),
+            // A `;` belongs to the authority.
+            ("https://h.example;", "example;,h)/"),
+            ("https://H.example;X/y", "example;x,h)/y"),
+            ("https://h.example;a=b?c", "example;a=b,h)/?c"),
+            ("https://u;v@h.example/p", "example,h)/p"),
+            ("https://h.example/a;b", "example,h)/a;b"),
         ] {
             assert_eq!(sort_key(url.as_bytes()).as_bstr(), expected, "{url}");
         }

@@ -2,6 +2,7 @@
 //! notes on their names.
 
 pub(crate) mod census;
+mod crawlers;
 mod spelling;
 
 use crate::command::{Ran, robosieve, robosieve_with};
@@ -43,14 +44,19 @@ fn agents_prints_the_registry() {
     let shipped = include_str!("../../datasets/agents.tsv");
     let rows: Vec<&str> = shipped.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(text(&done(dir.path(), &["agents", "--tsv"])).lines().collect::<Vec<_>>(), rows);
-    assert_eq!(text(&done(dir.path(), &["agents"])).lines().count(), rows.len() - 1);
-    let objects: serde_json::Value = serde_json::from_slice(&done(dir.path(), &["agents", "--json"]).stdout).unwrap();
-    let rebuilt: Vec<String> = objects.as_array().unwrap().iter().map(tsv_of).collect();
+    let date = shipped.lines().find_map(|line| line.strip_prefix("# date: ")).unwrap();
+    let listed = text(&done(dir.path(), &["agents"]));
+    assert_eq!(listed.lines().count(), rows.len() + 2);
+    assert!(listed.starts_with("token ") && listed.ends_with(&format!("\n\nRegistry of {date}\n")), "{listed}");
+    let printed: serde_json::Value = serde_json::from_slice(&done(dir.path(), &["agents", "--json"]).stdout).unwrap();
+    assert_eq!(printed["registry_date"], date);
+    let rebuilt: Vec<String> = printed["agents"].as_array().unwrap().iter().map(tsv_of).collect();
     assert_eq!(rebuilt, rows[1..]);
 }
 
 fn tsv_of(object: &serde_json::Value) -> String {
-    ["token", "operator", "purpose", "source"].map(|key| object[key].as_str().unwrap().to_owned()).join("\t")
+    let cell = |key| object[key].as_str().unwrap_or("unknown").to_owned();
+    ["token", "operator", "purpose", "obeys", "source"].map(cell).join("\t")
 }
 
 #[test]
@@ -79,7 +85,7 @@ const VERBS: &[&[&str]] = &[
 fn unknown_sets_are_errors() {
     let dir = place();
     std::fs::write(dir.path().join("who.txt"), "FooBot\n@aii\n").unwrap();
-    let there_are = "there are @ai, @ai-train, @ai-search, @ai-user, @search";
+    let there_are = "there are @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider, @search";
     for verb in VERBS {
         let ran = robosieve(dir.path(), &[verb, &["-a", "@aii"][..]].concat());
         assert!(ran.code == Some(2) && ran.stderr.contains(there_are), "{verb:?}: {}", ran.stderr);
@@ -166,7 +172,8 @@ fn letter_positions_are_listed() {
     let ran = done(dir.path(), &["agents", "-a", "FooBot,Googlebot-Image:Googlebot,gptbot"]);
     let rows: Vec<Vec<String>> =
         text(&ran).lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect();
-    assert_eq!(rows[0], ["1", "FooBot", "-", "-", "-"]);
-    assert_eq!(rows[1][..3], ["2", "Googlebot-Image:Googlebot", "Google"]);
-    assert_eq!(rows[2][..4], ["3", "gptbot", "OpenAI", "ai-train"]);
+    assert_eq!(rows[0], ["token", "operator", "purpose", "obeys", "source"]);
+    assert_eq!(rows[1], ["1", "FooBot", "-", "-", "-", "-"]);
+    assert_eq!(rows[2][..3], ["2", "Googlebot-Image:Googlebot", "Google"]);
+    assert_eq!(rows[3][..5], ["3", "gptbot", "OpenAI", "ai-train", "yes"]);
 }

@@ -1,6 +1,6 @@
 //! The formats of logs: the same three requests in each.
 
-use super::{audit, json, lines, requests, with_log};
+use super::{audit, compile, json, lines, requests, with_log};
 
 /// Audits a log of three lines: GPTBot is refused `/private/a` and allowed `/b`, a browser.
 fn assert_audited(log: &str, args: &[&str]) {
@@ -111,6 +111,134 @@ fn w3c_of_cloudfront_and_iis() {
         2026-08-01 10:00:02 GPTBot /b\r\n\
         2026-08-01 10:00:02 - /b\r\n";
     assert_audited(iis, HOST);
+}
+
+/// A robots.txt with the characters that CloudFront and IIS write otherwise than they were sent.
+const ODD_ROBOTS: &str = r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /~joe/\nDisallow: /caf%C3%A9\nDisallow: /*f[a]=1\nDisallow: /my%20docs/\nDisallow: /100%25\nDisallow: /{x}|y\nDisallow: /*q=a+b\n"}"#;
+
+/// Targets, and whether [`ODD_ROBOTS`] refuses them.
+const ODD_TARGETS: [(&str, bool); 12] = [
+    ("/~joe/", true),
+    ("/%7Ejoe/", false),
+    ("/caf%C3%A9", true),
+    ("/caf%c3%a9?x", true),
+    ("/?f[a]=1", true),
+    ("/?f%5Ba%5D=1", false),
+    ("/my%20docs/a", true),
+    ("/my+docs/a", false),
+    ("/100%25", true),
+    ("/100%2525", true),
+    ("/{x}|y?'`<>\\^#", true),
+    ("/s?q=a+b", true),
+];
+
+/// A field as CloudFront writes it, by the table in its developer guide.
+fn cloudfront_field(text: &[u8]) -> String {
+    let is_encoded = |byte: u8| byte <= 32 || byte >= 127 || b"<>\"#%{}|\\^~[]`'".contains(&byte);
+    let encode = |byte: &u8| if is_encoded(*byte) { format!("%{byte:02X}") } else { char::from(*byte).to_string() };
+    text.iter().map(encode).collect()
+}
+
+/// The report on a log by [`ODD_ROBOTS`].
+fn report_of(log: &str, args: &[&str]) -> serde_json::Value {
+    let dir = with_log(log);
+    compile(&dir, "odd", ODD_ROBOTS);
+    json(&dir, &[&["-s", "odd", "--top", "100", "access.log"], args].concat())
+}
+
+/// One line per target in combined format.
+fn combined_log(targets: &[&str]) -> String {
+    let line = |(i, target): (usize, &&str)| {
+        let target = target.replace('\\', r"\x5C");
+        format!(
+            "192.0.2.1 - - [01/Aug/2026:10:00:{i:02} +0000] \"GET {target} HTTP/1.1\" 200 5 \"-\" \"a GPTBot/1 ~\"\n"
+        )
+    };
+    targets.iter().enumerate().map(line).collect()
+}
+
+#[test]
+fn fields_of_cloudfront_are_decoded() {
+    let targets = ODD_TARGETS.map(|(target, _)| target);
+    let expected = report_of(&combined_log(&targets), HOST);
+    let refused = ODD_TARGETS.iter().filter(|(_, is_refused)| *is_refused).count() as u64;
+    assert_eq!(requests(&expected, "GPTBot"), [12, 12 - refused, refused, 0, 0]);
+    let log = |before: &str, fields: &str, user_agent: &str| {
+        let line = |(i, target): (usize, &&str)| {
+            let (stem, query) = target.split_once('?').unwrap_or((target, "-"));
+            let (stem, query) = (cloudfront_field(stem.as_bytes()), cloudfront_field(query.as_bytes()));
+            format!("2026-08-01\t10:00:{i:02}\t{before}192.0.2.1\t{stem}\t200\t5\t{user_agent}\t{query}\n")
+        };
+        let header = format!(
+            "#Version: 1.0\n#Fields: {fields} c-ip cs-uri-stem sc-status sc-bytes cs(User-Agent) cs-uri-query\n"
+        );
+        header + &targets.iter().enumerate().map(line).collect::<String>()
+    };
+    // Once as documented, and twice as many logs have it.
+    let once = cloudfront_field(b"a GPTBot/1 ~");
+    let twice = cloudfront_field(once.as_bytes());
+    assert_eq!(twice, "a%2520GPTBot/1%2520%257E");
+    for user_agent in [once, twice] {
+        let log = log("FRA\t", "date time x-edge-location", &user_agent);
+        assert_eq!(report_of(&log, HOST), expected);
+        assert_eq!(report_of(&log, &[HOST, &["--log-format", "cloudfront"]].concat()), expected);
+        // A distribution may log other separators, and only some fields.
+        assert_eq!(report_of(&log.replace('\t', " "), HOST), expected);
+    }
+    let few = log("", "date time", "a%20GPTBot");
+    assert_eq!(report_of(&few, HOST), expected);
+    // The escapes that the format names hold across headers, blocks and columns.
+    let forced = report_of(&few.replace('\t', " "), &[HOST, &["--log-format", "cloudfront"]].concat());
+    assert_eq!(forced, expected);
+    assert_ne!(report_of(&few, &[HOST, &["--log-format", "iis"]].concat()), expected);
+}
+
+/// nginx writes the bytes of a path as they came in JSON, and escaped in text logs.
+#[test]
+fn json_is_judged_by_the_bytes_of_the_path() {
+    let robots = br#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /caf%E9\nDisallow: /a%C3\n"}"#;
+    let paths: [&[u8]; 5] = [b"/caf\xe9", b"/a\xc3/", b"/caf\xc3\xa9", b"/caf\xef\xbf\xbd", b"/b\xff"];
+    let json_line = |path: &&[u8]| {
+        [
+            br#"{"time_iso8601":"2026-08-01T10:00:00Z","status":200,"http_user_agent":"GPTBot","request_uri":""#,
+            *path,
+            b"\"}\n",
+        ]
+        .concat()
+    };
+    let combined_line = |path: &&[u8]| {
+        let path: String = path
+            .iter()
+            .map(|byte| if *byte < 127 { char::from(*byte).into() } else { format!("\\x{byte:02X}") })
+            .collect();
+        format!("192.0.2.1 - - [01/Aug/2026:10:00:00 +0000] \"GET {path} HTTP/1.1\" 200 - \"-\" \"GPTBot\"\n")
+            .into_bytes()
+    };
+    let json_log: Vec<u8> = paths.iter().flat_map(json_line).collect();
+    let combined_log: Vec<u8> = paths.iter().flat_map(combined_line).collect();
+    let reports = [json_log, combined_log].map(|log| {
+        let dir = with_log(log);
+        compile(&dir, "raw", std::str::from_utf8(robots).unwrap());
+        json(&dir, &[&["-s", "raw", "access.log"], HOST].concat())
+    });
+    assert_eq!(requests(&reports[0], "GPTBot"), [5, 3, 2, 0, 0]);
+    assert_eq!(reports[0], reports[1]);
+}
+
+#[test]
+fn fields_of_iis_have_plus_for_blanks() {
+    let log = "#Software: Microsoft Internet Information Services 10.0\r\n\
+        #Fields: date time cs-uri-stem cs-uri-query cs(User-Agent) sc-status\r\n\
+        2026-08-01 10:00:00 /my+docs/a - Sogou+web+spider/4.0+(x) 200\r\n\
+        2026-08-01 10:00:01 /caf\u{e9} - Sogou+web+spider/4.0 200\r\n\
+        2026-08-01 10:00:02 /~joe/ - Sogou+web+spider/4.0 200\r\n\
+        2026-08-01 10:00:03 /s q=a+b Sogou+web+spider/4.0 200\r\n\
+        2026-08-01 10:00:04 /s q=a%20b Sogou+web+spider/4.0 200\r\n\
+        2026-08-01 10:00:05 /s - Mozilla/5.0%20Sogou+web+spider 200\r\n";
+    for args in [HOST, &[HOST, &["--log-format", "iis"]].concat()] {
+        let report = report_of(log, args);
+        assert_eq!(requests(&report, "Sogou web spider"), [6, 2, 4, 0, 0]);
+    }
 }
 
 /// A `#Fields:` line also counts for the next blocks, which other threads read.

@@ -42,8 +42,8 @@ fn counts_equal_those_by_hand() {
         "shortest_seconds": 0, "longest_seconds": 172_860, "mean_seconds": 57_640});
     assert_eq!(gptbot["after_robots_txt"], after);
     let rule = json!({"rule": "Disallow: /private", "requests": 3, "example": "https://example.com/private/a?x=1"});
-    assert_eq!((&gptbot["rules"], &gptbot["rules_exact"]), (&json!([rule]), &json!(true)));
-    assert_eq!(gptbot["verified"], json!(null));
+    assert_eq!((&gptbot["rules"], &gptbot["rules_left_out"]), (&json!([rule]), &json!(0)));
+    assert_eq!(gptbot["identity"], json!(null));
 }
 
 #[test]
@@ -65,6 +65,37 @@ fn hosts_that_are_not_in_the_snapshot_are_unknown() {
     for host in ["", "https://", "https://example.com/path", "a b", "/"] {
         let ran = audit(&dir, &["-s", "a", "--host", host, "access.log"]);
         assert!(ran.code == Some(2) && ran.stderr.contains("is not a host"), "{host:?}: {}", ran.stderr);
+    }
+}
+
+/// Logs name one origin in several ways, and a request for its robots.txt counts for all of them.
+#[test]
+fn origins_of_a_log_are_compared_in_canonical_form() {
+    let line = |host: &str, target: &str| {
+        format!("{host} 192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] \"GET {target} HTTP/1.1\" 200 1 \"-\" \"GPTBot\"\n")
+    };
+    let hosts = ["example.com:443", "EXAMPLE.com:443", "Example.Com:443"];
+    let targets = ["https://example.com/", "HTTPS://Example.com:443/", "https://user@example.com/"];
+    let lines = |path: &str| {
+        let of_hosts = hosts.map(|host| line(host, &format!("/{path}")));
+        let of_targets = targets.map(|target| line("www.example:80", &format!("{target}{path}")));
+        [of_hosts, of_targets].concat()
+    };
+    let private = lines("private");
+    for fetch in lines("robots.txt") {
+        let dir = with_log(fetch.clone() + &private.concat());
+        let report = json(&dir, &["-s", "a", "access.log"]);
+        let after = &crawler(&report, "GPTBot")["after_robots_txt"];
+        assert_eq!((&after["disallowed_after"], &after["disallowed_without"]), (&json!(6), &json!(0)), "{fetch}");
+    }
+    // The other scheme, another port and another host are other origins.
+    for fetch in
+        ["http://example.com/robots.txt", "https://example.com:8443/robots.txt", "https://www.example.com/robots.txt"]
+    {
+        let dir = with_log(line("x.example:443", fetch) + &private.concat());
+        let report = json(&dir, &["-s", "a", "access.log"]);
+        let after = &crawler(&report, "GPTBot")["after_robots_txt"];
+        assert_eq!((&after["disallowed_after"], &after["disallowed_without"]), (&json!(0), &json!(6)), "{fetch}");
     }
 }
 
@@ -96,27 +127,142 @@ fn each_line_is_judged_by_the_snapshot_of_its_time() {
     }
 }
 
+/// Ranges that contain 192.0.2.0/24.
+const RANGES: &str =
+    r#"{"creationTime": "2026-01-01", "prefixes": [{"ipv6Prefix": "2001:db8::/32"}, {"ipv4Prefix": "192.0.2.0/24"}]}"#;
+
+/// A crawler fetches robots.txt and an allowed page; another program fetches a refused page under
+/// its name, a minute later.
+const FAKE: &str = r#"192.0.2.1 - - [01/Aug/2026:00:00:00 +0000] "GET /robots.txt HTTP/1.1" 200 100 "-" "GPTBot/1.2"
+192.0.2.1 - - [01/Aug/2026:00:00:30 +0000] "GET /ok HTTP/1.1" 200 500 "-" "GPTBot/1.2"
+198.51.100.7 - - [01/Aug/2026:00:01:00 +0000] "GET /private/x HTTP/1.1" 200 7 "-" "GPTBot/1.2"
+"#;
+
+/// The entry of a crawler with this identity.
+fn entry<'v>(report: &'v serde_json::Value, name: &str, identity: &str) -> &'v serde_json::Value {
+    let all = report["crawlers"].as_array().unwrap();
+    all.iter().find(|crawler| crawler["name"] == name && crawler["identity"] == identity).unwrap()
+}
+
+#[test]
+fn no_output_blames_a_crawler_for_claims() {
+    let dir = with_log(FAKE);
+    std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
+    let base = ["-s", "a", "--host", "example.com", "access.log", "--verify-ips", "gptbot.json"];
+    let report = json(&dir, &base);
+    let (verified, claimed) = (entry(&report, "GPTBot", "verified"), entry(&report, "GPTBot", "claimed"));
+    assert_eq!(report["crawlers"].as_array().unwrap().len(), 2);
+    let figures = ["requests", "allowed", "disallowed", "robots_txt", "bytes", "disallowed_bytes", "disallowed_2xx"];
+    assert_eq!(figures.map(|key| verified[key].as_u64().unwrap()), [2, 2, 0, 1, 600, 0, 0]);
+    assert_eq!(figures.map(|key| claimed[key].as_u64().unwrap()), [1, 0, 1, 0, 7, 7, 1]);
+    assert_eq!((&verified["rules"], &verified["last"]), (&json!([]), &json!("2026-08-01T00:00:30Z")));
+    assert_eq!((&claimed["rules"][0]["requests"], &claimed["first"]), (&json!(1), &json!("2026-08-01T00:01:00Z")));
+    let after = ["disallowed_after", "disallowed_without"];
+    assert_eq!(after.map(|key| verified["after_robots_txt"][key].as_u64().unwrap()), [0, 0]);
+    assert_eq!(after.map(|key| claimed["after_robots_txt"][key].as_u64().unwrap()), [0, 1]);
+
+    let ran = audit(&dir, &[&base[..], &["--html", "audit.html", "-o", "audit.txt"]].concat());
+    assert!(ran.stderr.contains("of crawlers 2  disallowed 0  claimed 1  claimed disallowed 1"), "{}", ran.stderr);
+    let table = std::fs::read_to_string(dir.path().join("audit.txt")).unwrap();
+    let expected = "\
+0 of 1 crawler broke the rules (2 requests of crawlers in 3 lines; 0 of other agents, 0 invalid)
+1 request only claims to be of a crawler: its address is not published; 1 refused
+
+  crawler                             requests    refused      share  of it 2xx    unknown robots.txt      bytes
+  GPTBot (verified)                          2          0        0 %          0          0          1        600
+  GPTBot (claimed)                           1          1      100 %          1          0          0          7
+
+GPTBot (claimed, not from a published address): 2026-08-01T00:01:00Z to 2026-08-01T00:01:00Z
+  1 without reading robots.txt in these logs
+  1 × Disallow: /private  e.g. https://example.com/private/x
+";
+    assert_eq!(table, expected);
+    let page = std::fs::read_to_string(dir.path().join("audit.html")).unwrap();
+    let title = "0 of 1 crawler broke the rules";
+    assert_eq!(
+        (page.matches(&format!("<title>{title}")).count(), page.matches(&format!("<h1>{title}")).count()),
+        (1, 1)
+    );
+    let (before, claims) = page.split_once("Requests that only claim to be of a crawler").unwrap();
+    assert!(before.contains("GPTBot (verified)") && !before.contains("GPTBot (claimed)"));
+    assert!(claims.contains("GPTBot (claimed)") && !claims.contains("GPTBot (verified)"));
+    assert!(
+        !before.contains("/private") && !claims.contains("OpenAI"),
+        "only the operator of verified requests is named"
+    );
+    let csv = String::from_utf8(audit(&dir, &[&base[..], &["--csv"]].concat()).stdout).unwrap();
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let rows: Vec<_> = rows.iter().map(|row| [0, 1, 4, 6].map(|column| row[column])).collect();
+    let expected = [
+        ["name", "identity", "requests", "disallowed"],
+        ["GPTBot", "verified", "2", "0"],
+        ["GPTBot", "claimed", "1", "1"],
+    ];
+    assert_eq!(rows, expected);
+    let annotated = audit(&dir, &[&base[..], &["-q", "--as", "annotate"]].concat()).stdout;
+    let starts: Vec<_> = String::from_utf8(annotated).unwrap().lines().map(|line| line[..9].to_owned()).collect();
+    assert_eq!(starts, ["A\tGPTBot\t", "A\tGPTBot\t", "d\tGPTBot\t"]);
+}
+
 #[test]
 fn published_addresses_verify_crawlers() {
     let dir = with_log(LOG);
-    let ranges = r#"{"creationTime": "2026-01-01", "prefixes": [{"ipv6Prefix": "2001:db8::/32"}, {"ipv4Prefix": "192.0.2.0/24"}]}"#;
     for name in ["gptbot.json", "ips.json"] {
-        std::fs::write(dir.path().join(name), ranges).unwrap();
+        std::fs::write(dir.path().join(name), RANGES).unwrap();
     }
     let base = ["-s", "a", "--host", "example.com", "access.log", "--verify-ips"];
     for (arg, verifies_all) in [("GPTBot=ips.json", false), ("gptbot.json", false), ("ips.json", true)] {
         let report = json(&dir, &[&base[..], &[arg]].concat());
-        let counts = ["verified", "claimed", "verified_disallowed", "claimed_disallowed"];
-        let gptbot = counts.map(|key| crawler(&report, "GPTBot")[key].as_u64().unwrap());
-        assert_eq!(gptbot, [3, 2, 1, 2], "{arg}");
-        assert_eq!(crawler(&report, "CCBot")["verified"].is_u64(), verifies_all, "{arg}");
+        let counts =
+            |identity| ["requests", "disallowed"].map(|key| entry(&report, "GPTBot", identity)[key].as_u64().unwrap());
+        assert_eq!((counts("verified"), counts("claimed")), ([3, 1], [2, 2]), "{arg}");
+        assert_eq!(crawler(&report, "CCBot")["identity"], if verifies_all { json!("verified") } else { json!(null) });
+        // Claims come last, though they broke more rules.
+        let order: Vec<_> = report["crawlers"].as_array().unwrap().iter().map(|row| row["identity"].clone()).collect();
+        assert_eq!(order.iter().position(|identity| *identity == "claimed"), Some(2), "{arg}");
+        // Each row has its own figures: the rule of the verified requests is broken once.
+        assert_eq!(entry(&report, "GPTBot", "verified")["rules"][0]["requests"], 1);
+        // The claims at 00:00:00 and two days later have no request for robots.txt.
+        let after = &entry(&report, "GPTBot", "claimed")["after_robots_txt"];
+        assert_eq!((&after["disallowed_after"], &after["disallowed_without"]), (&json!(0), &json!(2)));
     }
-    for (arg, said) in
-        [("Nobot=ips.json", "no crawler of the audit"), ("GPTBot=a", "published list"), ("no.json", "no.json")]
-    {
+    std::fs::write(dir.path().join("empty.json"), r#"{"prefixes": [{"ip_prefix": "192.0.2.0/24"}]}"#).unwrap();
+    std::fs::write(dir.path().join("large.json"), " ".repeat((16 << 20) + 1)).unwrap();
+    for (arg, said) in [
+        ("Nobot=ips.json", "no crawler of the audit"),
+        ("GPTBot=a", "published list"),
+        ("no.json", "no.json"),
+        ("empty.json", "empty.json: it has no range of addresses"),
+        ("large.json", "large.json: larger than 16 MiB"),
+    ] {
         let ran = audit(&dir, &[&base[..], &[arg]].concat());
         assert!(ran.code == Some(2) && ran.stderr.contains(said), "{}", ran.stderr);
     }
+    // Without an address every request would count as a claim.
+    std::fs::write(dir.path().join("access.log"), "[01/Aug/2026:00:00:00 +0000] \"GET / HTTP/1.1\" GPTBot\n").unwrap();
+    let ran = audit(&dir, &[&base[..], &["ips.json", "--log-format", "%t \"%r\" %{User-Agent}i"]].concat());
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("access.log: its lines do not name the addresses"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn lines_of_verified_or_claimed_requests() {
+    let other = LOG.lines().next().unwrap().replace("/robots.txt", "/a").replace("GPTBot", "CCBot") + "\n";
+    let dir = with_log(LOG.to_owned() + &other);
+    std::fs::write(dir.path().join("gptbot.json"), RANGES).unwrap();
+    let base = ["-q", "-s", "a", "--host", "example.com", "access.log", "--lines", "broken.log"];
+    let log: Vec<String> = (LOG.to_owned() + &other).lines().map(|line| line.to_owned() + "\n").collect();
+    for (which, lines) in [("all", &[1, 2, 3, 13][..]), ("verified", &[1]), ("claimed", &[2, 3])] {
+        let ran = audit(&dir, &[&base[..], &["--verify-ips", "gptbot.json", "--lines-of", which]].concat());
+        assert_eq!((ran.code, &ran.stderr[..]), (Some(0), ""));
+        let expected: String = lines.iter().map(|line| &log[*line][..]).collect();
+        assert_eq!(std::fs::read_to_string(dir.path().join("broken.log")).unwrap(), expected, "{which}");
+    }
+    let ran = audit(&dir, &[&base[..], &["--lines-of", "claimed"]].concat());
+    assert!(ran.code == Some(2) && ran.stderr.contains("--verify-ips"), "{}", ran.stderr);
 }
 
 #[test]
@@ -138,8 +284,8 @@ fn offending_lines_are_unchanged_and_every_line_is_annotated() {
     let report = json(&dir, &["-s", "a", "--host", "example.com", "access.log"]);
     assert_eq!(requests(&report, "GPTBot"), [3000, 1200, 1800, 0, 600]);
     assert_eq!(
-        (&crawler(&report, "GPTBot")["rules"][0]["requests"], &crawler(&report, "GPTBot")["rules_exact"]),
-        (&json!(1800), &json!(true))
+        (&crawler(&report, "GPTBot")["rules"][0]["requests"], &crawler(&report, "GPTBot")["rules_left_out"]),
+        (&json!(1800), &json!(0))
     );
 }
 
@@ -166,8 +312,8 @@ fn table_csv_and_page_have_the_figures() {
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["GPTBot", "5", "3", "60.0", "%", "1", "0", "1", "1,107"]);
     let csv = String::from_utf8(audit(&dir, &[&base[..], &["--csv"]].concat()).stdout).unwrap();
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!(rows[0][..6], ["name", "operator", "purpose", "requests", "allowed", "disallowed"]);
-    assert_eq!(rows[1][..6], ["GPTBot", "OpenAI", "ai-train", "5", "2", "3"]);
+    assert_eq!(rows[0][..7], ["name", "identity", "operator", "purpose", "requests", "allowed", "disallowed"]);
+    assert_eq!(rows[1][..7], ["GPTBot", "", "OpenAI", "ai-train", "5", "2", "3"]);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     // Each number of the page equals the figure that its pointer names.
     let report = json(&dir, &base);
@@ -208,14 +354,36 @@ fn an_independent_script_counts_the_same() {
         return;
     }
     let dir = with_log(LOG.repeat(20));
-    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/check-audit");
-    let check = |log: &str| {
-        let mut command = Command::new(&script);
-        command.args(["a", "https://example.com", log]).current_dir(dir.path());
-        command.env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve")).output().unwrap()
+    let scripts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let check = |args: &[&str]| {
+        let mut command = Command::new(scripts.join("check-audit"));
+        command.args(args).current_dir(dir.path()).env("ROBOSIEVE", env!("CARGO_BIN_EXE_robosieve"));
+        let ran = command.output().unwrap();
+        assert!(ran.status.success(), "{args:?}: {ran:?}");
+        String::from_utf8(ran.stdout).unwrap()
     };
-    let ran = check("access.log");
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "260 lines, 2 crawlers: all figures are equal\n", "{ran:?}");
+    let printed = check(&["a", "https://example.com", "access.log"]);
+    assert_eq!(printed, "260 lines, 2 crawlers, 60 refused: all figures are equal\n");
+    // The same requests in both formats, with fields that are escaped, and fakes among them.
+    compile(
+        &dir,
+        "odd",
+        r#"{"url":"https://example.com/robots.txt","status":200,"body":"User-agent: *\nDisallow: /*~joe\nDisallow: /*caf%C3%A9\nDisallow: /*{a}|b\nDisallow: /search\nAllow: /*it's^\nDisallow: /*[1]\n"}"#,
+    );
+    std::fs::write(dir.path().join("ips.json"), RANGES).unwrap();
+    let verify = ["--verify-ips", "GPTBot=ips.json", "--verify-ips", "Googlebot=ips.json"];
+    let reports = ["combined", "cloudfront"].map(|format| {
+        let mut command = Command::new(scripts.join("synthetic-log"));
+        let log = command.args(["3000", "7", "--odd", "--published", "--format", format]).output().unwrap().stdout;
+        std::fs::write(dir.path().join(format), log).unwrap();
+        let printed = check(&[&verify[..], &["odd", "example.com", format]].concat());
+        assert!(printed.starts_with("3,000 lines, 10 crawlers, "), "{printed}");
+        json(&dir, &[&["-s", "odd", "--host", "example.com", format], &verify[..]].concat())
+    });
+    assert_eq!(reports[0], reports[1]);
+    for (name, identity) in [("GPTBot", "verified"), ("GPTBot", "claimed"), ("Googlebot", "claimed")] {
+        assert!(entry(&reports[0], name, identity)["disallowed"].as_u64() > Some(10), "{name}");
+    }
 }
 
 /// An audit finds the broken line by the compiled order of the rules, an explanation by comparing

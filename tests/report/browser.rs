@@ -271,6 +271,7 @@ fn audit_fits_desktop_and_phone() {
     log += &line("GPTBot", "/robots.txt");
     log += &line("CCBot", "/<script>hacked=1</script>");
     log += &line("Googlebot", "/").repeat(2000);
+    log += &line("Googlebot", "/x").replace("192.0.2.1", "198.51.100.1");
     std::fs::write(dir.path().join("access.log"), log).unwrap();
     std::fs::write(dir.path().join("ips.json"), r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#).unwrap();
     let page = |log: &str| {
@@ -279,10 +280,10 @@ fn audit_fits_desktop_and_phone() {
         done(robosieve(dir.path(), &args));
         std::fs::read_to_string(dir.path().join("audit.html")).unwrap()
     };
-    // All requests of CCBot are refused, so each crawler has one bar.
+    // All requests of CCBot are refused, so each crawler has one bar, and so has the claim.
     let broken = page("access.log");
-    assert!(broken.contains("Only claimed, refused"), "the table of addresses");
-    assert_eq!(fits(&browser, dir.path(), &broken)["bars"], 3);
+    assert!(broken.contains("Googlebot (claimed)"), "the bar of claims");
+    assert_eq!(fits(&browser, dir.path(), &broken)["bars"], 4);
     std::fs::write(dir.path().join("browsers.log"), line("Mozilla/5.0 (X11; Linux x86_64)", "/")).unwrap();
     assert_eq!(fits(&browser, dir.path(), &page("browsers.log"))["bars"], 0);
 }

@@ -206,7 +206,7 @@ fn names_the_global_group_and_the_status_policy_are_told_apart() {
         assert_eq!(counts["partly"], expected[3..5].iter().sum::<u64>());
     }
     let table = done(robosieve(dir.path(), &["report", "-q", "-s", "s.rsieve", "-a", "x,a,c"]));
-    let agents = table.lines().skip_while(|line| !line.starts_with("  origins that refuse")).skip(1).take(3);
+    let agents = table.lines().skip_while(|line| !line.starts_with("  domains that refuse")).skip(1).take(3);
     let names: Vec<&str> = agents.map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(names, ["c", "a", "x"], "those refused by name come first: {table}");
 }

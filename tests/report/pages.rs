@@ -45,6 +45,7 @@ fn numbers_of_a_series_equal_the_json() {
         for (place, number) in numbers {
             assert_eq!(json.pointer(&place), Some(&number.into()), "{place}");
         }
+        assert_eq!(page.contains(" of the weight of the hosts refuse"), !units.is_empty(), "{units:?}");
         // Two lines with three points in each chart; wholly, partly, and with weights.
         let sections = if units.is_empty() { 2 } else { 3 };
         assert_eq!(page.matches("<svg class=\"chart\"").count(), 2 * sections);
@@ -52,7 +53,7 @@ fn numbers_of_a_series_equal_the_json() {
         assert_eq!(page.matches("<circle cx").count() - 2 * sections, 2 * 2 * 3 * sections);
     }
     // By hand: of three origins, the second snapshot refuses `a` wholly at one, which names it.
-    let (page, _) = series(dir.path(), &[&["-a", "b,a"], &months[..]].concat());
+    let (page, _) = series(dir.path(), &[&["-a", "b,a", "--by", "origin"], &months[..]].concat());
     for text in ["2025-02, wholly: 33.3\u{a0}%", "2025-02, by name: 33.3\u{a0}%", "2025-03, wholly: 100\u{a0}%"] {
         assert!(page.contains(text), "{text}");
     }

@@ -97,7 +97,7 @@ fn wide_series_fit_the_width() {
     let table = run(dir.path(), &[&["--series"], &snapshots[..]].concat());
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
     assert!(!table.contains('\u{1b}'));
-    let blocks = table.matches("\n  origins ").count();
+    let blocks = table.matches("\n  domains ").count();
     assert!(blocks > 8 && table.matches("\n  GPTBot ").count() == blocks * 3, "{table}");
 }
 
@@ -115,7 +115,34 @@ fn weights_count_hosts_by_default() {
         |report: &serde_json::Value| (report["by"].clone(), report["units"].clone(), report["agents"].clone());
     let by_host = figures(&report(&["--by", "host", "--weights", "w.csv"]));
     assert_eq!(figures(&report(&["--weights", "w.csv"])), by_host);
-    assert_eq!((report(&[])["by"].as_str(), by_host.0.as_str()), (Some("origin"), Some("host")));
+    assert_eq!((report(&[])["by"].as_str(), by_host.0.as_str()), (Some("domain"), Some("host")));
+}
+
+#[test]
+fn reports_name_the_unit_and_a_domain_that_dominates() {
+    let dir = tempfile::tempdir().unwrap();
+    let refuses = "user-agent: *\ndisallow: /";
+    let origins: Vec<String> = (0..30).map(|i| format!("https://s{i}.large.com")).collect();
+    let sites: Vec<(&str, u16, &str)> = origins.iter().map(|origin| (origin.as_str(), 200, refuses)).collect();
+    let others = [("https://a.com", 200, ""), ("https://b.com", 404, "")];
+    std::fs::write(dir.path().join("robots.jsonl"), archive(&[&sites[..], &others].concat())).unwrap();
+    done(robosieve(dir.path(), &["compile", "-q", "-o", "s", "robots.jsonl"]));
+    let report = |args: &[&str]| done(robosieve(dir.path(), &[&["report", "-q", "-s", "s", "-a", "x"], args].concat()));
+    let note = "large.com alone has 30 of the 30 origins that refuse x wholly.";
+    for (by, expected) in [
+        (&[][..], "counted: 3 domains, each by one of its origins"),
+        (&["--by", "host"], "counted: 32 hosts, each by one of its origins"),
+        (&["--by", "origin"], "counted: origins; http, https, www and every port count separately"),
+    ] {
+        let table = report(by);
+        assert!(table.contains(expected), "{table}");
+        assert_eq!(table.contains(note), by == ["--by", "origin"], "{table}");
+        assert_eq!(table.contains("With --by domain, each domain counts once."), !by.is_empty(), "{table}");
+        let page = report(&[by, &["--html", "-"]].concat());
+        assert_eq!(page.contains(&note[..note.len() - 1]), by == ["--by", "origin"], "{page}");
+    }
+    let csv = report(&["--by", "origin", "--csv", "-"]);
+    assert!(csv.contains("\nconcentrations,large.com,x,units,30\nconcentrations,large.com,x,of,30\n"), "{csv}");
 }
 
 #[test]
@@ -153,7 +180,7 @@ fn wrong_options_of_units_are_refused() {
     std::fs::write(dir.path().join("robots.jsonl"), archive(&[("https://z.com", 404, "")])).unwrap();
     done(robosieve(dir.path(), &["compile", "-q", "-o", "z.rsieve", "robots.jsonl"]));
     let ran = none(&["--series", "a=1.rsieve", "z=z.rsieve", "--common"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("no origin is in all snapshots"), "{}", ran.stderr);
+    assert!(ran.code == Some(2) && ran.stderr.contains("no domain is in all snapshots"), "{}", ran.stderr);
 }
 
 #[test]

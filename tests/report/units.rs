@@ -57,6 +57,39 @@ fn counts(web: &[(&str, &str)], by: UnitKind) -> (u64, u64) {
     (counts.wholly, counts.not)
 }
 
+/// The concentrations of a report by origin or host: agent, domain, units of it, and the figure.
+fn concentrations(web: &[(String, &str)], by: UnitKind) -> Vec<(Option<String>, String, u64, u64)> {
+    let web: Vec<(&str, &str)> = web.iter().map(|(origin, word)| (origin.as_str(), *word)).collect();
+    let judge = judge(&snapshot(&web));
+    let report = Reporter::new(&judge).by(by).of_snapshot().unwrap();
+    report.concentrations.into_iter().map(|of| (of.agent, of.domain, of.units, of.of)).collect()
+}
+
+#[test]
+fn domain_that_dominates_a_figure_is_named() {
+    // 30 domains that allow, 18 that refuse, and subdomains of one that refuse.
+    let web = |subdomains: usize| -> Vec<(String, &str)> {
+        let allow = (0..30).map(|i| (format!("https://allows{i}.com"), "allows"));
+        let refuse = (0..18).map(|i| (format!("https://refuses{i}.com"), "refuses"));
+        let large = (0..subdomains).map(|i| (format!("https://s{i}.large.co.uk"), "refuses"));
+        allow.chain(refuse).chain(large).collect()
+    };
+    let agent = || Some("a".to_owned());
+    let large = || "large.co.uk".to_owned();
+    for by in [UnitKind::Origin, UnitKind::Host] {
+        // 2 of 20 is a tenth, 3 of 21 is more; 5 of 53 is less, 6 of 54 is more.
+        assert_eq!(concentrations(&web(2), by), []);
+        assert_eq!(concentrations(&web(3), by), [(agent(), large(), 3, 21)]);
+        assert_eq!(concentrations(&web(5), by), [(agent(), large(), 5, 23)]);
+        assert_eq!(concentrations(&web(6), by), [(None, large(), 6, 54), (agent(), large(), 6, 24)]);
+        // Figures of less than 20 units are not examined.
+        let few = &web(6)[31..];
+        assert_eq!(concentrations(&few[..19], by), []);
+        assert_eq!(concentrations(&few[few.len() - 20..], by), [(None, large(), 6, 20), (agent(), large(), 6, 20)]);
+    }
+    assert_eq!(concentrations(&web(40), UnitKind::Domain), []);
+}
+
 #[test]
 fn hosts_count_by_one_origin() {
     for (web, expected) in [

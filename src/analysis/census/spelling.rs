@@ -6,12 +6,13 @@
 //! of neighbours that turns one name into the other.
 
 use crate::agent::Agent;
-use crate::crawlers::KnownAgent;
+use crate::crawlers::{CrawlerRegistry, KnownAgent};
 use crate::error::{Error, Result};
 use crate::robots::Robots;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::{NAMED_LEN, NamedRow, Section};
 use std::cmp::Reverse;
+use std::sync::LazyLock;
 
 /// A name outside the registry is suggested only if at least one in this many robots.txt files of a
 /// snapshot names it. Sites misspell names too, and in a large snapshot any short name is close to
@@ -20,6 +21,83 @@ const RARE: u64 = 10_000;
 
 /// Endings that most names of crawlers share, so they do not distinguish names.
 const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
+
+/// The tokens of the registry in lower case.
+static TOKENS: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| KnownAgent::all().iter().map(|known| known.token.to_ascii_lowercase().into_bytes()).collect());
+
+/// The crawler of the registry that a name is close to without being its token: the name is
+/// probably a misspelling. The measure is that of [`SpellCheck`], with less tolerance in two cases:
+/// names that differ in a part after a `-` only, and short names ([`is_likely_typo`]).
+///
+/// Cost: a comparison with each token of the registry.
+pub(crate) fn close_crawler(name: &str) -> Option<&'static KnownAgent> {
+    let lower = name.to_ascii_lowercase();
+    let mut checked = CheckedName::new(&lower, name);
+    TOKENS.iter().for_each(|token| checked.add_if_close(token, 0));
+    checked.close.retain(|close| is_likely_typo(&lower, &close.text));
+    checked.misspelling(CrawlerRegistry::shipped()).and_then(|close| KnownAgent::find(&close.suggestion))
+}
+
+/// Whether a name that is close to a token is more likely a misspelling of it than a name of its own.
+/// Operators have families of crawlers (`SemrushBot-BA`, `SemrushBot-SA`), so the parts after an equal
+/// start and `-` must be close themselves. Short names are many (`RoverBot` and `rogerbot`, `NexaBot`
+/// and `ExaBot`), so only a letter after the first that is missing, too many or transposed counts.
+fn is_likely_typo(name: &str, token: &[u8]) -> bool {
+    let (start, part) = name.split_at(name.rfind('-').map_or(0, |dash| dash + 1));
+    if let (false, Some(other)) = (start.is_empty(), token.strip_prefix(start.as_bytes())) {
+        return CheckedName::new(part, part).distance(other, letters(other)).is_some();
+    }
+    let is_short = CheckedName::new(name, name).distinctive_len() <= SHORT;
+    let is_same_letters = letters(name.as_bytes()) == letters(token);
+    !is_short || is_same_letters || (name.len() != token.len() && name.as_bytes().first() == token.first())
+}
+
+/// The length of a short name without a usual ending.
+const SHORT: usize = 5;
+
+/// Whether a name is the first word of a crawler's name, such as `Kangaroo` of `Kangaroo Bot`. Parsers
+/// that follow RFC 9309 read no more of it, so a site may well mean that crawler.
+pub(crate) fn begins_crawler(name: &str) -> bool {
+    let mut first_words = KnownAgent::all().iter().filter_map(|known| known.token.split_once(' '));
+    first_words.any(|(first, _)| first.eq_ignore_ascii_case(name))
+}
+
+/// Names that stand for no operator or product of the registry: `Mozilla` begins the headers of
+/// browsers, the registry has `unknown` for operators that are not known, and `DISCo` is a program,
+/// older than `discobot`.
+const NO_OPERATORS: &[&str] = &["mozilla", "unknown", "disco"];
+
+/// The crawlers that the name of an operator or of a product stands for, such as `OpenAI` and
+/// `chatgpt`: first those whose tokens are the name with an ending (`ChatGPT-User`), then the
+/// others of their operators. None if the name is neither, or if it is an operator's name that begins
+/// one of its crawlers' names ([`begins_crawler`]).
+pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
+    let plain = |text: &str| -> Vec<u8> {
+        text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
+    };
+    let (lower, letters) = (name.to_ascii_lowercase(), plain(name));
+    // `X` is an operator, and shorter than the names that sites write for one.
+    if letters.len() < 3 || NO_OPERATORS.contains(&lower.as_str()) {
+        return Vec::new();
+    }
+    let is_product = |token: &[u8]| {
+        let ending = token.strip_prefix(lower.as_bytes());
+        ending.is_some_and(|ending| ending.starts_with(b"-") || USUAL_ENDINGS.contains(&ending))
+    };
+    let all = || KnownAgent::all().iter().zip(TOKENS.iter());
+    let (products, others): (Vec<_>, Vec<_>) = all().partition(|(_, token)| is_product(token));
+    if products.is_empty() && begins_crawler(name) {
+        return Vec::new();
+    }
+    let is_operator = |known: &KnownAgent| {
+        let operator = known.operator.as_deref().unwrap_or_default();
+        let is_of_product = |product: &KnownAgent| !operator.is_empty() && product.operator == known.operator;
+        plain(operator) == letters || products.iter().any(|(product, _)| is_of_product(product))
+    };
+    let others = others.into_iter().filter(|(known, _)| is_operator(known));
+    products.iter().copied().chain(others).map(|(known, _)| known).collect()
+}
 
 /// Checks the names of agents against the registry of crawlers, snapshots and robots.txt files.
 ///
@@ -47,6 +125,7 @@ const USUAL_ENDINGS: &[&[u8]] = &[b"bot", b"spider", b"crawler"];
 #[derive(Debug)]
 pub struct SpellCheck {
     agents: Vec<CheckedAgent>,
+    registry: CrawlerRegistry,
 }
 
 /// An agent that neither the registry of crawlers nor any of the robots.txt files names.
@@ -133,20 +212,26 @@ impl CheckedAgent {
         !self.is_joined() && (self.names.is_empty() || self.names.iter().any(|name| name.is_known))
     }
 
-    fn finish(self) -> UnnamedAgent {
+    fn finish(self, registry: &CrawlerRegistry) -> UnnamedAgent {
         let joined =
             if self.is_joined() { self.words.iter().map(|word| word.display.clone()).collect() } else { vec![] };
-        let misspelled =
-            self.names.into_iter().filter(|name| !name.is_known).filter_map(CheckedName::misspelling).collect();
+        let unknown = self.names.into_iter().filter(|name| !name.is_known);
+        let misspelled = unknown.filter_map(|name| name.misspelling(registry)).collect();
         UnnamedAgent { label: self.label, misspelled, joined }
     }
 }
 
 impl SpellCheck {
-    /// Looks the agents up in the registry of crawlers.
+    /// Looks the agents up in the shipped registry of crawlers.
     pub fn new(agents: &[Agent]) -> Self {
-        let mut check = Self { agents: agents.iter().map(CheckedAgent::new).collect() };
-        check.add_names(KnownAgent::all().iter().map(|known| (known.token.to_ascii_lowercase(), 0)));
+        Self::with_registry(agents, CrawlerRegistry::shipped())
+    }
+
+    /// Looks the agents up in a registry of crawlers.
+    pub fn with_registry(agents: &[Agent], registry: &CrawlerRegistry) -> Self {
+        let agents = agents.iter().map(CheckedAgent::new).collect();
+        let mut check = Self { agents, registry: registry.clone() };
+        check.add_names(registry.crawlers().iter().map(|known| (known.token.to_ascii_lowercase(), 0)));
         check
     }
 
@@ -173,7 +258,7 @@ impl SpellCheck {
         let mut frequent = Vec::new();
         for (number, files) in numbers.into_iter().zip(counts) {
             let text = snapshot.token(u64::from(number))?;
-            if files >= least || registered(text).is_some() {
+            if files >= least || registered(&self.registry, text).is_some() {
                 frequent.push((text.to_vec(), files));
             }
         }
@@ -190,7 +275,8 @@ impl SpellCheck {
 
     /// The unknown agents, in the order given.
     pub fn finish(self) -> Vec<UnnamedAgent> {
-        self.agents.into_iter().filter(|agent| !agent.is_known()).map(CheckedAgent::finish).collect()
+        let unknown = self.agents.into_iter().filter(|agent| !agent.is_known());
+        unknown.map(|agent| agent.finish(&self.registry)).collect()
     }
 
     /// Marks the checked names that are among `names`, and adds those that are close to an unknown
@@ -242,8 +328,9 @@ fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Vec<u64> {
     counts
 }
 
-fn registered(name: &[u8]) -> Option<&'static KnownAgent> {
-    KnownAgent::find(std::str::from_utf8(name).ok()?)
+/// The token of a crawler in the registry, as its operator spells it.
+fn registered<'r>(registry: &'r CrawlerRegistry, name: &[u8]) -> Option<&'r str> {
+    Some(&registry.find(std::str::from_utf8(name).ok()?)?.token)
 }
 
 impl CheckedName {
@@ -306,12 +393,12 @@ impl CheckedName {
     }
 
     /// The suggestion for this name: the close name that most files name.
-    fn misspelling(mut self) -> Option<Misspelling> {
+    fn misspelling(mut self, registry: &CrawlerRegistry) -> Option<Misspelling> {
         let rank = |name: &CloseName| (Reverse(name.files), name.distance);
         self.close.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text)));
         let best = self.close.first()?;
-        let suggestion = match registered(&best.text) {
-            Some(known) => known.token.to_owned(),
+        let suggestion = match registered(registry, &best.text) {
+            Some(token) => token.to_owned(),
             None => String::from_utf8_lossy(&best.text).into_owned(),
         };
         Some(Misspelling { name: self.display, suggestion })
@@ -414,9 +501,47 @@ mod tests {
     }
 
     #[test]
+    fn close_crawlers_are_found_without_a_snapshot() {
+        for (name, token) in [
+            ("GPTBt", Some("GPTBot")),
+            ("Google-Extened", Some("Google-Extended")),
+            ("MJ12bt", Some("MJ12bot")),
+            ("baiduspider+", Some("Baiduspider")),
+            ("Gogglebot", Some("Googlebot")),
+            ("rogrebot", Some("rogerbot")),
+            ("RoverBot", None),
+            // A name of its own in a family.
+            ("Googlebot-Images", Some("Googlebot-Image")),
+            ("Googlebot-Imeag", None),
+            ("FooBot", None),
+            ("", None),
+        ] {
+            assert_eq!(close_crawler(name).map(|known| known.token.as_str()), token, "{name}");
+        }
+    }
+
+    #[test]
+    fn operators_and_products_stand_for_their_crawlers() {
+        let tokens = |name| crawlers_of(name).iter().map(|known| known.token.as_str()).collect::<Vec<_>>();
+        let openai = tokens("openai");
+        for token in ["GPTBot", "ChatGPT-User", "OAI-SearchBot"] {
+            assert!(openai.contains(&token), "{openai:?}");
+        }
+        // Those that begin with the name come first.
+        let chatgpt = tokens("ChatGPT");
+        assert_eq!(chatgpt.len(), openai.len());
+        assert!(chatgpt[0].starts_with("ChatGPT"), "{chatgpt:?}");
+        assert_eq!(tokens("bing")[0], "bingbot");
+        assert!(tokens("commoncrawl").contains(&"CCBot"));
+        for name in ["x", "foobot", "", "-", "user", "bot", "Sogou", "kangaroo", "Mozilla", "unknown"] {
+            assert!(tokens(name).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
     fn names_of_the_registry_and_names_in_use_are_never_doubted() {
-        for known in KnownAgent::all() {
-            assert_eq!(found(known.token, ""), None, "{}", known.token);
+        for known in CrawlerRegistry::shipped().crawlers() {
+            assert_eq!(found(&known.token, ""), None, "{}", known.token);
         }
     }
 }

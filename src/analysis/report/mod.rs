@@ -10,6 +10,8 @@
 //! `units` selects one origin per host or domain, `weights` weighs them, and `groups` counts them by
 //! top-level domain. [`Series`] has the figures of several snapshots.
 
+#[cfg(feature = "domains")]
+mod concentration;
 mod counts;
 mod deciding;
 mod example;
@@ -52,7 +54,8 @@ use weights::WeightedUnits;
 ///
 /// Memory: 4 bytes per robots.txt file, about 50 per rule set and 30 per distinct rule that the
 /// agents obey. With lists, also 16 bytes per origin of the snapshot, however long the lists are.
-/// By host or domain, 24 bytes per origin at first, and 4 per unit from then on.
+/// By host or domain, 24 bytes per origin at first, and 4 per unit from then on. By origin or host,
+/// 16 bytes per unit to find the domains that dominate a figure.
 ///
 /// ```
 /// use robosieve::report::{Coverage, Reporter};
@@ -236,6 +239,20 @@ impl<'r> Reporter<'r> {
         })
     }
 
+    /// The figures that one domain dominates. Without the feature `domains`, domains are not known.
+    #[cfg_attr(not(feature = "domains"), expect(unused_variables, reason = "domains are not known"))]
+    fn concentrations(
+        &self,
+        rows: &UnitRows,
+        sets: &SetCoverages,
+        counts: &[CoverageCounts],
+    ) -> Result<Vec<Concentration>> {
+        #[cfg(feature = "domains")]
+        return concentration::concentrations(self.judge.engine(), self.by, rows, sets, counts);
+        #[cfg(not(feature = "domains"))]
+        Ok(Vec::new())
+    }
+
     fn unit_rows(&self) -> Result<UnitRows> {
         UnitRows::select(self.judge.snapshot(), self.by, self.within)
     }
@@ -292,6 +309,7 @@ impl<'r> Reporter<'r> {
                 })
                 .collect(),
             together: counts.together,
+            concentrations: self.concentrations(&rows, &coverages, &counts.coverage)?,
             groups: self.has_groups.then(groups).transpose()?,
             bases: reason_reports(&reasons, lists),
             // All origins have URLs, also those that do not represent their unit.

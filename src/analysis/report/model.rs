@@ -35,6 +35,9 @@ pub struct Report {
     pub agents: Vec<AgentReport>,
     /// Origins by the number of agents that they refuse.
     pub together: Together,
+    /// The figures that one domain holds more than a tenth of. Empty by domain, where each domain
+    /// counts once.
+    pub concentrations: Vec<Concentration>,
     /// The units by top-level domain; `None` unless requested.
     pub groups: Option<Vec<UnitGroup>>,
     /// The reasons of verdicts, only those that occur.
@@ -143,6 +146,22 @@ pub struct UnitGroup {
     pub units: u64,
     /// The units by coverage, for each agent in the order given.
     pub agents: Vec<CoverageCounts>,
+}
+
+/// A figure that one registrable domain holds more than a tenth of. Figures of less than 20 units
+/// are not examined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Concentration {
+    /// The agent whose figure it is: the units that refuse it wholly. `None` for the figure of all
+    /// units.
+    pub agent: Option<String>,
+    /// The domain that holds most.
+    pub domain: String,
+    /// The units of the figure that belong to the domain.
+    pub units: u64,
+    /// The figure.
+    pub of: u64,
 }
 
 /// The figures of one agent.

@@ -62,11 +62,12 @@ pub(crate) fn run(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 fn list(args: &AgentsArgs, quiet: bool) -> anyhow::Result<()> {
-    let rows = table::rows(args, quiet)?;
+    let registry = args.agents.registry()?;
+    let rows = table::rows(args, registry, quiet)?;
     print(&match args {
-        AgentsArgs { json: true, .. } => table::json(&rows)?,
+        AgentsArgs { json: true, .. } => table::json(&rows, registry)?,
         AgentsArgs { tsv: true, .. } => table::tsv(&rows),
-        _ => table::text(&rows, !args.agents.is_empty()),
+        _ => table::text(&rows, registry, !args.agents.is_empty()),
     })
 }
 
@@ -78,9 +79,10 @@ fn rank(args: &AgentsArgs, path: &Path, quiet: bool) -> anyhow::Result<()> {
     args.agents.check_spelling_in(&agents, [(&snapshot, path)])?;
     let census = snapshot.census().with_context(file)?;
     let rows = ranking::rows(&census, &agents, args.top).with_context(file)?;
+    let registry = args.agents.registry()?;
     print(&match args {
-        AgentsArgs { json: true, .. } => ranking::json(&census, &rows)?,
-        AgentsArgs { tsv: true, .. } => ranking::tsv(&rows),
-        _ => ranking::text(&census, &rows),
+        AgentsArgs { json: true, .. } => ranking::json(&census, &rows, registry)?,
+        AgentsArgs { tsv: true, .. } => ranking::tsv(&rows, registry),
+        _ => ranking::text(&census, &rows, registry),
     })
 }

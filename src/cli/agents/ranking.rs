@@ -1,10 +1,11 @@
 //! The names in the groups of a snapshot's robots.txt files, ranked by the number of origins.
 
-use super::super::escape::{escape, escape_cut, to_json_pretty};
+use super::super::escape::{escape, escape_cut, to_json_pretty, tsv_field};
+use super::super::report::counted;
 use super::super::summary::grouped;
 use robosieve::Agent;
 use robosieve::census::{Census, NamedAgent};
-use robosieve::crawlers::KnownAgent;
+use robosieve::crawlers::{CrawlerRegistry, KnownAgent};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -32,21 +33,26 @@ pub(super) fn rows(census: &Census<'_>, agents: &[Agent], top: Option<usize>) ->
 }
 
 /// The name as its operator spells it, and the known crawler, if it is one.
-fn known(row: &NamedAgent) -> (&str, Option<&'static KnownAgent>) {
-    let known = KnownAgent::find(&row.name);
-    (known.map_or(row.name.as_str(), |known| known.token), known)
+fn known<'r>(row: &'r NamedAgent, registry: &'r CrawlerRegistry) -> (&'r str, Option<&'r KnownAgent>) {
+    let known = registry.find(&row.name);
+    (known.map_or(&row.name, |known| &known.token), known)
+}
+
+/// Purpose and operator, as far as they are known.
+fn facts(known: Option<&KnownAgent>) -> (Option<&'static str>, Option<&str>) {
+    (known.map(|known| known.purpose.name()), known.and_then(|known| known.operator.as_deref()))
 }
 
 /// Longer names are cut: a name may have thousands of characters.
 const LONGEST: usize = 40;
 
-pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent]) -> String {
-    let names: Vec<String> = rows.iter().map(|row| escape_cut(known(row).0, LONGEST)).collect();
+pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerRegistry) -> String {
+    let names: Vec<String> = rows.iter().map(|row| escape_cut(known(row, registry).0, LONGEST)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default().max(4);
     let mut out = format!(
-        "{} origins with a robots.txt, {} agent names\n{:width$} {:>12} {:>14} {:>12} {:>12}  {:<8}  operator\n",
-        grouped(census.origins()),
-        grouped(census.names() as u64),
+        "{} with a robots.txt, {}\n{:width$} {:>12} {:>14} {:>12} {:>12}  {:<13}  operator\n",
+        counted(census.origins(), "origin"),
+        counted(census.names() as u64, "agent name"),
         "name",
         "origins",
         "refuse wholly",
@@ -56,35 +62,39 @@ pub(super) fn text(census: &Census<'_>, rows: &[NamedAgent]) -> String {
     );
     for (name, row) in names.iter().zip(rows) {
         let [origins, wholly, partly, not] = [row.origins, row.wholly, row.partly, row.not].map(grouped);
-        let known = known(row).1;
-        let (purpose, operator) = known.map_or(("-", "-"), |known| (known.purpose.name(), known.operator));
+        let (purpose, operator) = facts(known(row, registry).1);
+        let (purpose, operator) = (purpose.unwrap_or("-"), escape(operator.unwrap_or("-")));
         let _ =
-            writeln!(out, "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<8}  {operator}");
+            writeln!(out, "{name:width$} {origins:>12} {wholly:>14} {partly:>12} {not:>12}  {purpose:<13}  {operator}");
     }
     out
 }
 
-pub(super) fn tsv(rows: &[NamedAgent]) -> String {
+pub(super) fn tsv(rows: &[NamedAgent], registry: &CrawlerRegistry) -> String {
     let mut out = "name\torigins\twholly\tpartly\tnot\tpurpose\toperator\n".to_owned();
     for row in rows {
-        let (name, known) = known(row);
-        let (purpose, operator) = known.map_or(("", ""), |known| (known.purpose.name(), known.operator));
-        let name = escape(name);
+        let (name, known) = known(row, registry);
+        let (purpose, operator) = facts(known);
+        let (name, purpose, operator) =
+            (tsv_field(name), purpose.unwrap_or_default(), tsv_field(operator.unwrap_or_default()));
         let NamedAgent { origins, wholly, partly, not, .. } = row;
         let _ = writeln!(out, "{name}\t{origins}\t{wholly}\t{partly}\t{not}\t{purpose}\t{operator}");
     }
     out
 }
 
-pub(super) fn json(census: &Census<'_>, rows: &[NamedAgent]) -> anyhow::Result<String> {
+pub(super) fn json(census: &Census<'_>, rows: &[NamedAgent], registry: &CrawlerRegistry) -> anyhow::Result<String> {
     let object = |row: &NamedAgent| -> Value {
-        let (name, known) = known(row);
+        let (name, known) = known(row, registry);
+        let (purpose, operator) = facts(known);
         json!({
             "name": name, "origins": row.origins, "wholly": row.wholly, "partly": row.partly, "not": row.not,
-            "purpose": known.map(|known| known.purpose.name()), "operator": known.map(|known| known.operator),
+            "purpose": purpose, "operator": operator,
         })
     };
     let agents: Vec<Value> = rows.iter().map(object).collect();
-    let value = json!({ "origins": census.origins(), "names": census.names(), "agents": agents });
+    let value = json!({
+        "origins": census.origins(), "names": census.names(), "registry_date": registry.date(), "agents": agents,
+    });
     Ok(to_json_pretty(&value)?)
 }

@@ -1,61 +1,82 @@
-//! The built-in table of crawlers, or its rows for the given agents.
+//! The registry of crawlers, or its rows for the given agents.
 
-use super::super::escape::to_json_pretty;
+use super::super::escape::{escape, to_json_pretty};
 use super::AgentsArgs;
-use robosieve::census::SpellCheck;
-use robosieve::crawlers::KnownAgent;
+use robosieve::crawlers::{CrawlerRegistry, KnownAgent};
 use serde_json::json;
 use std::fmt::Write;
 
 /// An agent's name, and the known crawler, if it is one.
-pub(super) type CrawlerRow = (String, Option<&'static KnownAgent>);
+pub(super) type CrawlerRow<'r> = (String, Option<&'r KnownAgent>);
 
-/// The given agents in the order of their letters, or the whole table.
-pub(super) fn rows(args: &AgentsArgs, quiet: bool) -> anyhow::Result<Vec<CrawlerRow>> {
+/// The columns of the registry.
+const COLUMNS: [&str; 5] = ["token", "operator", "purpose", "obeys", "source"];
+
+/// The given agents in the order of their letters, or the whole registry.
+pub(super) fn rows<'r>(
+    args: &AgentsArgs,
+    registry: &'r CrawlerRegistry,
+    quiet: bool,
+) -> anyhow::Result<Vec<CrawlerRow<'r>>> {
     if args.agents.is_empty() {
-        return Ok(KnownAgent::all().iter().map(|known| (known.token.to_owned(), Some(known))).collect());
+        return Ok(registry.crawlers().iter().map(|known| (known.token.clone(), Some(known))).collect());
     }
     let agents = args.agents.resolve(quiet)?;
-    args.agents.check_spelling_with(SpellCheck::new(&agents), "the table of crawlers does not have")?;
+    args.agents.check_spelling_with(args.agents.spell_check(&agents)?, "the registry of crawlers does not have")?;
     // The first name of a chain identifies the crawler.
-    let known = |agent: &robosieve::Agent| agent.names().next().and_then(KnownAgent::find);
+    let known = |agent: &robosieve::Agent| agent.names().next().and_then(|name| registry.find(name));
     Ok(agents.iter().map(|agent| (agent.to_string(), known(agent))).collect())
 }
 
-/// Operator, purpose and source, if they are known.
-fn facts(known: Option<&KnownAgent>) -> [Option<&str>; 3] {
-    [known.map(|known| known.operator), known.map(|known| known.purpose.name()), known.map(|known| known.source)]
+/// Operator, purpose, compliance and source, as far as they are known.
+fn facts(known: Option<&KnownAgent>) -> [Option<&str>; 4] {
+    let Some(known) = known else { return [None; 4] };
+    let KnownAgent { operator, purpose, obeys, source, .. } = known;
+    [operator.as_deref(), Some(purpose.name()), Some(obeys.name()), source.as_deref()]
 }
 
-pub(super) fn text(rows: &[CrawlerRow], numbered: bool) -> String {
-    let width = |column: &dyn Fn(&CrawlerRow) -> usize| rows.iter().map(column).max().unwrap_or_default();
-    let names = width(&|(name, _)| name.chars().count());
-    let operators = width(&|(_, known)| known.map_or(1, |known| known.operator.chars().count()));
+pub(super) fn text(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry, numbered: bool) -> String {
+    let header = COLUMNS.map(str::to_owned);
+    let mut cells: Vec<[String; 5]> = vec![header];
+    for (name, known) in rows {
+        let [operator, purpose, obeys, source] = facts(*known).map(|fact| fact.unwrap_or("-"));
+        cells.push([name, operator, purpose, obeys, source].map(|cell| escape(cell).into_owned()));
+    }
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let [names, operators, purposes, obeying] = [width(0), width(1), width(2), width(3)];
     let mut out = String::new();
-    for (i, (name, known)) in rows.iter().enumerate() {
+    for (number, [name, operator, purpose, obeys, source]) in cells.iter().enumerate() {
         if numbered {
-            let _ = write!(out, "{:>3}  ", i + 1);
+            let number = if number == 0 { String::new() } else { number.to_string() };
+            let _ = write!(out, "{number:>3}  ");
         }
-        let [operator, purpose, source] = facts(*known).map(|fact| fact.unwrap_or("-"));
-        let _ = writeln!(out, "{name:<names$}  {operator:<operators$}  {purpose:<9}  {source}");
+        let _ =
+            writeln!(out, "{name:<names$}  {operator:<operators$}  {purpose:<purposes$}  {obeys:<obeying$}  {source}");
+    }
+    if let Some(date) = registry.date() {
+        let _ = writeln!(out, "\nRegistry of {date}");
     }
     out
 }
 
 /// The format of `datasets/agents.tsv`.
-pub(super) fn tsv(rows: &[CrawlerRow]) -> String {
-    let mut out = "token\toperator\tpurpose\tsource\n".to_owned();
+pub(super) fn tsv(rows: &[CrawlerRow<'_>]) -> String {
+    let mut out = COLUMNS.join("\t") + "\n";
     for (name, known) in rows {
-        let [operator, purpose, source] = facts(*known).map(Option::unwrap_or_default);
-        let _ = writeln!(out, "{name}\t{operator}\t{purpose}\t{source}");
+        let [operator, purpose, obeys, source] = facts(*known).map(Option::unwrap_or_default);
+        // A crawler of the registry without an operator; other agents have empty fields.
+        let operator = if known.is_some() && operator.is_empty() { "unknown" } else { operator };
+        let fields = [name, operator, purpose, obeys, source].map(|field| escape(field).into_owned());
+        let _ = writeln!(out, "{}", fields.join("\t"));
     }
     out
 }
 
-pub(super) fn json(rows: &[CrawlerRow]) -> anyhow::Result<String> {
-    let object = |(name, known): &CrawlerRow| {
-        let [operator, purpose, source] = facts(*known);
-        json!({ "token": name, "operator": operator, "purpose": purpose, "source": source })
+pub(super) fn json(rows: &[CrawlerRow<'_>], registry: &CrawlerRegistry) -> anyhow::Result<String> {
+    let object = |(name, known): &CrawlerRow<'_>| {
+        let [operator, purpose, obeys, source] = facts(*known);
+        json!({ "token": name, "operator": operator, "purpose": purpose, "obeys": obeys, "source": source })
     };
-    Ok(to_json_pretty(&rows.iter().map(object).collect::<Vec<_>>())?)
+    let agents: Vec<_> = rows.iter().map(object).collect();
+    Ok(to_json_pretty(&json!({ "registry_date": registry.date(), "agents": agents }))?)
 }

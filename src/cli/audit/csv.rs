@@ -1,15 +1,16 @@
 //! An audit as CSV: one line per crawler.
 
-use super::super::report::quoted;
-use robosieve::audit::{AuditReport, CrawlerAudit};
+use super::super::escape::csv_field;
+use robosieve::audit::{AuditReport, CrawlerAudit, Identity};
 use std::fmt::Write as _;
 
 /// The name of a column, and its value.
 type Column = (&'static str, fn(&CrawlerAudit) -> String);
 
 const COLUMNS: &[Column] = &[
-    ("name", |crawler| quoted(&crawler.name)),
-    ("operator", |crawler| quoted(crawler.operator.unwrap_or_default())),
+    ("name", |crawler| csv_field(&crawler.name).into_owned()),
+    ("identity", |crawler| crawler.identity.map_or("", Identity::name).to_owned()),
+    ("operator", |crawler| csv_field(crawler.operator.as_deref().unwrap_or_default()).into_owned()),
     ("purpose", |crawler| crawler.purpose.unwrap_or_default().to_owned()),
     ("requests", |crawler| crawler.requests.to_string()),
     ("allowed", |crawler| crawler.allowed.to_string()),
@@ -24,17 +25,10 @@ const COLUMNS: &[Column] = &[
     ("disallowed_after", |crawler| crawler.after_robots_txt.disallowed_after.to_string()),
     ("disallowed_within_day", |crawler| crawler.after_robots_txt.disallowed_within_day.to_string()),
     ("disallowed_without", |crawler| crawler.after_robots_txt.disallowed_without.to_string()),
-    ("verified", |crawler| optional(crawler.verified)),
-    ("claimed", |crawler| optional(crawler.claimed)),
-    ("verified_disallowed", |crawler| optional(crawler.verified_disallowed)),
-    ("claimed_disallowed", |crawler| optional(crawler.claimed_disallowed)),
-    ("rule", |crawler| quoted(crawler.rules.first().map_or("", |rule| &rule.rule))),
-    ("example", |crawler| quoted(crawler.rules.first().map_or("", |rule| &rule.example))),
+    ("rules_left_out", |crawler| crawler.rules_left_out.to_string()),
+    ("rule", |crawler| csv_field(crawler.rules.first().map_or("", |rule| &rule.rule)).into_owned()),
+    ("example", |crawler| csv_field(crawler.rules.first().map_or("", |rule| &rule.example)).into_owned()),
 ];
-
-fn optional(count: Option<u64>) -> String {
-    count.map_or_else(String::new, |count| count.to_string())
-}
 
 pub(super) fn csv(report: &AuditReport) -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();

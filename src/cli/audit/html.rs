@@ -3,12 +3,12 @@
 //! The templates escape every text. Every count has its JSON pointer in `data-m`.
 
 use super::super::escape::escape_cut;
-use super::super::report::counted;
 use super::super::report::html::{
     BarRow, BarSegment, bar_rows, code, document, fact, head, legend, number, number_of, unbroken,
 };
 use super::super::summary::grouped;
-use super::table::after_robots_txt;
+use super::table::{after_robots_txt, finding};
+use super::totals::{AuditTotals, label, sender};
 use maud::{Markup, html};
 use robosieve::audit::{AuditReport, CrawlerAudit};
 
@@ -17,7 +17,8 @@ const NAME: usize = 40;
 const TEXT: usize = 120;
 
 pub(super) fn page(report: &AuditReport) -> String {
-    let title = title(report);
+    let totals = AuditTotals::of(report);
+    let title = title(&totals);
     document(html! {
             (head(&title))
             body {
@@ -26,7 +27,10 @@ pub(super) fn page(report: &AuditReport) -> String {
                     h1 { (title) }
                     dl.facts {
                         (fact("Lines", number("/lines", report.lines)))
-                        (fact("Requests of crawlers", html! { (grouped(numbered(report).map(|(_, crawler)| crawler.requests).sum())) }))
+                        (fact("Requests of crawlers", html! { (grouped(totals.requests)) }))
+                        @if let Some(claims) = &totals.claims {
+                            (fact("Requests that only claim a name", html! { (grouped(claims.requests)) ", refused " (grouped(claims.disallowed)) }))
+                        }
                         (fact("Lines of other agents", number_of("/other_agents", report.other_agents, report.lines)))
                         (fact("Invalid lines", number_of("/invalid", report.invalid, report.lines)))
                         @if report.before_first_snapshot > 0 {
@@ -35,9 +39,9 @@ pub(super) fn page(report: &AuditReport) -> String {
                     }
                 }
                 main {
-                    (requests(report))
+                    (requests(report, false))
+                    (requests(report, true))
                     (rules(report))
-                    (addresses(report))
                 }
                 footer {
                     p {
@@ -51,12 +55,11 @@ pub(super) fn page(report: &AuditReport) -> String {
 }
 
 /// The main finding.
-fn title(report: &AuditReport) -> String {
-    let broke = numbered(report).filter(|(_, crawler)| crawler.disallowed > 0).count() as u64;
-    let seen = numbered(report).count() as u64;
-    match seen {
-        0 => "No crawler made a request".to_owned(),
-        _ => format!("{} of {} broke the rules", grouped(broke), counted(seen, "crawler")),
+fn title(totals: &AuditTotals) -> String {
+    match (totals.crawlers, &totals.claims) {
+        (0, None) => "No crawler made a request".to_owned(),
+        (0, Some(_)) => "No verified crawler made a request".to_owned(),
+        _ => finding(totals),
     }
 }
 
@@ -64,13 +67,21 @@ fn numbered(report: &AuditReport) -> impl Iterator<Item = (usize, &CrawlerAudit)
     report.crawlers.iter().enumerate().filter(|(_, crawler)| crawler.requests > 0)
 }
 
-fn requests(report: &AuditReport) -> Markup {
-    let rows: Vec<BarRow<'_>> = numbered(report).map(|(i, crawler)| row(i, crawler)).collect();
+/// The bars of crawlers, or those of requests that only claim to be of a crawler.
+fn requests(report: &AuditReport, is_claimed: bool) -> Markup {
+    let crawlers = numbered(report).filter(|(_, crawler)| crawler.is_claimed() == is_claimed);
+    let labels: Vec<_> = crawlers.map(|(i, crawler)| (i, crawler, label(crawler, NAME - 12))).collect();
+    let rows: Vec<BarRow<'_>> = labels.iter().map(|(i, crawler, label)| row(*i, crawler, label)).collect();
+    let (kicker, heading) = if is_claimed {
+        ("Claims", "Requests that only claim to be of a crawler: their addresses are not published")
+    } else {
+        ("Requests by crawler", "How many requests the rules refuse")
+    };
     html! {
         @if !rows.is_empty() {
             section {
-                p.kicker { "Requests by crawler" }
-                h2 { "How many requests the rules refuse" }
+                p.kicker { (kicker) }
+                h2 { (heading) }
                 (legend(&[("disallowed", "refused"), ("allowed", "allowed"), ("unknown", "unknown host")]))
                 (bar_rows(&rows, "requests"))
             }
@@ -78,10 +89,10 @@ fn requests(report: &AuditReport) -> Markup {
     }
 }
 
-fn row(i: usize, crawler: &CrawlerAudit) -> BarRow<'_> {
+fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str) -> BarRow<'r> {
     let place = |key: &str| format!("/crawlers/{i}/{key}");
     BarRow {
-        name: &crawler.name,
+        name: label,
         headline: html! { "refused " (number_of(&place("disallowed"), crawler.disallowed, crawler.requests)) },
         segments: vec![
             BarSegment::new("disallowed", "refused", crawler.disallowed),
@@ -101,9 +112,8 @@ fn row(i: usize, crawler: &CrawlerAudit) -> BarRow<'_> {
 fn rules(report: &AuditReport) -> Markup {
     html! {
         @for (i, crawler) in numbered(report).filter(|(_, crawler)| crawler.disallowed > 0) {
-            @let unit = if crawler.rules_exact { "requests" } else { "requests (estimated)" };
             section {
-                p.kicker { (escape_cut(&crawler.name, NAME)) @if let Some(operator) = crawler.operator { ", " (operator) } }
+                p.kicker { (escape_cut(&crawler.name, NAME)) @if let Some(sender) = sender(crawler) { ", " (sender) } }
                 h2 { (unbroken(&after_robots_txt(crawler))) }
                 p.soft {
                     "Of the refused requests, " (number(&format!("/crawlers/{i}/disallowed_2xx"), crawler.disallowed_2xx))
@@ -117,44 +127,15 @@ fn rules(report: &AuditReport) -> Markup {
                             tr {
                                 td { (code(&rule.rule, TEXT)) }
                                 td { (code(&rule.example, TEXT)) }
-                                td.n data-unit=(unit) { (number(&format!("/crawlers/{i}/rules/{n}/requests"), rule.requests)) }
+                                td.n data-unit="requests" { (number(&format!("/crawlers/{i}/rules/{n}/requests"), rule.requests)) }
                             }
                         }
                     }
                 }
-            }
-        }
-    }
-}
-
-/// The columns of the table of addresses: the key of the JSON, and the heading.
-const ADDRESSES: [(&str, &str); 4] = [
-    ("verified", "Verified"),
-    ("verified_disallowed", "Verified, refused"),
-    ("claimed", "Only claimed"),
-    ("claimed_disallowed", "Only claimed, refused"),
-];
-
-fn addresses(report: &AuditReport) -> Markup {
-    let verified = || numbered(report).filter(|(_, crawler)| crawler.verified.is_some());
-    html! {
-        @if verified().next().is_some() {
-            section {
-                p.kicker { "Addresses" }
-                h2 { "Requests from the published addresses of the crawlers" }
-                table.stacked {
-                    thead { tr { th { "Crawler" } @for (_, heading) in ADDRESSES { th.n { (heading) } } } }
-                    tbody {
-                        @for (i, crawler) in verified() {
-                            tr {
-                                th.origin { (escape_cut(&crawler.name, NAME)) }
-                                @for ((key, heading), count) in ADDRESSES.into_iter().zip([
-                                    crawler.verified, crawler.verified_disallowed, crawler.claimed, crawler.claimed_disallowed,
-                                ]) {
-                                    td.n data-label=(heading) { (number(&format!("/crawlers/{i}/{key}"), count.unwrap_or_default())) }
-                                }
-                            }
-                        }
+                @if crawler.rules_left_out > 0 {
+                    p.soft {
+                        "The rules of another " (number(&format!("/crawlers/{i}/rules_left_out"), crawler.rules_left_out))
+                        " refused requests were left out, because all rules together did not fit in memory."
                     }
                 }
             }

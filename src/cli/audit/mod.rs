@@ -4,37 +4,43 @@ mod csv;
 mod html;
 mod snapshots;
 mod table;
+mod totals;
 
 use super::agent_args::AgentArgs;
 use super::escape::{escape_lines, to_json_pretty};
 use super::file_extension::{OutputFormat, refuse_other_format};
-use super::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT, POLICY};
+use super::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT};
 use super::inputs::InputArgs;
+use super::judge_args::PolicyArgs;
 use super::judge_job::open_inputs;
 use super::option_guard::OptionGuard;
 use super::output::{OutputTarget, is_stdout};
 use super::progress::Progress;
 use super::summary::print_audit;
-use super::value_enums::{PolicyArg, SchemeArg};
+use super::value_enums::LinesOfArg;
 use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use robosieve::Agent;
 use robosieve::audit::{
     AddressRanges, Audit, AuditOptions, AuditOutputs, AuditReport, DatedSnapshot, JsonKeys, LogFormat, VerifiedRanges,
 };
-use robosieve::crawlers::KnownAgent;
+use robosieve::crawlers::CrawlerRegistry;
 use robosieve::filter::FilterProgress;
-use robosieve::{Agent, JudgeOptions};
 use snapshots::SnapshotArg;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+pub(crate) use totals::AuditTotals;
 
 #[derive(Debug, Args)]
 #[command(
     after_help = AUDIT_SHORT,
     after_long_help = AUDIT_EXAMPLES,
     mut_arg("inputs", |arg| arg.help(INPUTS).long_help(INPUTS_LONG)),
-    mut_arg("agents", |arg| arg.help(AGENTS).long_help(AGENTS_LONG))
+    mut_arg("agents", |arg| arg.help(AGENTS).long_help(AGENTS_LONG)),
+    mut_arg("status_policy", |arg| arg.hide_short_help(true)),
+    // Most logs have no scheme.
+    mut_arg("scheme", |arg| arg.default_value("any"))
 )]
 pub(crate) struct AuditArgs {
     /// The snapshot, or with DATE= one of several
@@ -57,7 +63,7 @@ pub(crate) struct AuditArgs {
     /// Layout of the logs: combined, json, ... or as in Apache's or nginx's configuration
     ///
     /// By default, it is detected for each log by its first lines. The names are combined,
-    /// vhost_combined, json, caddy, w3c and cloudfront. Otherwise give the directives of a
+    /// vhost_combined, json, caddy, w3c, cloudfront and iis. Otherwise give the directives of a
     /// LogFormat (%h %t "%r" ...), or the variables of a log_format ($remote_addr ...).
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub log_format: Option<String>,
@@ -76,20 +82,14 @@ pub(crate) struct AuditArgs {
     pub json_key: Vec<String>,
     /// Published addresses of a crawler (Googlebot=googlebot.json)
     ///
-    /// The form is {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, ...]}. The requests of the crawler
-    /// are split into verified ones, from these addresses, and claimed ones. Without a name, a file
-    /// like gptbot.json is for GPTBot, and any other for all crawlers without a file.
+    /// The form is {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, ...]}. The crawler has two rows in
+    /// all outputs: verified requests, from these addresses, and claimed ones, from others. Without
+    /// a name, a file like gptbot.json is for GPTBot, and any other for all crawlers without a
+    /// file.
     #[arg(long, value_name = "NAME=FILE", value_delimiter = ',', help_heading = INPUT)]
     pub verify_ips: Vec<String>,
-    /// Policy for HTTP errors
-    ///
-    /// It decides what 4xx, 5xx and network errors mean. The default is that of the snapshot's
-    /// profile.
-    #[arg(long, value_enum, value_name = "POLICY", hide_short_help = true, help_heading = POLICY)]
-    pub status_policy: Option<PolicyArg>,
-    /// Scheme of the snapshot entry that judges a request
-    #[arg(long, value_enum, default_value_t = SchemeArg::Any, hide_short_help = true, help_heading = POLICY)]
-    pub scheme: SchemeArg,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
     /// Form of the output
     #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = AuditForm::Table, help_heading = OUTPUT)]
     pub form: AuditForm,
@@ -110,6 +110,19 @@ pub(crate) struct AuditArgs {
     /// The extensions .gz and .zst compress.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub lines: Option<PathBuf>,
+    /// Write only these of the lines: all, verified or claimed
+    ///
+    /// Lines of crawlers without published addresses are neither verified nor claimed.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        default_value_t = LinesOfArg::All,
+        requires_all = ["lines", "verify_ips"],
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
+    pub lines_of: LinesOfArg,
     /// List this many broken rules per crawler
     #[arg(
         long,
@@ -144,7 +157,7 @@ pub(crate) enum AuditForm {
     Json,
     /// One line per crawler
     Csv,
-    /// Every line, after its verdict, a TAB, its crawler and a TAB
+    /// Every line, after its verdict (lower-case: claimed), a TAB, its crawler and a TAB
     Annotate,
 }
 
@@ -177,7 +190,8 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     }
     let outputs = AuditOutputs::default().breaches(lines.as_mut().map(|lines| lines as &mut (dyn Write + Send)));
     let annotated = (form == AuditForm::Annotate).then_some(&mut output as &mut (dyn Write + Send));
-    let report = audit.run(open_inputs(&inputs)?, outputs.annotated(annotated), &show)?;
+    let outputs = outputs.breaches_of(args.lines_of.value()).annotated(annotated);
+    let report = audit.run(open_inputs(&inputs)?, outputs, &show)?;
     progress.finish();
     if report.lines > 0 && report.invalid == report.lines {
         bail!(
@@ -234,10 +248,7 @@ fn open_snapshots(
 }
 
 fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions> {
-    let judge = JudgeOptions::default()
-        .status_policy(args.status_policy.map(PolicyArg::value))
-        .any_scheme(args.scheme.value())
-        .agent_match(args.agents.agent_match.value());
+    let judge = args.policy.options(&args.agents);
     let mut format: Option<LogFormat> = args.log_format.as_deref().map(str::parse).transpose()?;
     if !args.json_key.is_empty() {
         let mut keys = JsonKeys::default();
@@ -247,24 +258,30 @@ fn options(args: &AuditArgs, agents: Vec<Agent>) -> anyhow::Result<AuditOptions>
         }
         format = Some(LogFormat::json(keys));
     }
+    let registry = args.agents.registry()?;
     let verified = args.verify_ips.iter().map(|text| {
-        let (name, path) = ranges_arg(text);
+        let (name, path) = ranges_arg(text, registry);
         Ok(VerifiedRanges::new(name, AddressRanges::open(path)?))
     });
-    let options = AuditOptions::default().agents(agents).format(format).host(args.host.clone()).judge(judge);
+    let options = AuditOptions::default()
+        .registry(registry.clone())
+        .agents(agents)
+        .format(format)
+        .host(args.host.clone())
+        .judge(judge);
     Ok(options.verified(verified.collect::<anyhow::Result<_>>()?).top(args.top as usize))
 }
 
 /// The crawler and the file of `--verify-ips`.
-fn ranges_arg(text: &str) -> (Option<String>, &Path) {
+fn ranges_arg<'t>(text: &'t str, registry: &CrawlerRegistry) -> (Option<String>, &'t Path) {
     if let Some((name, path)) = text.split_once('=')
         && !Path::new(text).exists()
     {
         return (Some(name.to_owned()), Path::new(path));
     }
     let path = Path::new(text);
-    let known = path.file_stem().and_then(|stem| KnownAgent::find(stem.to_str()?));
-    (known.map(|known| known.token.to_owned()), path)
+    let known = path.file_stem().and_then(|stem| registry.find(stem.to_str()?));
+    (known.map(|known| known.token.clone()), path)
 }
 
 /// Refuses outputs that would overwrite an input or each other, and outputs with the extension of
@@ -272,7 +289,8 @@ fn ranges_arg(text: &str) -> (Option<String>, &Path) {
 fn refuse_outputs(args: &AuditArgs, snapshots: &[SnapshotArg], inputs: &[PathBuf]) -> anyhow::Result<()> {
     let guard: OptionGuard = args.agents.overwrite_guard();
     let guard = guard.add_inputs("the snapshot", snapshots.iter().map(|snapshot| &snapshot.path));
-    let guard = guard.add_inputs("--verify-ips", args.verify_ips.iter().map(|text| ranges_arg(text).1));
+    let registry = args.agents.registry()?;
+    let guard = guard.add_inputs("--verify-ips", args.verify_ips.iter().map(|text| ranges_arg(text, registry).1));
     let mut guard = guard.add_inputs("--files-from", &args.inputs.files_from).add_inputs("an input", inputs);
     if args.output.is_none() {
         guard = guard.add_stdout()?;

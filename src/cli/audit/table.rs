@@ -3,16 +3,20 @@
 use super::super::escape::escape_cut;
 use super::super::report::{counted, share};
 use super::super::summary::grouped;
+use super::totals::{AuditTotals, ClaimTotals, label, sender};
 use robosieve::audit::{AuditReport, CrawlerAudit};
 use std::fmt::Write as _;
 
-/// The most characters of a name, of a rule and of an example.
+/// The width of the column of names, and the part of it for ` (verified)`.
 const NAME: usize = 22;
+const IDENTITY: usize = 11;
+/// The most characters of a rule and of an example.
 const RULE: usize = 50;
 const EXAMPLE: usize = 80;
 
 pub(super) fn table(report: &AuditReport) -> String {
-    let mut out = heading(report) + "\n";
+    let totals = AuditTotals::of(report);
+    let mut out = heading(report, &totals) + "\n";
     if report.before_first_snapshot > 0 {
         let _ = writeln!(
             out,
@@ -23,9 +27,10 @@ pub(super) fn table(report: &AuditReport) -> String {
     if report.crawlers.is_empty() {
         return out;
     }
+    let width = if totals.claims.is_some() { NAME + IDENTITY } else { NAME };
     let row = |name: &str, cells: [String; 7]| {
         let cells: Vec<String> = cells.iter().map(|cell| format!(" {cell:>10}")).collect();
-        format!("  {name:<NAME$}{}\n", cells.join("")).replace(" \n", "\n")
+        format!("  {name:<width$}{}\n", cells.join("")).replace(" \n", "\n")
     };
     let names = ["requests", "refused", "share", "of it 2xx", "unknown", "robots.txt", "bytes"];
     out += &format!("\n{}", row("crawler", names.map(str::to_owned)));
@@ -39,31 +44,40 @@ pub(super) fn table(report: &AuditReport) -> String {
             grouped(crawler.robots_txt),
             grouped(crawler.bytes),
         ];
-        out += &row(&escape_cut(&crawler.name, NAME - 2), cells);
+        out += &row(&label(crawler, NAME - 2), cells);
     }
-    report.crawlers.iter().filter(|crawler| is_detailed(crawler)).for_each(|crawler| details(crawler, &mut out));
+    report.crawlers.iter().filter(|crawler| crawler.disallowed > 0).for_each(|crawler| details(crawler, &mut out));
     out
 }
 
-/// The main finding.
-pub(super) fn heading(report: &AuditReport) -> String {
-    let seen = report.crawlers.iter().filter(|crawler| crawler.requests > 0);
-    let broke = report.crawlers.iter().filter(|crawler| crawler.disallowed > 0).count() as u64;
-    let requests: u64 = report.crawlers.iter().map(|crawler| crawler.requests).sum();
+/// The main finding. Claims are not among it.
+pub(super) fn finding(totals: &AuditTotals) -> String {
+    format!("{} of {} broke the rules", grouped(totals.broke), counted(totals.crawlers, "crawler"))
+}
+
+/// The finding about claims.
+fn claims_finding(claims: &ClaimTotals) -> String {
+    let (claim, whose) = match claims.requests {
+        0 => return "0 requests only claim to be of a crawler".to_owned(),
+        1 => ("claims", "its address is"),
+        _ => ("claim", "their addresses are"),
+    };
+    let (requests, refused) = (counted(claims.requests, "request"), grouped(claims.disallowed));
+    format!("{requests} only {claim} to be of a crawler: {whose} not published; {refused} refused")
+}
+
+/// The findings, with the counts of lines.
+fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
+    let claims = totals.claims.as_ref().map(|claims| format!("\n{}", claims_finding(claims)));
     format!(
-        "{} of {} broke the rules ({} of crawlers in {}; {} of other agents, {} invalid)",
-        grouped(broke),
-        counted(seen.count() as u64, "crawler"),
-        counted(requests, "request"),
+        "{} ({} of crawlers in {}; {} of other agents, {} invalid){}",
+        finding(totals),
+        counted(totals.requests, "request"),
         counted(report.lines, "line"),
         grouped(report.other_agents),
         grouped(report.invalid),
+        claims.unwrap_or_default(),
     )
-}
-
-/// Whether a crawler has more than a row: it broke rules, or its addresses are verified.
-fn is_detailed(crawler: &CrawlerAudit) -> bool {
-    crawler.disallowed > 0 || crawler.verified.is_some_and(|_| crawler.requests > 0)
 }
 
 fn details(crawler: &CrawlerAudit, out: &mut String) {
@@ -72,21 +86,11 @@ fn details(crawler: &CrawlerAudit, out: &mut String) {
         out.push('\n');
     };
     line(String::new());
-    let operator = crawler.operator.map_or_else(String::new, |operator| format!(" ({operator})"));
+    let sender = sender(crawler).map_or_else(String::new, |sender| format!(" ({sender})"));
     let span = crawler.first.as_deref().zip(crawler.last.as_deref());
     let span = span.map_or_else(String::new, |(first, last)| format!(": {first} to {last}"));
-    line(format!("{}{operator}{span}", escape_cut(&crawler.name, NAME)));
-    for (verified, claimed, what) in [
-        (crawler.verified, crawler.claimed, "requests"),
-        (crawler.verified_disallowed, crawler.claimed_disallowed, "refused requests"),
-    ] {
-        if let Some((verified, claimed)) = verified.zip(claimed) {
-            line(format!("  {what}: {} verified, {} only claimed", grouped(verified), grouped(claimed)));
-        }
-    }
-    if crawler.disallowed > 0 {
-        line(format!("  {}", after_robots_txt(crawler)));
-    }
+    line(format!("{}{sender}{span}", escape_cut(&crawler.name, NAME)));
+    line(format!("  {}", after_robots_txt(crawler)));
     for rule in &crawler.rules {
         line(format!(
             "  {} × {}  e.g. {}",
@@ -94,6 +98,10 @@ fn details(crawler: &CrawlerAudit, out: &mut String) {
             escape_cut(&rule.rule, RULE),
             escape_cut(&rule.example, EXAMPLE)
         ));
+    }
+    if crawler.rules_left_out > 0 {
+        let requests = counted(crawler.rules_left_out, "refused request");
+        line(format!("  the rules of another {requests} were left out: all rules together did not fit in memory"));
     }
 }
 
@@ -119,5 +127,65 @@ fn duration(seconds: i64) -> String {
         120..7200 => format!("{} min", seconds / 60),
         7200..172_800 => format!("{} h", seconds / 3600),
         _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{csv, html};
+    use super::*;
+    use robosieve::audit::{BrokenRule, Identity};
+
+    #[test]
+    fn findings_count_claims_apart() {
+        let row = |identity: Option<Identity>, requests: u64, disallowed: u64| {
+            let mut row = CrawlerAudit::default();
+            (row.identity, row.requests, row.disallowed) = (identity, requests, disallowed);
+            row
+        };
+        let (verified, claimed) = (Some(Identity::Verified), Some(Identity::Claimed));
+        for (rows, table_start, title) in [
+            (vec![], "0 of 0 crawlers broke the rules (0 requests", "No crawler made a request"),
+            (vec![row(None, 3, 1)], "1 of 1 crawler broke the rules (3 requests", "1 of 1 crawler broke the rules"),
+            (
+                vec![row(verified, 0, 0), row(claimed, 7, 2)],
+                "0 of 0 crawlers broke the rules (0 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
+                 7 requests only claim to be of a crawler: their addresses are not published; 2 refused\n",
+                "No verified crawler made a request",
+            ),
+            (
+                vec![row(None, 1, 1), row(verified, 5, 0), row(verified, 1, 1), row(claimed, 0, 0)],
+                "2 of 3 crawlers broke the rules (7 requests of crawlers in 0 lines; 0 of other agents, 0 invalid)\n\
+                 0 requests only claim to be of a crawler\n",
+                "2 of 3 crawlers broke the rules",
+            ),
+        ] {
+            let mut report = AuditReport::default();
+            report.crawlers = rows;
+            assert!(table(&report).starts_with(table_start), "{}", table(&report));
+            assert!(html::page(&report).contains(&format!("<h1>{title}</h1>")), "{title}");
+        }
+    }
+
+    #[test]
+    fn rules_that_are_left_out_are_told() {
+        let mut rule = BrokenRule::default();
+        (rule.rule, rule.requests) = ("disallow: /a".to_owned(), 1000);
+        let mut crawler = CrawlerAudit::default();
+        (crawler.requests, crawler.disallowed, crawler.rules) = (5000, 5000, vec![rule]);
+        let mut report = AuditReport::default();
+        report.crawlers = vec![crawler.clone()];
+        for text in [table(&report), html::page(&report)] {
+            assert!(!text.contains("left out"), "{text}");
+        }
+        crawler.rules_left_out = 4000;
+        report.crawlers = vec![crawler];
+        assert!(table(&report).contains("the rules of another 4,000 refused requests were left out"));
+        assert!(html::page(&report).contains("data-m=\"/crawlers/0/rules_left_out\">4,000<"));
+        let csv = csv::csv(&report);
+        let mut rows = csv.lines().map(|row| row.split(',').collect::<Vec<_>>());
+        let (names, values) = (rows.next().unwrap(), rows.next().unwrap());
+        let column = names.iter().position(|name| *name == "rules_left_out").unwrap();
+        assert_eq!(values[column], "4000");
     }
 }

@@ -17,7 +17,6 @@ use anyhow::bail;
 use clap::Args;
 use measure::{Measurement, measure};
 use reference_check::ReferenceCheck;
-use robosieve::census::SpellCheck;
 use robosieve::{Agent, Judge, Snapshot};
 use std::path::PathBuf;
 use workload::Workload;
@@ -115,7 +114,7 @@ fn bench(args: &BenchArgs, snapshot: &Snapshot, workload: &Workload, quiet: bool
     if agents.is_empty() {
         agents.push("GPTBot".parse()?);
     }
-    let mut check = SpellCheck::new(&agents);
+    let mut check = args.judge.agents.spell_check(&agents)?;
     check.add_snapshot(snapshot)?;
     args.judge.agents.check_spelling(check)?;
     let judge = Judge::new(snapshot, &agents, args.judge.options())?;

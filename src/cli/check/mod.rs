@@ -8,9 +8,9 @@ use super::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use super::judge_args::{JudgeArgs, agent_required};
 use super::output::print;
 use super::value_enums::{ExplainArg, ProfileArg};
+use super::verify_args::VerifyArgs;
 use anyhow::{Context, anyhow, bail};
 use clap::{ArgGroup, Args};
-use robosieve::census::SpellCheck;
 use robosieve::judge::{Explanation, UrlExplanation, explain};
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
@@ -36,6 +36,8 @@ pub(crate) struct CheckArgs {
     /// URLs may then be paths.
     #[arg(long, value_name = "FILE", help_heading = COMMON)]
     pub robots: Option<PathBuf>,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
     /// With --robots: the parser to reproduce
@@ -69,10 +71,6 @@ pub(crate) struct CheckArgs {
     pub urls: Vec<String>,
 }
 
-/// The largest snapshot, in bytes, whose checksums are verified first; that takes a tenth of a
-/// millisecond. For a larger one, the verdict is compared with the stored text of the robots.txt.
-const MAX_VERIFIED: u64 = 1 << 20;
-
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let guard = args
         .judge
@@ -86,9 +84,8 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let answers = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
             let snapshot = Snapshot::open(path)?;
-            if snapshot.byte_len() <= MAX_VERIFIED {
-                snapshot.verify_checksums().map_err(|err| err.at(path))?;
-            }
+            // Also without --explain: `Judge::explain` compares every verdict with the stored text.
+            args.verify.all(&snapshot, path)?;
             args.judge.agents.check_spelling_in(&agents, [(&snapshot, path.as_path())])?;
             check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
         }
@@ -183,7 +180,7 @@ fn check_snapshot(args: &CheckArgs, snapshot: &Snapshot, agents: &[Agent]) -> an
 
 fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) -> anyhow::Result<CheckOutput> {
     let robots = Robots::parse(body, args.profile.value());
-    let mut check = SpellCheck::new(agents);
+    let mut check = args.judge.agents.spell_check(agents)?;
     check.add_robots(&robots);
     args.judge.agents.check_spelling(check)?;
     let facts = BodyFacts::of(body);
@@ -195,12 +192,15 @@ fn check_robots(args: &CheckArgs, path: &Path, body: &[u8], agents: &[Agent]) ->
         for agent in agents {
             let agent_match = args.judge.agents.agent_match.value();
             let why = explain(&robots, agent, agent_match, url.as_bytes());
-            let preferences = &explain_preferences(&robots, agent, agent_match, url.as_bytes());
+            let mut preferences = explain_preferences(&robots, agent, agent_match, url.as_bytes());
+            if why.verdict == Verdict::Disallowed {
+                preferences.preferences = preferences.preferences.of_refused_url();
+            }
             output.verdicts.push(why.verdict);
             let robots = RobotsSource::File { path, body: facts };
             write_answer(
                 args,
-                &CheckAnswer { url, agent, verdict: why.verdict, rules: Some(&why), preferences, robots },
+                &CheckAnswer { url, agent, verdict: why.verdict, rules: Some(&why), preferences: &preferences, robots },
                 &mut output.text,
             )?;
         }

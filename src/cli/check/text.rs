@@ -17,8 +17,8 @@ pub(super) fn headline(out: &mut String, answer: &CheckAnswer<'_>) {
     let _ = write!(out, "{verdict}\t{agent}\t{}", escape(answer.url));
     let said = answer.preferences.preferences;
     let usage = [("train-ai", said.train_ai), ("search", said.search)];
-    let usage = usage.iter().filter(|(_, preference)| *preference != Preference::Unknown);
-    let usage: Vec<String> = usage.map(|(key, preference)| format!("{key}={}", preference.name())).collect();
+    let usage = usage.iter().filter(|(_, preference)| matches!(preference, Preference::Yes | Preference::No));
+    let usage: Vec<String> = usage.map(|(key, preference)| format!("{key}={}", preference.letter())).collect();
     if !usage.is_empty() {
         let _ = write!(out, "\tcontent-usage: {}", usage.join(","));
     }
@@ -51,7 +51,10 @@ pub(super) fn reasons(out: &mut String, answer: &CheckAnswer<'_>, which: Explain
 fn explain_use(out: &mut String, why: &PreferenceExplanation) {
     let said = why.preferences;
     if !why.usage_lines.is_empty() {
-        row(out, "usage", format!("train-ai {}, search {}", said.train_ai.name(), said.search.name()));
+        match (said.train_ai.name(), said.search.name()) {
+            (Some(train_ai), Some(search)) => row(out, "usage", format!("train-ai {train_ai}, search {search}")),
+            _ => row(out, "usage", "does not apply: the agent may not fetch the URL"),
+        }
     }
     for (line, text) in &why.usage_lines {
         row(out, "", format!("line {line}: {text}"));

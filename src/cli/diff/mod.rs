@@ -13,6 +13,7 @@ use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::Snapshot;
+use robosieve::crawlers::CrawlerRegistry;
 use robosieve::diff::{Diff, DiffOptions};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -77,8 +78,10 @@ fn old_and_new(args: &DiffArgs) -> anyhow::Result<[&Path; 2]> {
 }
 
 /// A comparison with the names of its files.
-struct DiffOutput {
+struct DiffOutput<'r> {
     diff: Diff,
+    /// The registry, which has the names as their operators spell them.
+    registry: &'r CrawlerRegistry,
     /// The old and the new file, each with the time of its newest capture.
     sides: [(String, Option<String>); 2],
 }
@@ -97,7 +100,8 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let options = DiffOptions::default().agents(agents).agent_match(agent_match).top(args.top).examples(args.examples);
     let both = || format!("{} and {}", old_path.display(), new_path.display());
     let diff = Diff::of(&old, &new, &options).with_context(both)?;
-    let output = DiffOutput { diff, sides: [side(old_path, &old)?, side(new_path, &new)?] };
+    let registry = args.agents.registry()?;
+    let output = DiffOutput { diff, registry, sides: [side(old_path, &old)?, side(new_path, &new)?] };
     if let Some(file) = &mut chart {
         file.write_whole(&svg::draw(&output))?;
     }
@@ -121,7 +125,7 @@ fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<Stri
     Ok((name, metadata.captured.map(|(_, newest)| time(newest))))
 }
 
-fn json(output: &DiffOutput) -> anyhow::Result<String> {
+fn json(output: &DiffOutput<'_>) -> anyhow::Result<String> {
     let mut value = serde_json::to_value(&output.diff)?;
     for (key, (path, newest)) in ["old", "new"].iter().zip(&output.sides) {
         let origins = value[key].take();

@@ -4,6 +4,7 @@
 use super::super::summary::grouped;
 use super::DiffOutput;
 use super::table;
+use robosieve::crawlers::CrawlerRegistry;
 use robosieve::diff::{AgentChange, Transition};
 use std::fmt::Write;
 
@@ -62,8 +63,8 @@ struct ChartRow {
 }
 
 impl ChartRow {
-    fn new(row: &AgentChange) -> Self {
-        let name = if row.name == "*" { "* (all others)".to_owned() } else { table::name(row) };
+    fn new(row: &AgentChange, registry: &CrawlerRegistry) -> Self {
+        let name = if row.name == "*" { "* (all others)".to_owned() } else { table::name(row, registry) };
         let refused = segments(&row.refused, &row.newly_partly);
         Self { name: cut(&name, LONGEST_NAME), refused, allowed: segments(&row.allowed, &row.no_longer_partly) }
     }
@@ -132,8 +133,9 @@ fn cut(text: &str, room: f64) -> String {
 }
 
 /// A self-contained SVG file, for light and dark backgrounds.
-pub(super) fn draw(output: &DiffOutput) -> String {
-    let rows: Vec<ChartRow> = table::sorted_rows(&output.diff).into_iter().map(ChartRow::new).collect();
+pub(super) fn draw(output: &DiffOutput<'_>) -> String {
+    let rows = table::sorted_rows(&output.diff).into_iter();
+    let rows: Vec<ChartRow> = rows.map(|row| ChartRow::new(row, output.registry)).collect();
     let layout = Layout::new(&rows);
     let bottom = TOP + rows.len() as f64 * ROW;
     let height = bottom + MARGIN;
@@ -153,7 +155,7 @@ pub(super) fn draw(output: &DiffOutput) -> String {
     out
 }
 
-fn head(out: &mut String, output: &DiffOutput) {
+fn head(out: &mut String, output: &DiffOutput<'_>) {
     line(out, MARGIN, 28.0, "h", "Origins that newly refuse or newly allow agents");
     let day = |newest: &Option<String>| {
         newest.as_deref().map_or("unknown time", |time| &time[..time.len().min(10)]).to_owned()

@@ -3,7 +3,7 @@
 use super::super::escape::{escape, escape_cut};
 use super::super::summary::grouped;
 use super::DiffOutput;
-use robosieve::crawlers::KnownAgent;
+use robosieve::crawlers::CrawlerRegistry;
 use robosieve::diff::{AgentChange, Diff, Origins, RuleChange, Transition};
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use std::fmt::Write;
 const LONGEST_NAME: usize = 40;
 const LONGEST_LINE: usize = 100;
 
-pub(super) fn text(output: &DiffOutput) -> String {
+pub(super) fn text(output: &DiffOutput<'_>) -> String {
     let mut out = String::new();
     let diff = &output.diff;
     for (name, (path, newest), origins) in [("old", &output.sides[0], diff.old), ("new", &output.sides[1], diff.new)] {
@@ -39,7 +39,7 @@ pub(super) fn text(output: &DiffOutput) -> String {
     let rows = sorted_rows(diff);
     for (verdict, turned) in [("refused", refused as fn(&AgentChange) -> &Transition), ("allowed", allowed)] {
         for row in rows.iter().filter(|row| !turned(row).examples.is_empty()) {
-            let _ = writeln!(out, "\n{} newly {verdict}, for example", name(row));
+            let _ = writeln!(out, "\n{} newly {verdict}, for example", name(row, output.registry));
             turned(row).examples.iter().for_each(|change| rules(&mut out, change));
         }
     }
@@ -55,8 +55,8 @@ fn allowed(row: &AgentChange) -> &Transition {
 }
 
 /// The agent's name, as its operator spells it if it is known.
-pub(super) fn name(row: &AgentChange) -> String {
-    let known = KnownAgent::find(&row.name).map_or(row.name.as_str(), |known| known.token);
+pub(super) fn name(row: &AgentChange, registry: &CrawlerRegistry) -> String {
+    let known = registry.find(&row.name).map_or(&row.name, |known| &known.token);
     escape_cut(known, LONGEST_NAME)
 }
 
@@ -86,10 +86,11 @@ fn counts(row: &AgentChange) -> [u64; 8] {
     std::array::from_fn(|i| if i < 4 { refused[i] } else { allowed[i - 4] })
 }
 
-fn agents(out: &mut String, output: &DiffOutput) {
+fn agents(out: &mut String, output: &DiffOutput<'_>) {
     const COLUMNS: [&str; 4] = ["wholly", "by name", "by *", "partly"];
     let diff = &output.diff;
     let rows = sorted_rows(diff);
+    let name = |row: &AgentChange| name(row, output.registry);
     let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or_default().max(5);
     let count_width = |row: &&AgentChange| counts(row).map(|count| grouped(count).len()).into_iter().max();
     let column = rows.iter().filter_map(count_width).max().unwrap_or_default().max(COLUMNS[1].len()) + 2;

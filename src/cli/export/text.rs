@@ -3,16 +3,16 @@
 //! Sites write many of the texts. In TSV and CSV, control characters are escaped as `\t` and
 //! `\u{1b}`, and a backslash as `\\`, so the text can be recovered. JSON has escapes of its own.
 
-use super::super::escape::{escape_field, escape_json, to_json};
+use super::super::escape::{csv_field, escape_json, to_json, tsv_field};
 use super::super::time::time;
 use robosieve::export::{ExportBatch, ExportColumn, ExportValue};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// A value as plain text; a missing value is empty.
-fn plain(value: ExportValue<'_>) -> Cow<'_, str> {
+/// A value as a field, its text by `field`; a missing value is empty.
+fn plain<'v>(value: ExportValue<'v>, field: fn(&str) -> Cow<'_, str>) -> Cow<'v, str> {
     match value {
-        ExportValue::Text(text) | ExportValue::Json(text) => escape_field(text),
+        ExportValue::Text(text) | ExportValue::Json(text) => field(text),
         ExportValue::Integer(number) => number.to_string().into(),
         ExportValue::Float(number) => number.to_string().into(),
         ExportValue::Time(seconds) => time(seconds).into(),
@@ -21,13 +21,13 @@ fn plain(value: ExportValue<'_>) -> Cow<'_, str> {
     }
 }
 
-fn header(columns: &[ExportColumn], separator: &str, field: impl Fn(&str) -> String) -> String {
-    let names: Vec<String> = columns.iter().map(|column| field(column.name())).collect();
+fn header(columns: &[ExportColumn], separator: &str, field: fn(&str) -> Cow<'_, str>) -> String {
+    let names: Vec<_> = columns.iter().map(|column| field(column.name())).collect();
     names.join(separator) + "\n"
 }
 
 pub(super) fn tsv_header(columns: &[ExportColumn]) -> String {
-    header(columns, "\t", |name| escape_field(name).into_owned())
+    header(columns, "\t", tsv_field)
 }
 
 pub(super) fn tsv(batch: &ExportBatch, out: &mut Vec<u8>) {
@@ -36,40 +36,14 @@ pub(super) fn tsv(batch: &ExportBatch, out: &mut Vec<u8>) {
             if column > 0 {
                 out.push(b'\t');
             }
-            out.extend_from_slice(plain(batch.value(row, column)).as_bytes());
+            out.extend_from_slice(plain(batch.value(row, column), tsv_field).as_bytes());
         }
         out.push(b'\n');
     }
 }
 
 pub(super) fn csv_header(columns: &[ExportColumn]) -> String {
-    header(columns, ",", |name| {
-        let mut field = Vec::new();
-        push_csv(name, &mut field);
-        String::from_utf8_lossy(&field).into_owned()
-    })
-}
-
-/// Appends a text as a field of CSV.
-///
-/// A spreadsheet reads a field that begins with `=`, `+`, `-` or `@` as a formula, which a site
-/// could inject. An apostrophe in front makes it text. A text that begins with an apostrophe gets
-/// another one.
-fn push_csv(text: &str, out: &mut Vec<u8>) {
-    let field = escape_field(text);
-    let is_quoted = field.contains([',', '"']);
-    if is_quoted {
-        out.push(b'"');
-    }
-    if text.starts_with(['=', '+', '-', '@', '\'']) {
-        out.push(b'\'');
-    }
-    if is_quoted {
-        out.extend_from_slice(field.replace('"', "\"\"").as_bytes());
-        out.push(b'"');
-    } else {
-        out.extend_from_slice(field.as_bytes());
-    }
+    header(columns, ",", csv_field)
 }
 
 pub(super) fn csv(batch: &ExportBatch, out: &mut Vec<u8>) {
@@ -78,10 +52,7 @@ pub(super) fn csv(batch: &ExportBatch, out: &mut Vec<u8>) {
             if column > 0 {
                 out.push(b',');
             }
-            match batch.value(row, column) {
-                ExportValue::Text(text) | ExportValue::Json(text) => push_csv(text, out),
-                value => out.extend_from_slice(plain(value).as_bytes()),
-            }
+            out.extend_from_slice(plain(batch.value(row, column), csv_field).as_bytes());
         }
         out.push(b'\n');
     }
@@ -98,7 +69,8 @@ pub(super) fn jsonl(batch: &ExportBatch, out: &mut Vec<u8>) {
                 ExportValue::Json(text) => escape_json(text),
                 ExportValue::Time(seconds) => json(&time(seconds)),
                 ExportValue::Null => "null".to_owned(),
-                value => plain(value).into_owned(),
+                // A number or a boolean.
+                value => plain(value, tsv_field).into_owned(),
             };
             // Writing to memory never fails.
             let _ = write!(out, "{separator}{key}:{value}");

@@ -159,6 +159,8 @@ mod tests {
         "snapshot",
         "agents",
         "agents_from",
+        "crawlers",
+        "only_crawlers",
         "status_policy",
         "unknown",
         "scheme",

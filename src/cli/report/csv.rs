@@ -1,6 +1,6 @@
 //! A report as CSV: one figure per line, so that it can be filtered and pivoted.
 
-use super::super::escape::escape;
+use super::super::escape::csv_field;
 use robosieve::report::{CoverageCounts, Report, Series};
 use std::fmt::{Display, Write as _};
 use std::ops::AddAssign;
@@ -22,6 +22,10 @@ pub(super) fn csv(report: &Report) -> String {
             ];
             out.counts("agents", "", &agent.agent, &counts);
         }
+    }
+    for of in &report.concentrations {
+        let agent = of.agent.as_deref().unwrap_or_default();
+        out.counts("concentrations", &of.domain, agent, &[("units", of.units), ("of", of.of)]);
     }
     for group in report.groups.iter().flatten() {
         out.count("groups", &group.name, "", "units", group.units);
@@ -81,7 +85,7 @@ pub(super) fn series_csv(series: &Series) -> String {
     out.push('\n');
     for point in &series.points {
         for agent in &point.agents {
-            let _ = write!(out, "{},{},{}", quoted(&point.label), quoted(&agent.agent), point.units);
+            let _ = write!(out, "{},{},{}", csv_field(&point.label), csv_field(&agent.agent), point.units);
             let counts = agent.origins;
             push_counts(&counts, [counts.wholly as f64, counts.partly as f64], point.units as f64, &mut out);
             if let Some((weighted, weights)) = agent.weighted.zip(point.weights.as_ref()) {
@@ -159,7 +163,7 @@ struct CsvWriter(String);
 
 impl CsvWriter {
     fn line(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: &str) {
-        let _ = writeln!(self.0, "{section},{},{},{measure},{}", quoted(item), quoted(agent), quoted(value));
+        let _ = writeln!(self.0, "{section},{},{},{measure},{}", csv_field(item), csv_field(agent), csv_field(value));
     }
 
     fn count(&mut self, section: &str, item: &str, agent: &str, measure: &str, value: u64) {
@@ -185,17 +189,5 @@ impl CsvWriter {
 
     fn by_agent(&mut self, section: &str, item: &str, agents: &[&str], measure: &str, values: &[u64]) {
         agents.iter().zip(values).for_each(|(agent, value)| self.count(section, item, agent, measure, *value));
-    }
-}
-
-/// A field without control characters, quoted if necessary. A spreadsheet reads a field that begins
-/// with `=`, `+`, `-` or `@` as a formula, which a site could inject. An apostrophe in front makes
-/// it text.
-pub(crate) fn quoted(field: &str) -> String {
-    let formula = if field.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
-    let field = escape(field);
-    match field.contains([',', '"']) {
-        true => format!("\"{formula}{}\"", field.replace('"', "\"\"")),
-        false => format!("{formula}{field}"),
     }
 }

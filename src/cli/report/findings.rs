@@ -4,10 +4,13 @@ use super::super::escape::escape_cut;
 use super::super::summary::grouped;
 use super::format::{counted, day, share, units, weight_share};
 use robosieve::judge::Reason;
-use robosieve::report::{AgentReport, Example, Report, SnapshotFacts, UnitGroup};
+use robosieve::report::{AgentReport, Concentration, Example, Report, SnapshotFacts, UnitGroup};
 
 /// The most characters of a rule in a heading.
 const RULE: usize = 40;
+
+/// The most sentences about domains that dominate a figure.
+const CONCENTRATIONS: usize = 3;
 
 /// The title of the report.
 pub(super) fn title(report: &Report) -> String {
@@ -47,6 +50,36 @@ pub(super) fn origins(report: &Report) -> String {
     }
     let (by_name, wholly) = (of(counts.wholly_by_name), of(counts.wholly));
     format!("{name} is refused most: {wholly} of the {units} refuse it wholly, {by_name} by name")
+}
+
+/// The figures that one domain dominates, one sentence each: that of all units first, then those of
+/// the most refused agents.
+pub(super) fn concentrations(report: &Report) -> Vec<String> {
+    let mut found: Vec<&Concentration> = report.concentrations.iter().collect();
+    found.sort_by_cached_key(|of| refusal_position(report, of.agent.as_deref()));
+    let units = units(report.by);
+    let mut sentences = Vec::new();
+    for of in found.iter().take(CONCENTRATIONS) {
+        let figure = match &of.agent {
+            Some(agent) => format!("{units} that refuse {} wholly", escape_cut(agent, RULE)),
+            None => units.to_owned(),
+        };
+        let domain = escape_cut(&of.domain, RULE);
+        sentences.push(format!("{domain} alone has {} of the {} {figure}", grouped(of.units), grouped(of.of)));
+    }
+    if found.len() > CONCENTRATIONS {
+        sentences.push(format!("The JSON has {} more figures with such a domain", found.len() - CONCENTRATIONS));
+    }
+    if !sentences.is_empty() {
+        sentences.push("With --by domain, each domain counts once".to_owned());
+    }
+    sentences
+}
+
+/// The position of an agent in the order of refusal; `None`, which is first, for no agent.
+fn refusal_position(report: &Report, agent: Option<&str>) -> Option<usize> {
+    let agent = agent?;
+    report.agents_by_refusal().iter().position(|number| report.agents[*number].agent == agent)
 }
 
 /// The weight of the units that have one.

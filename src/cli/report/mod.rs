@@ -12,7 +12,6 @@ mod table;
 mod unit_args;
 
 pub(crate) use args::ReportArgs;
-pub(crate) use csv::quoted;
 pub(crate) use format::{counted, share};
 
 use super::escape::escape_lines;

@@ -9,7 +9,6 @@ use super::html;
 use super::outputs::{json_text, made_at, open_outputs, write};
 use super::series_table::series_table;
 use anyhow::{anyhow, bail};
-use robosieve::census::SpellCheck;
 use robosieve::report::{Reporter, Series, UnitSet, Weights};
 use robosieve::{Agent, Judge, Snapshot};
 use std::path::{Path, PathBuf};
@@ -64,7 +63,7 @@ fn survey_snapshots(
     agents: &[Agent],
 ) -> anyhow::Result<Option<UnitSet>> {
     let mut common: Option<UnitSet> = None;
-    let mut spelling = SpellCheck::new(agents);
+    let mut spelling = args.judge.agents.spell_check(agents)?;
     let mut first_profile = None;
     for LabelledSnapshot { label, path } in snapshots {
         let snapshot = Snapshot::open(path)?;

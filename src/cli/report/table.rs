@@ -62,18 +62,19 @@ fn head(report: &Report, out: &mut ReportTable) {
         snapshot.profile.name(),
         report.judging.status_policy,
     ));
-    if report.by != UnitKind::Origin {
-        out.line(format!("counted: {}, each by one of its origins", counted(report.units, report.by.name())));
-    }
     if let Some(lists) = &report.lists {
         out.line(format!(
-            "lists: {} lines, of {} of these origins; {} of others, {} that are no URLs",
+            "lists: {} lines, of {} of these origins; {} of others, {} that are not URLs",
             grouped(lists.lines),
             grouped(lists.origins),
             grouped(lists.unknown),
             grouped(lists.invalid)
         ));
     }
+    out.line(match report.by {
+        UnitKind::Origin => "counted: origins; http, https, www and every port count separately".to_owned(),
+        by => format!("counted: {}, each by one of its origins", counted(report.units, by.name())),
+    });
 }
 
 fn with_share(part: u64, whole: u64) -> String {
@@ -109,6 +110,7 @@ fn origins(report: &Report, out: &mut ReportTable) {
         let shares = causes(&of).map(|count| share(count, report.units));
         out.line(origin_line(&agent.agent, &with_share(of.wholly, report.units), shares.each_ref()));
     }
+    findings::concentrations(report).into_iter().for_each(|text| out.line(format!("  note: {text}.")));
 }
 
 /// The same by weight.

@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct UnitArgs {
-    /// Count by: origin, host or domain (default: origin)
+    /// Count by: domain, host or origin (default: domain)
     ///
-    /// A domain is a registrable one, such as example.co.uk. With --weights, the default is host.
-    /// A host or a domain counts by one of its origins: by one that answered, if there is any. Of
+    /// A domain is a registrable one, such as example.co.uk. By host or origin, one domain with
+    /// thousands of subdomains may be most of a figure; the report then names it. With --weights, the
+    /// default is host, because a list of weights names hosts. A host or a domain counts by one of its origins: by one that answered, if there is any. Of
     /// several, the domain itself comes first, then its www. host; and https before http.
     #[arg(
         long,
@@ -51,9 +52,10 @@ impl UnitArgs {
     pub(crate) fn kind(&self) -> UnitKind {
         match self.by {
             Some(by) => by.value(),
-            // http and https of a host would count its weight twice.
+            // A list of weights names hosts, and of a site that is only known by its host `www`
+            // a domain would lack the weight.
             None if self.weights.is_some() => UnitKind::Host,
-            None => UnitKind::Origin,
+            None => UnitKind::Domain,
         }
     }
 

@@ -12,8 +12,7 @@ use crate::snapshot::text::DICTIONARY;
 use crate::snapshot::write::TOOL;
 use jiff::Timestamp;
 
-/// An opened snapshot with valid checksums. A crafted file may be damaged all the same; that is an
-/// error that names the damage.
+/// An opened snapshot whose structure is verified.
 #[derive(Debug)]
 pub(crate) struct PreviousSnapshot {
     pub snapshot: Snapshot,
@@ -27,9 +26,10 @@ pub(crate) enum PreviousRules<'p> {
 }
 
 impl PreviousSnapshot {
-    /// Checks all checksums: one pass over the file.
+    /// Verifies the whole structure: the new snapshot copies rules and texts of the old one, so it
+    /// would make the contradictions of a forged file its own, with right checksums.
     pub(crate) fn new(snapshot: Snapshot) -> Result<Self> {
-        snapshot.verify_checksums()?;
+        snapshot.verify()?;
         let metadata = snapshot.metadata()?;
         Ok(Self { snapshot, metadata })
     }

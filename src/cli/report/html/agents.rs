@@ -22,6 +22,7 @@ pub(super) fn origins(report: &Report) -> Markup {
             (legend(&COVERAGES))
             (bar_rows(&agents, units(report.by)))
             (and_more(report.agents.len(), AGENTS, "agents"))
+            @for sentence in findings::concentrations(report) { p.soft { (unbroken(&sentence)) "." } }
         }
     }
 }

@@ -87,6 +87,7 @@ fn page_header(report: &Report, title: &str, made_at: i64) -> Markup {
                 @if let Some(lists) = &report.lists { (list_tiles(lists)) }
             }
             dl.facts {
+                (fact("Counted by", html! { (report.by.name()) }))
                 @if report.by != UnitKind::Origin {
                     (fact(&plural_title(report.by), number("/units", report.units)))
                 }

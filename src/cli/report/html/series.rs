@@ -86,8 +86,10 @@ fn header(series: &Series, title: &str, made_at: i64) -> Markup {
 /// A section of charts: two lines per agent.
 struct ChartKind {
     kicker: &'static str,
-    /// The verb phrase of the heading: the share that *refuses … wholly*.
-    verb: &'static str,
+    /// The adverb of the heading: the share that refuses *wholly*.
+    adverb: &'static str,
+    /// The whole of the shares: the units, or their weight.
+    whole: fn(&str) -> String,
     total: &'static str,
     /// The class of the line of all, and of the line by name.
     classes: [&'static str; 2],
@@ -97,7 +99,8 @@ struct ChartKind {
 
 const WHOLLY: ChartKind = ChartKind {
     kicker: "Refused wholly",
-    verb: "wholly",
+    adverb: "wholly",
+    whole: |units| format!("the {units}"),
     total: "wholly",
     classes: ["l-wholly", "l-wholly named"],
     parts: |point, agent| {
@@ -108,7 +111,8 @@ const WHOLLY: ChartKind = ChartKind {
 
 const PARTLY: ChartKind = ChartKind {
     kicker: "Refused partly",
-    verb: "partly",
+    adverb: "partly",
+    whole: |units| format!("the {units}"),
     total: "partly",
     classes: ["l-partly", "l-partly named"],
     parts: |point, agent| {
@@ -119,7 +123,8 @@ const PARTLY: ChartKind = ChartKind {
 
 const WEIGHTED: ChartKind = ChartKind {
     kicker: "Refused wholly, weighted",
-    verb: "wholly, by weight",
+    adverb: "wholly",
+    whole: |units| format!("the weight of the {units}"),
     total: "wholly",
     classes: ["l-wholly", "l-wholly named"],
     parts: |point, agent| {
@@ -149,12 +154,13 @@ impl ChartKind {
             parts.map_or_else(|| weight_share(0.0, 0.0), |[all, _, whole]| weight_share(all, whole))
         });
         let name = escape_cut(&series.agents[agent], NAME);
-        let (plural, verb) = (units(series.by), self.verb);
+        let whole = (self.whole)(units(series.by));
+        let adverb = self.adverb;
         match ends {
             [from, to] if series.points.len() > 1 => {
-                format!("{from} of the {plural} refused {name} {verb} at first, and {to} at last")
+                format!("{from} of {whole} refused {name} {adverb} at first, and {to} at last")
             }
-            [_, to] => format!("{to} of the {plural} refuse {name} {verb}"),
+            [_, to] => format!("{to} of {whole} refuse {name} {adverb}"),
         }
     }
 }

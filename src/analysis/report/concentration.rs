@@ -1,0 +1,121 @@
+//! Figures that one registrable domain dominates.
+//!
+//! A report by origin or by host may say that a sixth of the web refuses a crawler, although nearly
+//! all of it is one domain with thousands of subdomains. A figure is the number of all units, or of
+//! those that refuse an agent wholly.
+
+use crate::analysis::coverage::Coverage;
+use crate::analysis::report::model::{Concentration, CoverageCounts};
+use crate::analysis::report::rules::SetCoverages;
+use crate::analysis::report::survey::origin_coverages;
+use crate::analysis::report::unit_kind::UnitKind;
+use crate::analysis::report::units::UnitRows;
+use crate::error::Result;
+use crate::judge::engine::Engine;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A domain is reported if it holds more than one unit in this many of a figure.
+const PARTS: u64 = 10;
+
+/// The least figure that is compared with its domains. In a smaller one, two or three units of a
+/// domain would be more than a tenth.
+const LEAST_FIGURE: u64 = 20;
+
+/// A unit and the hash of its domain, which takes less memory than the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DomainUnit {
+    domain: u64,
+    row: u32,
+}
+
+/// The domain that holds most units of a figure so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct LargestDomain {
+    units: u64,
+    row: u32,
+}
+
+impl LargestDomain {
+    fn offer(&mut self, units: u64, row: u32) {
+        // The first row decides between equals, so the result does not depend on hashes.
+        if units > self.units || (units == self.units && row < self.row) {
+            *self = Self { units, row };
+        }
+    }
+}
+
+/// For each figure that one domain holds more than a tenth of, the largest such domain: for all
+/// units first, then for the agents in their order. `counts` has the figures of the agents.
+///
+/// A report by domain has none. Memory: 16 bytes per unit. Cost: a pass over the units and a sort;
+/// coverages are only looked up for domains that are large enough.
+pub(super) fn concentrations(
+    engine: &Engine<'_>,
+    kind: UnitKind,
+    rows: &UnitRows,
+    sets: &SetCoverages,
+    counts: &[CoverageCounts],
+) -> Result<Vec<Concentration>> {
+    let all = u64::from(rows.len());
+    let figures: Vec<u64> = std::iter::once(all).chain(counts.iter().map(|of| of.wholly)).collect();
+    let least = figures.iter().copied().filter(|figure| *figure >= LEAST_FIGURE).min();
+    let (Some(least), false) = (least, kind == UnitKind::Domain) else { return Ok(Vec::new()) };
+    let units = units_by_domain(engine, rows)?;
+    let mut largest = vec![LargestDomain::default(); figures.len()];
+    for domain in units.chunk_by(|a, b| a.domain == b.domain) {
+        // A domain of k units holds at most k of any figure.
+        if domain.len() as u64 * PARTS > least {
+            let first = domain[0].row;
+            let held = held_by(engine, domain, sets)?;
+            largest.iter_mut().zip(held).for_each(|(largest, held)| largest.offer(held, first));
+        }
+    }
+    let mut found = Vec::new();
+    for (number, (figure, largest)) in figures.into_iter().zip(largest).enumerate() {
+        if figure < LEAST_FIGURE || largest.units * PARTS <= figure {
+            continue;
+        }
+        // The first figure is that of all units.
+        let agent = number.checked_sub(1).and_then(|agent| engine.agents().get(agent));
+        let host = engine.snapshot().origin_at(largest.row)?.host();
+        found.push(Concentration {
+            agent: agent.map(ToString::to_string),
+            domain: UnitKind::Domain.unit_of(host).to_owned(),
+            units: largest.units,
+            of: figure,
+        });
+    }
+    Ok(found)
+}
+
+/// All units, sorted by domain and row.
+fn units_by_domain(engine: &Engine<'_>, rows: &UnitRows) -> Result<Vec<DomainUnit>> {
+    let parts = rows.chunks().map(|rows| {
+        let unit = |row: u32| {
+            let entry = engine.snapshot().origin_at(row)?;
+            Ok(DomainUnit { domain: xxh3_64(UnitKind::Domain.unit_of(entry.host()).as_bytes()), row })
+        };
+        rows.map(unit).collect::<Result<Vec<_>>>()
+    });
+    let mut units = parts.collect::<Result<Vec<_>>>()?.concat();
+    units.par_sort_unstable();
+    Ok(units)
+}
+
+/// The units of a domain in each figure: all, and for each agent those that refuse it wholly.
+fn held_by(engine: &Engine<'_>, domain: &[DomainUnit], sets: &SetCoverages) -> Result<Vec<u64>> {
+    let zero = || vec![0; engine.agents().len() + 1];
+    let parts = domain.par_iter().map(|unit| engine.rule_source(unit.row)).try_fold(zero, |mut held, source| {
+        let coverages = origin_coverages(engine, &source?, sets)?;
+        held[0] += 1;
+        for (held, of) in held[1..].iter_mut().zip(coverages) {
+            *held += u64::from(of.coverage == Coverage::Wholly);
+        }
+        Ok(held)
+    });
+    parts.try_reduce(zero, |mut sum, part| {
+        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        Ok(sum)
+    })
+}
