@@ -1,20 +1,19 @@
-//! Checks of user-agent lines and groups.
+//! Checks of groups: repeated agents, user-agent lines that something separates, empty groups.
 
-use crate::crawlers::KnownAgent;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
 use crate::robots::{AgentLine, Robots, field};
 use std::collections::HashMap;
 
 /// Fields that belong to a group without being rules.
-const GROUP_FIELDS: &[&str] = &["crawl-delay", "request-rate", "visit-time", "content-signal", "content-usage"];
+pub(super) const GROUP_FIELDS: &[&str] =
+    &["crawl-delay", "request-rate", "visit-time", "content-signal", "content-usage"];
 
-/// Checks the user-agent lines of all groups. `blank_lines` are the numbers of blank lines, sorted.
+/// Checks all groups. `blank_lines` are the numbers of blank lines, sorted.
 pub(super) fn check(robots: &Robots<'_>, blank_lines: &[u32], findings: &mut FindingCollector) {
     let mut first_lines = HashMap::new();
     for (index, group) in robots.groups().iter().enumerate() {
         for agent in group.agents() {
-            check_name(agent, findings);
             check_repetition(agent, index, &mut first_lines, findings);
         }
         for pair in group.agents().windows(2) {
@@ -47,7 +46,7 @@ fn add_empty_group(line: u32, has_new_names: bool, findings: &mut FindingCollect
 
 /// The name of a user-agent line in canonical form, in lower case: groups with equal names apply to
 /// the same agents.
-pub(super) fn name_of<'a>(agent: &'a AgentLine<'_>) -> &'a [u8] {
+fn name_of<'a>(agent: &'a AgentLine<'_>) -> &'a [u8] {
     let named = agent.named();
     match (agent.is_global(), &named.extended) {
         (true, _) => b"*",
@@ -57,7 +56,7 @@ pub(super) fn name_of<'a>(agent: &'a AgentLine<'_>) -> &'a [u8] {
 }
 
 /// The value of a user-agent line.
-fn value<'a>(agent: &AgentLine<'a>) -> &'a [u8] {
+pub(super) fn value_of<'a>(agent: &AgentLine<'a>) -> &'a [u8] {
     field::split(agent.text()).map_or(b"", |(_, value)| value)
 }
 
@@ -83,7 +82,7 @@ fn check_repetition(
     };
     findings.add(agent.line(), Code::RepeatedAgent, || {
         // The name in the spelling of the file: it is the start of the value.
-        let (name, line) = (quote(&value(agent)[..name.len().min(value(agent).len())]), first.line);
+        let (name, line) = (quote(&value_of(agent)[..name.len().min(value_of(agent).len())]), first.line);
         if first.group == group {
             return (format!("line {line} names {name} in the same group already"), "remove this line".to_owned());
         }
@@ -123,58 +122,4 @@ fn check_separation(
         );
         (message, help)
     });
-}
-
-fn check_name(agent: &AgentLine<'_>, findings: &mut FindingCollector) {
-    let value = value(agent);
-    let named = agent.named();
-    if value.is_empty() {
-        return findings.add(agent.line(), Code::EmptyAgent, || {
-            let message = "the user-agent line has no value, so it names no crawler".to_owned();
-            (message, "write the name of a crawler, or `*` for all".to_owned())
-        });
-    }
-    let rest = &value[named.token.len()..];
-    if value == b"*" || rest.is_empty() || is_registered(named.extended.as_deref()) {
-        return;
-    }
-    let is_version = |b: &u8| b.is_ascii_alphanumeric() || b".-_".contains(b);
-    if let ([b'/', version @ ..], false) = (rest, named.token.is_empty())
-        && version.iter().all(is_version)
-    {
-        return findings.add(agent.line(), Code::AgentVersion, || {
-            let token = &value[..value.len() - rest.len()];
-            let message =
-                format!("parsers read {} as {}, so the group applies to all versions", quote(value), quote(token));
-            (message, format!("write `User-agent: {}`", String::from_utf8_lossy(token)))
-        });
-    }
-    findings.add(agent.line(), Code::AgentName, || describe_name(agent, value));
-}
-
-/// Whether the operator of a crawler documents this name, such as `MJ12bot`.
-fn is_registered(name: Option<&[u8]>) -> bool {
-    let name = name.and_then(|name| std::str::from_utf8(name).ok());
-    name.is_some_and(|name| KnownAgent::find(name).is_some())
-}
-
-fn describe_name(agent: &AgentLine<'_>, value: &[u8]) -> (String, String) {
-    let token = &value[..agent.named().token.len()];
-    let reading = match (agent.is_global(), token) {
-        (true, _) => "parsers read it as `*`".to_owned(),
-        (false, b"") => "parsers that follow RFC 9309 find no name in it".to_owned(),
-        (false, token) => format!("parsers that follow RFC 9309 read it as {}", quote(token)),
-    };
-    let help = if agent.is_global() {
-        "write `User-agent: *`"
-    } else if value.contains(&b',') {
-        "write one user-agent line for each crawler"
-    } else if value.contains(&b'(') || value.contains(&b';') {
-        "write the product token alone, such as `Googlebot`, and not the whole User-Agent header"
-    } else if value.contains(&b'*') {
-        "write the whole name of each crawler: in a name, `*` is no wildcard"
-    } else {
-        "write the product token that the crawler's operator documents; it has letters, `-` and `_` only"
-    };
-    (format!("the name {} has characters other than letters, `-` and `_`: {reading}", quote(value)), help.to_owned())
 }

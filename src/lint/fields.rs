@@ -203,15 +203,27 @@ fn check_key(line: u32, text: &[u8], field: Option<RobotsField>, findings: &mut 
                  the line",
                 quote(key)
             );
-            (message, format!("write `{name}:`"))
+            let help = match is_other_field(key, name) {
+                true => format!("remove the line, or write `{name}:` if that is meant"),
+                false => format!("write `{name}:`"),
+            };
+            (message, help)
         });
     }
     is_misspelt
 }
 
+/// Whether a key continues the name of a field with a further word, such as `User-agent-purpose`. It
+/// is a field of its own then, which Google's parser takes for another.
+fn is_other_field(key: &[u8], name: &str) -> bool {
+    let rest =
+        key.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name.as_bytes())).map(|_| &key[name.len()..]);
+    matches!(rest, Some([separator, letter, ..]) if b"-_".contains(separator) && letter.is_ascii_alphabetic())
+}
+
 fn add_noindex(line: u32, findings: &mut FindingCollector) {
     findings.add(line, Code::UnknownField, || {
-        let message = "no known crawler reads `noindex` in a robots.txt: Google ended its support in 2019";
+        let message = "RFC 9309 does not have `noindex`, and Google ended its support in 2019";
         let help =
             "write `<meta name=\"robots\" content=\"noindex\">` in the page, or send `X-Robots-Tag: noindex` with it";
         (message.to_owned(), help.to_owned())
@@ -232,7 +244,8 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
     }
     if let Some(name) = close_name(key) {
         findings.add(line, Code::MisspeltField, || {
-            let message = format!("{} is not a field, so parsers ignore the line, also Google's", quote(key));
+            let message =
+                format!("{} is not a field of RFC 9309 or of Google's parser, so they ignore the line", quote(key));
             (message, format!("write `{name}:`"))
         });
         return;
@@ -247,8 +260,11 @@ fn add_unread(line: u32, text: &[u8], findings: &mut FindingCollector) {
             (message, "write the field in front of it, such as `Sitemap: `, or remove the line".to_owned())
         }
         _ => {
-            let message = format!("no known crawler reads the field {}, so parsers ignore the line", quote(key));
-            (message, "remove the line, or write `#` in front of it if it is a comment".to_owned())
+            let message = format!(
+                "neither RFC 9309 nor a known extension has the field {}, so only programs that know it read the line",
+                quote(key)
+            );
+            (message, "remove the line if no program reads it; write `#` in front of it if it is a comment".to_owned())
         }
     });
 }

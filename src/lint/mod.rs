@@ -4,19 +4,25 @@
 //! findings of a snapshot. `docs/LINT.md` describes each
 //! [`Code`] with its source, and with a bad and a good example.
 //!
-//! The checks, by file: `body` for the file and its bytes, `fields` for the fields of lines, `agents`
-//! for user-agent lines and groups, `patterns` for the path of a single rule, `rule_sets` for rules
-//! without effect, `profiles` for rules that Google's parser and RFC 9309 read differently, and
-//! `values` for sitemaps and crawl-delays.
+//! The checks, by file: `body` for the file and its bytes, `fields` for the fields of lines,
+//! `agent_names` for the names in user-agent lines, `agents` for groups, `global_rules` for groups that
+//! replace rules of `*`, `patterns` for the path of a single rule, `rule_sets` for rules without
+//! effect, `profiles` for rules that Google's parser and RFC 9309 read differently, `values` for
+//! sitemaps, licences and crawl-delays, and `preferences` for preferences about use. `readings` has
+//! the rules as both profiles read them, and the agents that obey the same of them.
 
+mod agent_names;
 mod agents;
 mod body;
 mod code;
 mod directory;
 mod fields;
 mod finding;
+mod global_rules;
 mod patterns;
+mod preferences;
 mod profiles;
+mod readings;
 mod rule_sets;
 mod survey;
 mod text;

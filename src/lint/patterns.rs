@@ -76,10 +76,17 @@ fn is_host(value: &[u8]) -> bool {
 }
 
 /// Reports a rule without a path. `Disallow:` alone in its group is the usual form of a group that
-/// allows everything.
+/// allows everything. Of several in a group without other rules, the first ends the list of
+/// user-agent lines, so it has an effect.
 fn check_empty(rule: &Rule<'_>, group: &Group<'_>, findings: &mut FindingCollector) {
-    let is_only_rule = group.rules().len() == 1 && rule.kind() == RuleKind::Disallow;
-    if !is_only_rule {
+    let is_first = group.rules().first().is_some_and(|first| first.line() == rule.line());
+    let has_effect = is_first && group.rules().iter().all(|rule| value(rule).is_empty());
+    if has_effect && rule.kind() == RuleKind::Allow {
+        findings.add(rule.line(), Code::EmptyRule, || {
+            let message = "the allow line has no path, and its group allows everything";
+            (message.to_owned(), "write `Allow: /`, or `Disallow: /` to refuse everything".to_owned())
+        });
+    } else if !has_effect {
         findings.add(rule.line(), Code::EmptyRule, || {
             let name = rule.kind().name();
             let help = match rule.kind() {

@@ -1,19 +1,16 @@
 //! Rules without effect: duplicates, rules that another always overrides, and redundant ones.
 //!
-//! A pattern Q *covers* a pattern R if every path that R matches, Q matches too. The test is
-//! one-sided, so that no finding is wrong: Q is matched with the text of R, in which each `*` of R is
-//! a character that only a `*` of Q matches. A match carries over to every path of R, because
-//! whatever replaces a star of R is inside the part that the star of Q took. For literal prefixes the
-//! test is exact. Of rules with wildcards it misses some, and no union of rules covers another.
-//!
-//! A finding holds for every agent and both profiles. Rules are compared only if the same agents
-//! obey them: within a group, and between groups with the same names.
+//! A finding holds for every agent and both profiles. An agent obeys all groups that name it, so a
+//! rule counts once for each audience of its group: each set of agents that obey the same groups. A
+//! rule is superfluous if it is so in each of them. Then any of the reported rules can be removed,
+//! alone or together: a rule is judged by rules of lower rank and by rules that decide in its place,
+//! and of these the last one stays.
 
-use crate::lint::agents::name_of;
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
+use crate::robots::RuleKind;
 use crate::robots::pattern::Pattern;
-use crate::robots::{Group, Robots, Rule, RuleKind};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -25,172 +22,217 @@ const MAX_COMPARED: usize = 1 << 13;
 /// bounds the time of a hostile file to seconds.
 const MAX_WILDCARD_COMPARISONS: usize = 1 << 23;
 
+/// The most comparisons of a file, over all audiences: hostile files have many.
+const MAX_TOTAL_COMPARISONS: usize = 1 << 28;
+
+/// The same for comparisons with wildcard rules.
+const MAX_TOTAL_WILDCARD_COMPARISONS: usize = 1 << 25;
+
+/// Audiences together may have this many times the rules of the file; the groups of further ones
+/// have no findings. Names in overlapping groups would otherwise multiply the rules of a hostile
+/// file, as for `compile`.
+const MAX_MERGED: usize = 4;
+
 /// A group that loses its last rule would be joined with the next group.
-const REMOVE: &str = "remove the line, or its whole group if it has no other rule";
+const REMOVE: &str = "remove the line; if its group has no other rule, write `Disallow:` in its place";
 
-/// Checks the rules of all groups. `google` and `rfc` are the same file, parsed for both profiles.
-/// `inexact` are the lines that not every parser reads: they are not reported here, and make no rule
-/// superfluous.
-pub(super) fn check(google: &Robots<'_>, rfc: &Robots<'_>, inexact: &HashSet<u32>, findings: &mut FindingCollector) {
-    // Sorted, so that the order of findings is fixed.
-    let mut classes: BTreeMap<Vec<&[u8]>, Vec<RuleReadings<'_>>> = BTreeMap::new();
-    for (group, rfc) in google.groups().iter().zip(rfc.groups()) {
-        let readings =
-            group.rules().iter().zip(rfc.rules()).map(|(google, rfc)| RuleReadings::new(google, rfc, inexact));
-        let readings = readings.filter(RuleReadings::has_effect);
-        classes.entry(names(group)).or_default().extend(readings);
+/// Checks the rules of all groups.
+pub(super) fn check(rules: &[RuleReadings<'_>], audiences: &[Audience<'_, '_>], findings: &mut FindingCollector) {
+    let mut states: HashMap<u32, State<'_, '_>> = HashMap::new();
+    let mut unchecked: HashSet<usize> = HashSet::new();
+    let mut budget = Budget::new(rules.len());
+    for audience in audiences {
+        let len = audience.groups.iter().map(|group| rules_of(rules, *group).len()).sum();
+        if !budget.take_rules(len) {
+            unchecked.extend(&audience.groups);
+            continue;
+        }
+        let own: Vec<&RuleReadings<'_>> = audience.groups.iter().flat_map(|group| rules_of(rules, *group)).collect();
+        let superfluous = superfluous_rules(&own, &mut budget);
+        for rule in own {
+            let reason = superfluous.get(&rule.line).copied();
+            states.entry(rule.line).and_modify(|state| state.add(reason)).or_insert_with(|| State::new(reason));
+        }
     }
-    for rules in classes.into_values() {
-        check_class(rules, findings);
-    }
-}
-
-/// The names of a group in canonical form: groups with equal names apply to the same agents.
-fn names<'a>(group: &'a Group<'_>) -> Vec<&'a [u8]> {
-    let mut names: Vec<&[u8]> = group.agents().iter().map(name_of).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-/// A rule as both profiles read it.
-struct RuleReadings<'a> {
-    line: u32,
-    text: &'a [u8],
-    kind: RuleKind,
-    /// Every parser reads the line.
-    is_exact: bool,
-    google: Reading<'a>,
-    rfc: Reading<'a>,
-    /// The second pattern of `Allow: …/index.html` under Google.
-    folder: Option<Reading<'a>>,
-}
-
-/// A rule as one profile reads it.
-#[derive(Clone)]
-struct Reading<'a> {
-    pattern: Pattern<'a>,
-    /// The length of the literal prefix. Every pair of rules compares it, and searches for the star
-    /// were two fifths of the time of a survey.
-    literal_len: usize,
-    rank: Rank,
-    /// The text in which each star is a character of its own; a pattern without anchor ends in one.
-    starred: Vec<u8>,
-}
-
-/// The precedence of a matching rule: its length, then allow over disallow.
-type Rank = (usize, bool);
-
-impl<'a> Reading<'a> {
-    fn new(pattern: Pattern<'a>, kind: RuleKind) -> Self {
-        let rank = (pattern.priority(), kind == RuleKind::Allow);
-        let end: &[u8] = if pattern.anchored { b"" } else { b"*" };
-        let starred = [&pattern.text, end].concat();
-        let literal_len = memchr::memchr(b'*', &pattern.text).unwrap_or(pattern.text.len());
-        Self { pattern, literal_len, rank, starred }
-    }
-
-    /// Whether this pattern provably matches every path that `other` matches.
-    fn covers(&self, other: &Self) -> bool {
-        other.starred.starts_with(self.literal_prefix()) && self.pattern.matches(&other.starred)
-    }
-
-    /// Whether no path matches both patterns, because their literal prefixes differ.
-    fn is_disjoint(&self, other: &Self) -> bool {
-        let (a, b) = (self.literal_prefix(), other.literal_prefix());
-        !a.starts_with(b) && !b.starts_with(a)
-    }
-
-    fn literal_prefix(&self) -> &[u8] {
-        &self.pattern.text[..self.literal_len]
+    for rule in rules.iter().filter(|rule| !unchecked.contains(&rule.group)) {
+        if let Some(State::Superfluous(reason, other)) = states.get(&rule.line) {
+            add_superfluous(rule, reason, other.as_ref(), findings);
+        }
     }
 }
 
-impl<'a> RuleReadings<'a> {
-    fn new(google: &Rule<'a>, rfc: &Rule<'a>, inexact: &HashSet<u32>) -> Self {
-        let kind = google.kind();
-        let folder = (kind == RuleKind::Allow).then(|| google.pattern().index_folder()).flatten();
+/// The work that is left for a file.
+struct Budget {
+    rules: usize,
+    comparisons: usize,
+    wildcard_comparisons: usize,
+}
+
+impl Budget {
+    fn new(rules: usize) -> Self {
         Self {
-            line: google.line(),
-            text: google.text(),
-            kind,
-            is_exact: !inexact.contains(&google.line()),
-            google: Reading::new(google.pattern().clone(), kind),
-            rfc: Reading::new(rfc.pattern().clone(), kind),
-            folder: folder.map(|folder| Reading::new(folder, kind)),
+            rules: rules * MAX_MERGED,
+            comparisons: MAX_TOTAL_COMPARISONS,
+            wildcard_comparisons: MAX_TOTAL_WILDCARD_COMPARISONS,
         }
     }
 
-    fn has_effect(&self) -> bool {
-        self.google.pattern.can_match() && self.rfc.pattern.can_match()
+    fn take_rules(&mut self, count: usize) -> bool {
+        let left = self.rules.checked_sub(count);
+        self.rules = left.unwrap_or(self.rules);
+        left.is_some()
     }
 
-    /// Whether this rule has precedence on every path that `other` matches, so that `other` never
-    /// decides. The folder of an index page is a second pattern of `other`, so the answer is then
-    /// no.
-    fn overrides(&self, other: &Self) -> bool {
-        let has_precedence =
-            |winner: &Reading<'_>, loser: &Reading<'_>| winner.rank > loser.rank && winner.covers(loser);
-        other.folder.is_none() && has_precedence(&self.google, &other.google) && has_precedence(&self.rfc, &other.rfc)
+    /// Whether all these rules may be compared with each other.
+    fn take_comparisons(&mut self, rules: &[&RuleReadings<'_>]) -> bool {
+        let wildcard_rules = rules.iter().filter(|rule| rule.google.pattern.text.contains(&b'*')).count();
+        let (all, wildcard) = (rules.len() * rules.len(), rules.len() * wildcard_rules);
+        if rules.len() > MAX_COMPARED || wildcard > MAX_WILDCARD_COMPARISONS {
+            return false;
+        }
+        match (self.comparisons.checked_sub(all), self.wildcard_comparisons.checked_sub(wildcard)) {
+            (Some(comparisons), Some(wildcard_comparisons)) => {
+                (self.comparisons, self.wildcard_comparisons) = (comparisons, wildcard_comparisons);
+                true
+            }
+            _ => false,
+        }
     }
 }
 
-/// Checks rules that the same agents obey.
-fn check_class(rules: Vec<RuleReadings<'_>>, findings: &mut FindingCollector) {
-    let rules = without_duplicates(rules, findings);
-    let wildcard_rules = rules.iter().filter(|rule| rule.google.pattern.text.contains(&b'*')).count();
-    if rules.len() <= MAX_COMPARED && rules.len() * wildcard_rules <= MAX_WILDCARD_COMPARISONS {
-        let overridden = check_overridden(&rules.iter().collect::<Vec<_>>(), findings);
-        return check_redundant(&rules, &overridden, findings);
+/// Why a rule is superfluous for one audience.
+#[derive(Clone, Copy)]
+struct Reason<'r, 'a> {
+    code: Code,
+    /// The rule that decides in its place.
+    other: &'r RuleReadings<'a>,
+}
+
+impl Reason<'_, '_> {
+    fn is_same(&self, other: &Self) -> bool {
+        self.code == other.code && self.other.line == other.other.line
+    }
+}
+
+/// What is known about a rule after some of its audiences.
+enum State<'r, 'a> {
+    /// Superfluous for all so far: the reason for the first, and the first that differs from it. The
+    /// code of the former is that of all, or [`Code::RedundantRule`] if they differ.
+    Superfluous(Reason<'r, 'a>, Option<Reason<'r, 'a>>),
+    Necessary,
+}
+
+impl<'r, 'a> State<'r, 'a> {
+    fn new(reason: Option<Reason<'r, 'a>>) -> Self {
+        reason.map_or(Self::Necessary, |reason| Self::Superfluous(reason, None))
+    }
+
+    fn add(&mut self, reason: Option<Reason<'r, 'a>>) {
+        match (&mut *self, reason) {
+            (Self::Superfluous(first, differing), Some(reason)) => {
+                if differing.is_none() && !first.is_same(&reason) {
+                    *differing = Some(reason);
+                }
+                if first.code != reason.code {
+                    first.code = Code::RedundantRule;
+                }
+            }
+            _ => *self = Self::Necessary,
+        }
+    }
+}
+
+fn add_superfluous(
+    rule: &RuleReadings<'_>,
+    reason: &Reason<'_, '_>,
+    differing: Option<&Reason<'_, '_>>,
+    findings: &mut FindingCollector,
+) {
+    findings.add(rule.line, reason.code, || {
+        let (text, other) = (quote(rule.text), reason.other);
+        let (other_text, line) = (quote(other.text), other.line);
+        if let Some(Reason { other: second, .. }) = differing {
+            let message = format!(
+                "{text} changes nothing: for some of its agents {other_text} on line {line} decides in its place, for \
+                 others {} on line {}",
+                quote(second.text),
+                second.line
+            );
+            return (message, REMOVE.to_owned());
+        }
+        match reason.code {
+            Code::DuplicateRule => (format!("{text} repeats line {line} for the same agents"), REMOVE.to_owned()),
+            Code::NeverDecides => describe_override(rule, other),
+            _ => {
+                let kind = rule.kind.name();
+                let message = format!(
+                    "{text} changes nothing: without it, {other_text} on line {line} gives the same {kind} for every URL"
+                );
+                (message, REMOVE.to_owned())
+            }
+        }
+    });
+}
+
+fn describe_override(rule: &RuleReadings<'_>, winner: &RuleReadings<'_>) -> (String, String) {
+    let (line, is_longer) = (winner.line, winner.google.rank.0 > rule.google.rank.0);
+    let reason = if is_longer { "its path is longer" } else { "allow wins between paths of equal length" };
+    let message = format!(
+        "{} never decides: {} on line {line} matches every URL that it matches, and {reason}",
+        quote(rule.text),
+        quote(winner.text)
+    );
+    let help = match winner.kind == rule.kind {
+        true => REMOVE.to_owned(),
+        false => format!("remove this line, or line {line} if this one is meant to decide"),
+    };
+    (message, help)
+}
+
+/// The superfluous ones of the rules that one audience obeys, by line.
+fn superfluous_rules<'r, 'a>(rules: &[&'r RuleReadings<'a>], budget: &mut Budget) -> HashMap<u32, Reason<'r, 'a>> {
+    let mut reasons = HashMap::new();
+    let rules = without_duplicates(rules, &mut reasons);
+    if budget.take_comparisons(&rules) {
+        add_overridden(&rules, &mut reasons);
+        add_redundant(&rules, &mut reasons);
+        return reasons;
     }
     let mut by_pattern: BTreeMap<&[u8], Vec<&RuleReadings<'_>>> = BTreeMap::new();
     rules.iter().for_each(|rule| by_pattern.entry(&rule.google.starred).or_default().push(rule));
     for equal in by_pattern.values() {
-        check_overridden(equal, findings);
+        add_overridden(equal, &mut reasons);
     }
+    reasons
 }
 
-/// Reports and removes all but the first of equal rules.
-fn without_duplicates<'a>(rules: Vec<RuleReadings<'a>>, findings: &mut FindingCollector) -> Vec<RuleReadings<'a>> {
-    let mut first_lines: HashMap<(RuleKind, Pattern<'a>, Pattern<'a>), u32> = HashMap::new();
-    let mut is_first = |rule: &RuleReadings<'a>| {
-        if !rule.is_exact {
-            return true;
+/// Removes all but the first of equal rules.
+fn without_duplicates<'r, 'a>(
+    rules: &[&'r RuleReadings<'a>],
+    reasons: &mut HashMap<u32, Reason<'r, 'a>>,
+) -> Vec<&'r RuleReadings<'a>> {
+    let mut firsts: HashMap<(RuleKind, &Pattern<'a>, &Pattern<'a>), &'r RuleReadings<'a>> = HashMap::new();
+    let mut unique = Vec::with_capacity(rules.len());
+    for &rule in rules {
+        if rule.is_exact {
+            let first = *firsts.entry((rule.kind, &rule.google.pattern, &rule.rfc.pattern)).or_insert(rule);
+            if first.line != rule.line {
+                reasons.insert(rule.line, Reason { code: Code::DuplicateRule, other: first });
+                continue;
+            }
         }
-        let key = (rule.kind, rule.google.pattern.clone(), rule.rfc.pattern.clone());
-        let first = *first_lines.entry(key).or_insert(rule.line);
-        if first != rule.line {
-            findings.add(rule.line, Code::DuplicateRule, || {
-                (format!("{} repeats line {first} for the same agents", quote(rule.text)), REMOVE.to_owned())
-            });
-        }
-        first == rule.line
-    };
-    rules.into_iter().filter(|rule| is_first(rule)).collect()
+        unique.push(rule);
+    }
+    unique
 }
 
-/// Reports the rules that another rule overrides everywhere, and returns their lines.
-fn check_overridden(rules: &[&RuleReadings<'_>], findings: &mut FindingCollector) -> HashSet<u32> {
-    let mut overridden = HashSet::new();
-    for rule in rules {
-        let Some(winner) = rules.iter().find(|winner| winner.overrides(rule)) else { continue };
-        overridden.insert(rule.line);
-        findings.add(rule.line, Code::NeverDecides, || {
-            let (line, is_longer) = (winner.line, winner.google.rank.0 > rule.google.rank.0);
-            let reason = if is_longer { "its path is longer" } else { "allow wins between paths of equal length" };
-            let message = format!(
-                "{} never decides: {} on line {line} matches every URL that it matches, and {reason}",
-                quote(rule.text),
-                quote(winner.text)
-            );
-            let help = match winner.kind == rule.kind {
-                true => REMOVE.to_owned(),
-                false => format!("remove this line, or line {line} if this one is meant to decide"),
-            };
-            (message, help)
-        });
+/// Adds the rules that another rule overrides everywhere, for all parsers.
+fn add_overridden<'r, 'a>(rules: &[&'r RuleReadings<'a>], reasons: &mut HashMap<u32, Reason<'r, 'a>>) {
+    for rule in rules.iter().filter(|rule| rule.is_exact) {
+        if let Some(winner) = rules.iter().find(|winner| winner.is_exact && winner.overrides(rule)) {
+            reasons.insert(rule.line, Reason { code: Code::NeverDecides, other: winner });
+        }
     }
-    overridden
 }
 
 /// A rule, or the folder of an index page, in the order of precedence.
@@ -200,33 +242,27 @@ struct Ranked<'r, 'a> {
     is_folder: bool,
 }
 
-/// Reports the rules without which a shorter one decides in the same way.
+/// Adds the rules without which a shorter one decides in the same way. The reasons have the
+/// overridden ones.
 ///
 /// From a rule downwards in the order of precedence, each rule that may share a path with it is
 /// examined. If the first of the other kind comes later than one of the same kind that covers the
 /// rule, then the rule changes nothing.
-fn check_redundant(rules: &[RuleReadings<'_>], overridden: &HashSet<u32>, findings: &mut FindingCollector) {
-    let by_google = redundancies(rules, overridden, |rule| &rule.google, true);
-    let by_rfc = redundancies(rules, overridden, |rule| &rule.rfc, false);
-    for rule in rules.iter().filter(|rule| !overridden.contains(&rule.line)) {
-        let (Some(other), true) = (by_google.get(&rule.line), by_rfc.contains_key(&rule.line)) else { continue };
-        findings.add(rule.line, Code::RedundantRule, || {
-            let (kind, line) = (rule.kind.name(), other.line);
-            let message = format!(
-                "{} changes nothing: without it, {} on line {line} gives the same {kind} for every URL",
-                quote(rule.text),
-                quote(other.text)
-            );
-            (message, REMOVE.to_owned())
-        });
+fn add_redundant<'r, 'a>(rules: &[&'r RuleReadings<'a>], reasons: &mut HashMap<u32, Reason<'r, 'a>>) {
+    let by_google = redundancies(rules, reasons, |rule| &rule.google, true);
+    let by_rfc = redundancies(rules, reasons, |rule| &rule.rfc, false);
+    for rule in rules {
+        if let (Some(other), true) = (by_google.get(&rule.line), by_rfc.contains_key(&rule.line)) {
+            reasons.entry(rule.line).or_insert(Reason { code: Code::RedundantRule, other });
+        }
     }
 }
 
 /// For the lines of redundant rules, the rule that decides without each. Overridden rules do not
 /// count as such, so that all reported rules can be removed together.
 fn redundancies<'r, 'a>(
-    rules: &'r [RuleReadings<'a>],
-    overridden: &HashSet<u32>,
+    rules: &[&'r RuleReadings<'a>],
+    overridden: &HashMap<u32, Reason<'r, 'a>>,
     reading: impl Fn(&'r RuleReadings<'a>) -> &'r Reading<'a>,
     has_folders: bool,
 ) -> HashMap<u32, &'r RuleReadings<'a>> {
@@ -245,43 +281,11 @@ fn redundancies<'r, 'a>(
         let mut below = order[at + 1..].iter().filter(|other| !other.reading.is_disjoint(ranked.reading));
         let same = |other: &&Ranked<'_, '_>| other.rule.kind == ranked.rule.kind;
         let is_cover = |other: &&Ranked<'_, '_>| {
-            let is_kept = other.rule.is_exact && !overridden.contains(&other.rule.line);
+            let is_kept = other.rule.is_exact && !overridden.contains_key(&other.rule.line);
             !other.is_folder && is_kept && other.reading.covers(ranked.reading)
         };
         let cover = below.by_ref().take_while(same).find(is_cover)?;
         Some((ranked.rule.line, cover.rule))
     });
     found.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::profile::Profile;
-
-    fn reading(value: &str) -> Reading<'_> {
-        Reading::new(Pattern::new(value.as_bytes(), Profile::Google), RuleKind::Disallow)
-    }
-
-    #[test]
-    fn covering_is_decided() {
-        for (q, r) in [
-            ("/", "/a"),
-            ("/a", "/a"),
-            ("/a", "/a$"),
-            ("/a*", "/a"),
-            ("/*", "/"),
-            ("/*b", "/a*b"),
-            ("/*b", "/ab/c*d"),
-            ("/*$", "/a"),
-            ("/*b$", "/a*b$"),
-            ("/*a*", "/*xa"),
-        ] {
-            assert!(reading(q).covers(&reading(r)), "{q} {r}");
-        }
-        for (q, r) in [("/a", "/"), ("/a$", "/a"), ("/a*b", "/a*"), ("/ab", "/a*b"), ("/*b$", "/a*b"), ("/*ab", "/a*b")]
-        {
-            assert!(!reading(q).covers(&reading(r)), "{q} {r}");
-        }
-    }
 }

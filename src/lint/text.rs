@@ -1,7 +1,10 @@
 //! All checks of one robots.txt, as served or from a snapshot.
 
 use crate::lint::finding::{Finding, FindingCollector};
-use crate::lint::{agents, body, fields, patterns, profiles, rule_sets, values};
+use crate::lint::readings::{audiences, read_rules};
+use crate::lint::{
+    agent_names, agents, body, fields, global_rules, patterns, preferences, profiles, rule_sets, values,
+};
 use crate::profile::Profile;
 use crate::robots::{BodyFacts, Robots};
 
@@ -44,9 +47,13 @@ pub(crate) fn lint_condensed(text: &[u8]) -> Vec<Finding> {
 fn check_lines(body: &[u8], blank_lines: &[u32], findings: &mut FindingCollector) {
     let inexact = fields::check(body, findings);
     let [google, rfc] = [Profile::Google, Profile::Rfc9309].map(|profile| Robots::parse(body, profile));
+    let (rules, audiences) = (read_rules(&google, &rfc, &inexact.all), audiences(&google));
+    agent_names::check(&google, findings);
     agents::check(&google, blank_lines, findings);
+    global_rules::check(&google, &rules, &audiences, findings);
     patterns::check(&google, &inexact.without_colon, findings);
-    rule_sets::check(&google, &rfc, &inexact.all, findings);
+    rule_sets::check(&rules, &audiences, findings);
     profiles::check(&google, &rfc, &inexact.without_colon, findings);
     values::check(&google, &inexact.without_colon, findings);
+    preferences::check(&google, &rfc, &rules, &audiences, &inexact.without_colon, findings);
 }

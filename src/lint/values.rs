@@ -1,4 +1,4 @@
-//! Checks of the values of sitemaps and crawl-delays.
+//! Checks of the values of sitemaps, licences and crawl-delays.
 
 use crate::bytes::is_white_space;
 use crate::lint::code::Code;
@@ -18,6 +18,7 @@ pub(super) fn check(robots: &Robots<'_>, skipped: &HashSet<u32>, findings: &mut 
     for field in robots.other_fields().iter().filter(|field| !skipped.contains(&field.line())) {
         match field.name() {
             "sitemap" => check_sitemap(field.line(), field.value(), findings),
+            "license" => check_license(field.line(), field.value(), findings),
             "crawl-delay" => check_delay(field.line(), field.value(), findings),
             _ => {}
         }
@@ -34,6 +35,20 @@ fn check_sitemap(line: u32, value: &[u8], findings: &mut FindingCollector) {
     findings.add(line, Code::SitemapUrl, || {
         let message = format!("the sitemap {} {problem}, so many crawlers ignore it", quote(value));
         (message, "write one URL with scheme and host, such as `https://example.com/sitemap.xml`".to_owned())
+    });
+}
+
+fn check_license(line: u32, value: &[u8], findings: &mut FindingCollector) {
+    if is_absolute(value) && !value.chars().any(is_white_space) {
+        return;
+    }
+    findings.add(line, Code::LicenseUrl, || {
+        let message = match value {
+            b"" => "the license line has no value, so programs that read RSL ignore it".to_owned(),
+            _ => format!("the license {} is not an absolute URL, so programs that read RSL ignore it", quote(value)),
+        };
+        let help = "write the URL of an RSL file with scheme and host, such as `https://example.com/license.xml`";
+        (message, help.to_owned())
     });
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::escape::to_json_pretty;
 use super::super::output::print;
+use super::lint_args::code_width;
 use robosieve::lint::Code;
 use serde_json::json;
 use std::fmt::Write;
@@ -17,10 +18,11 @@ pub(super) fn print_codes(is_json: bool) -> anyhow::Result<()> {
         });
         return print(&to_json_pretty(&rows.collect::<Vec<_>>())?);
     }
-    let mut out = "code                  severity  snapshot  meaning\n".to_owned();
+    let width = code_width();
+    let mut out = format!("{:<width$}  severity  snapshot  meaning\n", "code");
     for code in Code::ALL {
         let (name, severity, in_snapshot) = (code.name(), code.severity().name(), code.in_snapshot().name());
-        let _ = writeln!(out, "{name:<20}  {severity:<8}  {in_snapshot:<8}  {}", code.summary());
+        let _ = writeln!(out, "{name:<width$}  {severity:<8}  {in_snapshot:<8}  {}", code.summary());
     }
     print(&out)
 }

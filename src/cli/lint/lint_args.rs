@@ -47,3 +47,8 @@ fn parse_code(name: &str) -> Result<Code, String> {
 pub(super) fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
 }
+
+/// The width of a column with the names of codes.
+pub(super) fn code_width() -> usize {
+    Code::ALL.iter().map(|code| code.name().len()).max().unwrap_or(0)
+}

@@ -4,7 +4,7 @@ use super::super::escape::{escape_cut, to_json_pretty};
 use super::super::output::print;
 use super::super::progress::Progress;
 use super::super::summary::grouped;
-use super::lint_args::LintArgs;
+use super::lint_args::{LintArgs, code_width};
 use anyhow::{Context, bail};
 use robosieve::Snapshot;
 use robosieve::lint::{CodeCount, Survey, survey};
@@ -38,6 +38,7 @@ pub(super) fn run(args: &LintArgs, paths: &[PathBuf], quiet: bool) -> anyhow::Re
 const LONGEST: usize = 60;
 
 fn text(surveys: &[(&Path, Survey)]) -> String {
+    let width = code_width();
     let mut out = String::new();
     for (path, survey) in surveys {
         let Survey { origins, files, clean_files, clean_origins, codes, .. } = survey;
@@ -50,14 +51,14 @@ fn text(surveys: &[(&Path, Survey)]) -> String {
              distinct",
             escape_cut(&name, usize::MAX)
         );
-        let _ = writeln!(out, "{:<20}  {:<8} {:>12} {:>12}  example", "code", "severity", "files", "origins");
+        let _ = writeln!(out, "{:<width$}  {:<8} {:>12} {:>12}  example", "code", "severity", "files", "origins");
         let mut rows: Vec<&CodeCount> = codes.iter().filter(|row| row.files > 0).collect();
         rows.sort_by_key(|row| Reverse((row.code.severity(), row.origins)));
         for row in rows {
             let (code, severity, example) = (row.code.name(), row.code.severity().name(), row.example.as_deref());
             let [files, origins] = [row.files, row.origins].map(grouped);
             let example = escape_cut(example.unwrap_or_default(), LONGEST);
-            let _ = writeln!(out, "{code:<20}  {severity:<8} {files:>12} {origins:>12}  {example}");
+            let _ = writeln!(out, "{code:<width$}  {severity:<8} {files:>12} {origins:>12}  {example}");
         }
     }
     out

@@ -1,0 +1,294 @@
+//! Checks of preferences about use: the values of `content-usage` (IETF AIPREF) and `content-signal`
+//! (contentsignals.org), and permissions for pages that may not be fetched.
+//!
+//! Parsers skip every member that they do not know, without an error. So an objection with a small
+//! mistake is no objection.
+
+use crate::analysis::census::spelling::is_within;
+use crate::lint::code::Code;
+use crate::lint::finding::{FindingCollector, quote};
+use crate::lint::readings::{Audience, Reading, RuleReadings, rules_of};
+use crate::preferences::usage::{self, UsageMember};
+use crate::preferences::{Preference, SignalMember, Signals};
+use crate::robots::pattern::Pattern;
+use crate::robots::{OtherField, Robots, RuleKind};
+use std::collections::{BTreeMap, HashSet};
+
+/// Checks the lines of a file that is parsed for both profiles, except those in `skipped`.
+pub(super) fn check(
+    google: &Robots<'_>,
+    rfc: &Robots<'_>,
+    rules: &[RuleReadings<'_>],
+    audiences: &[Audience<'_, '_>],
+    skipped: &HashSet<u32>,
+    findings: &mut FindingCollector,
+) {
+    let mut access = Access::new(rules, audiences);
+    for field in google.other_fields().iter().filter(|field| !skipped.contains(&field.line())) {
+        let is_permission = match field.name() {
+            "content-usage" => {
+                check_usage(field.line(), field.value(), findings) && access.refuses_path(field, [google, rfc])
+            }
+            // Programs disagree whether a signal of one group is for the whole file.
+            "content-signal" => check_signals(field.line(), field.value(), findings) && access.refuses_all,
+            _ => false,
+        };
+        if is_permission {
+            add_useless_permission(field, findings);
+        }
+    }
+}
+
+/// Checks the value of a `content-usage` line. Returns whether it agrees to a use.
+fn check_usage(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool {
+    let (path, dictionary) = usage::split_path(value);
+    let Some(members) = usage::members(dictionary) else {
+        findings.add(line, Code::UsageValue, || describe_malformed(path, dictionary));
+        return false;
+    };
+    // A path alone takes back what shorter paths state. With a comma, the blank after it is missing.
+    if members.is_empty() && path.is_none_or(|path| path.contains(&b',')) {
+        findings.add(line, Code::UsageValue, || {
+            let message = format!("the content-usage {} has no preference", quote(value));
+            (message, "write a preference, such as `train-ai=n`; a blank separates it from a path".to_owned())
+        });
+    }
+    // Of repeated members the last counts.
+    let members: BTreeMap<&str, Preference> =
+        members.iter().map(|UsageMember { key, preference }| (*key, *preference)).collect();
+    for (key, preference) in &members {
+        if !usage::KEYS.contains(key) {
+            findings.add(line, Code::UsageKey, || describe_key(key, &usage::KEYS, ["content-usage", "content-signal"]));
+        } else if *preference == Preference::Unknown {
+            findings.add(line, Code::UsageValue, || {
+                let message = format!(
+                    "in {}, the value of `{key}` is neither `y` nor `n`, so the line states no preference for it",
+                    quote(value)
+                );
+                (message, format!("write `{key}=n` to object, or `{key}=y` to agree"))
+            });
+        }
+    }
+    usage::KEYS.iter().any(|key| members.get(key) == Some(&Preference::Yes))
+}
+
+fn describe_malformed(path: Option<&[u8]>, dictionary: &[u8]) -> (String, String) {
+    let message = format!("{} is not a dictionary of RFC 9651, so the line states no preference", quote(dictionary));
+    let path = path.map(|path| format!("{} ", String::from_utf8_lossy(path))).unwrap_or_default();
+    let help = match repaired(dictionary) {
+        Some(dictionary) => format!("write {}", quote(format!("Content-Usage: {path}{dictionary}").as_bytes())),
+        None => "write keys in lower case, `=` without blanks, and commas between members: `train-ai=n, search=y`"
+            .to_owned(),
+    };
+    (message, help)
+}
+
+/// The dictionary that a malformed one probably means: keys in lower case, no blanks around `=`, and
+/// commas between members.
+fn repaired(dictionary: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(dictionary).ok()?.to_ascii_lowercase();
+    let joined = text.split('=').map(str::trim).collect::<Vec<_>>().join("=");
+    let members = joined.split([',', ';', ' ', '\t']).filter(|member| !member.is_empty());
+    let spelled = members.map(|member| match member.split_once('=') {
+        Some((key, "no")) => format!("{key}=n"),
+        Some((key, "yes")) => format!("{key}=y"),
+        _ => member.to_owned(),
+    });
+    let repaired = spelled.collect::<Vec<_>>().join(", ");
+    let is_right =
+        |member: &UsageMember<'_>| usage::KEYS.contains(&member.key) && member.preference != Preference::Unknown;
+    usage::members(repaired.as_bytes())?.iter().all(is_right).then_some(repaired)
+}
+
+/// Checks the value of a `content-signal` line. Returns whether it agrees to a use.
+fn check_signals(line: u32, value: &[u8], findings: &mut FindingCollector) -> bool {
+    if value.starts_with(b"/") {
+        findings.add(line, Code::SignalValue, || {
+            let message = format!("the content-signal {} has a path, so it states no signal", quote(value));
+            (message, "remove the path: content signals are for the whole site; `Content-Usage` has paths".to_owned())
+        });
+        return false;
+    }
+    let (mut is_empty, mut is_permission) = (true, false);
+    for member in Signals::members(value) {
+        is_empty = false;
+        let signals = member.signals();
+        is_permission |= [signals.search, signals.ai_input, signals.ai_train].contains(&Some(true));
+        if !signals.is_empty() {
+            continue;
+        }
+        match Signals::KEYS.into_iter().find(|key| key.as_bytes() == member.key) {
+            Some(key) => findings.add(line, Code::SignalValue, || describe_signal(key, &member)),
+            None => findings.add(line, Code::SignalKey, || {
+                let key = String::from_utf8_lossy(&member.key);
+                describe_key(&key, &Signals::KEYS, ["content-signal", "content-usage"])
+            }),
+        }
+    }
+    if is_empty {
+        findings.add(line, Code::SignalValue, || {
+            let message = "the content-signal line has no value, so it states no signal".to_owned();
+            (message, "write members separated by commas, such as `search=yes, ai-train=no`".to_owned())
+        });
+    }
+    is_permission
+}
+
+fn describe_signal(key: &str, member: &SignalMember) -> (String, String) {
+    let values = match key {
+        "use" => "`immediate`, `reference` or `full`",
+        _ => "`yes` or `no`",
+    };
+    let message = match &member.value {
+        Some(value) => {
+            format!("the value {} of the content signal `{key}` is not {values}, so parsers skip it", quote(value))
+        }
+        None => format!("the content signal `{key}` has no value, so parsers skip it"),
+    };
+    let is_joined = member.value.iter().flatten().any(|byte| b" \t;".contains(byte));
+    let help = match is_joined {
+        true => "separate the members with commas, such as `search=yes, ai-train=no`".to_owned(),
+        false => format!("write `{key}=` and {values}"),
+    };
+    (message, help)
+}
+
+/// Describes a key that is none of `keys`. `fields` are the field of the line, and the other field for
+/// preferences.
+fn describe_key(key: &str, keys: &[&str], fields: [&str; 2]) -> (String, String) {
+    let [field, other] = fields;
+    let quoted = quote(key.as_bytes());
+    let message = format!("`{field}` has no key {quoted}, so parsers skip it");
+    let is_of_other = if field == "content-usage" { Signals::KEYS.contains(&key) } else { usage::KEYS.contains(&key) };
+    let help = if is_of_other {
+        format!("{quoted} is a key of `{other}`; here write {}", any_of(keys))
+    } else if let Some(close) = close_key(key, keys) {
+        format!("write `{close}`")
+    } else {
+        format!("write {}, or remove the member", any_of(keys))
+    };
+    (message, help)
+}
+
+/// The keys in backquotes, separated by commas and `or`.
+fn any_of(keys: &[&str]) -> String {
+    let quoted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    match &quoted[..] {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        all => all.concat(),
+    }
+}
+
+/// The key that another is a misspelling of: at most two edits, and `-`, `_` and blanks do not count.
+fn close_key<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
+    let plain =
+        |text: &str| text.bytes().filter(|b| !b"-_ .".contains(b)).map(|b| b.to_ascii_lowercase()).collect::<Vec<u8>>();
+    // No key is longer, and short texts are close to any key.
+    let given = Some(key).filter(|key| (4..=20).contains(&key.len())).map(plain)?;
+    keys.iter().copied().find(|key| is_within(&given, &plain(key), if key.len() < 6 { 1 } else { 2 }))
+}
+
+/// The most rules and audiences that are compared with the paths of permissions. Hostile files have
+/// many of each.
+const MAX_COMPARISONS: usize = 1 << 22;
+
+/// Which agents may fetch nothing.
+struct Access<'r, 'a> {
+    rules: &'r [RuleReadings<'a>],
+    /// The groups of each audience.
+    groups: Vec<&'r [usize]>,
+    /// Whether no agent may fetch anything: each group refuses everything, and `*` has one.
+    refuses_all: bool,
+    /// The comparisons that are left.
+    budget: usize,
+}
+
+impl<'r, 'a> Access<'r, 'a> {
+    fn new(rules: &'r [RuleReadings<'a>], audiences: &'r [Audience<'_, '_>]) -> Self {
+        let all_groups: HashSet<usize> =
+            audiences.iter().flat_map(|audience| audience.groups.iter().copied()).collect();
+        let refuses = |group: &usize| {
+            let own = rules_of(rules, *group);
+            own.iter().any(RuleReadings::refuses_all) && own.iter().all(|rule| rule.kind == RuleKind::Disallow)
+        };
+        Self {
+            rules,
+            groups: audiences.iter().map(|audience| audience.groups.as_slice()).collect(),
+            refuses_all: audiences.iter().any(|audience| audience.is_global) && all_groups.iter().all(refuses),
+            budget: MAX_COMPARISONS,
+        }
+    }
+
+    /// Whether the agents of a `content-usage` line may fetch nothing under its path, for both
+    /// profiles: in each audience of its group, one disallow covers the path, and no allow is about it.
+    fn refuses_path(&mut self, field: &OtherField<'_>, profiles: [&Robots<'_>; 2]) -> bool {
+        let Some(group) = field.group() else { return false };
+        let Some(left) = self.budget.checked_sub(self.groups.len()) else { return false };
+        self.budget = left;
+        let audiences: Vec<&[usize]> =
+            self.groups.iter().copied().filter(|groups| groups.binary_search(&group).is_ok()).collect();
+        let len: usize = audiences.iter().copied().flatten().map(|group| rules_of(self.rules, *group).len()).sum();
+        let Some(left) = self.budget.checked_sub(2 * len) else { return false };
+        self.budget = left;
+        let path = usage::split_path(field.value()).0.unwrap_or(b"/");
+        let [google, rfc] = profiles.map(|robots| Reading::new(Pattern::new(path, robots.profile()), RuleKind::Allow));
+        let covers = |rule: &RuleReadings<'_>| {
+            rule.kind == RuleKind::Disallow && rule.is_exact && rule.google.covers(&google) && rule.rfc.covers(&rfc)
+        };
+        let may_allow = |rule: &RuleReadings<'_>| {
+            rule.kind == RuleKind::Allow && !(rule.google.is_disjoint(&google) && rule.rfc.is_disjoint(&rfc))
+        };
+        let refuses = |groups: &[usize]| {
+            let own = || groups.iter().flat_map(|group| rules_of(self.rules, *group));
+            own().any(covers) && !own().any(may_allow)
+        };
+        !audiences.is_empty() && audiences.into_iter().all(refuses)
+    }
+}
+
+fn add_useless_permission(field: &OtherField<'_>, findings: &mut FindingCollector) {
+    findings.add(field.line(), Code::UselessPermission, || {
+        let value = quote(field.value());
+        let message = match field.name() {
+            "content-usage" => format!("{value} agrees to a use of pages that the rules refuse to its agents"),
+            _ => format!("{value} agrees to a use of pages, and the rules refuse every page to every agent"),
+        };
+        (message, "allow the pages to the crawlers that are meant, or remove the permission".to_owned())
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn malformed_dictionaries_are_repaired() {
+        for (dictionary, expected) in [
+            ("Train-AI=n", Some("train-ai=n")),
+            ("train-ai = n", Some("train-ai=n")),
+            ("train-ai=n search=y", Some("train-ai=n, search=y")),
+            ("train-ai=no; Search=YES", Some("train-ai=n, search=y")),
+            ("train-ai=n,", Some("train-ai=n")),
+            ("Train-AI=never", None),
+            ("é", None),
+        ] {
+            assert_eq!(repaired(dictionary.as_bytes()).as_deref(), expected, "{dictionary}");
+        }
+    }
+
+    #[test]
+    fn close_keys_are_found() {
+        for (key, expected) in [
+            ("ai_train", Some("ai-train")),
+            ("aitrain", Some("ai-train")),
+            ("ai-training", None),
+            ("ai-inputs", Some("ai-input")),
+            ("serach", Some("search")),
+            ("ai", None),
+            ("user", Some("use")),
+            ("", None),
+        ] {
+            assert_eq!(close_key(key, &Signals::KEYS), expected, "{key}");
+        }
+    }
+}
