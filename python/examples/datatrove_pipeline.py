@@ -14,7 +14,7 @@ from robosieve.datatrove import RobotsFilter
 if __name__ == "__main__":
     snapshot, folder = sys.argv[1:]
     dropped = ParquetWriter(f"{folder}-dropped", expand_metadata=True)
-    robots = RobotsFilter(snapshot, "GPTBot", unknown="drop", exclusion_writer=dropped)
+    robots = RobotsFilter(snapshot, "GPTBot", exclusion_writer=dropped)
     steps = [ParquetReader(folder), robots, ParquetWriter(f"{folder}-kept", expand_metadata=True)]
     stats = LocalPipelineExecutor(steps, tasks=2, workers=2, logging_dir=f"{folder}-logs").run()
     counts = stats.stats[1].stats

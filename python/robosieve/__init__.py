@@ -13,7 +13,8 @@ lists. :func:`annotate` and :func:`filter` go from files to files without readin
 from ._compiler import Compiler, compile
 from ._files import annotate, filter
 from ._native import Array, RobosieveError, SnapshotError, __version__
-from ._snapshot import Explanation, Snapshot, Verdict, agents, node_copy
+from ._node_copy import node_copy
+from ._snapshot import Explanation, Snapshot, Verdict, agents
 
 __all__ = [
     "Array",

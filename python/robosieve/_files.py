@@ -15,9 +15,11 @@ from ._snapshot import Snapshot
 InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
 
 
-def _opened(snapshot: Snapshot | Path) -> Any:
-    """The native snapshot of a snapshot or of its path."""
-    return (snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot))._native
+def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool) -> Any:
+    """The native snapshot of a snapshot or of its path. The spelling of the agents is checked."""
+    opened = snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)
+    opened._check_spelling(agents, strict_agents)
+    return opened._native
 
 
 def _as_dict(counts: str) -> dict[str, Any]:
@@ -52,18 +54,21 @@ def annotate(
     any_scheme: bool = False,
     at: Time | None = None,
     agent_match: AgentMatch = "extended",
+    strict_agents: bool = False,
 ) -> dict[str, Any]:
     """Write every record of the inputs with its verdicts, as ``robosieve annotate`` does.
 
     Args:
-        snapshot: A snapshot, or its path.
+        snapshot: A snapshot, or its path. Its checksums are verified, once per process, unless it
+            was opened with ``verify=False``.
         inputs: Lists of URLs (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), or Parquet
             files. Several are written one after the other.
         output: The file to write: Parquet for Parquet. The extensions .gz and .zst compress lists.
         agents: As for :meth:`Snapshot.masks`; files may have any number.
         form: For lists ``"letters"`` (default), ``"jsonl"`` or ``"mask"``; for Parquet ``"bits"``
             (default: one int64 column, as :meth:`Snapshot.masks`) or ``"int8"`` (one column per
-            agent, 1 if it may fetch the URL).
+            agent, as :meth:`Snapshot.verdicts`: 0 disallowed, 1 allowed, 2 unknown, 3 not a URL,
+            null for null).
         name: The name of the Parquet column (default ``robots_allowed``), or the prefix of the
             columns per agent (default ``robots_``).
         preferences: Add the site's statements about the use of its content (lists only).
@@ -78,7 +83,7 @@ def annotate(
         host: The host of URLs that are only a path.
         threads: The number of threads; the default is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
-        status_policy, unknown, any_scheme, at, agent_match: See :class:`Snapshot`.
+        status_policy, unknown, any_scheme, at, agent_match, strict_agents: See :class:`Snapshot`.
 
     Returns:
         The counts ``lines``, ``allowed``, ``disallowed``, ``unknown``, ``invalid``, ``bytes``,
@@ -95,11 +100,12 @@ def annotate(
     """
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+    specs = names(agents)
     counts: str = _native.annotate(
-        _opened(snapshot),
+        _opened(snapshot, specs, strict_agents),
         paths(inputs),
         os.fspath(output),
-        names(agents),
+        specs,
         form,
         name,
         preferences,
@@ -136,6 +142,7 @@ def filter(
     any_scheme: bool = False,
     at: Time | None = None,
     agent_match: AgentMatch = "extended",
+    strict_agents: bool = False,
 ) -> dict[str, Any]:
     """Write every record of the inputs to the output of its verdict, as ``robosieve filter`` does.
 
@@ -145,13 +152,18 @@ def filter(
         keep: Keep the records that agents may fetch, or those that they may not.
         require: A record is kept if all agents have that verdict, or with ``"any"`` at least one.
         disallowed_to: A file for the records with the other verdict.
-        unknown_to: A file for the records of origins that the snapshot does not hold.
+        unknown_to: A file for the records of origins that the snapshot does not hold. Without it,
+            and without ``unknown``, they are in no output.
         invalid_to: A file for the records that are not URLs.
         field, input_format, header, delimiter, json_key, default_scheme, host, threads,
-        progress, status_policy, unknown, any_scheme, at, agent_match: As for :func:`annotate`.
+        progress, status_policy, unknown, any_scheme, at, agent_match, strict_agents: As for
+            :func:`annotate`.
 
     Returns:
-        The counts, as :func:`annotate`; ``agent_allowed`` is empty.
+        The counts, as :func:`annotate`; ``agent_allowed`` is empty. ``unknown`` counts the records
+        of unknown origins, which are dropped unless ``unknown_to`` takes them. With
+        ``unknown="allow"`` they are allowed and kept, with ``"disallow"`` they are disallowed, and
+        this count is 0.
 
     Raises:
         OSError, RobosieveError, ValueError: As :func:`annotate`.
@@ -162,7 +174,9 @@ def filter(
     records = (field, input_format, header, delimiter, json_key, default_scheme, host)
     options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
     outputs = [_optional(output), _optional(disallowed_to), _optional(unknown_to), _optional(invalid_to)]
+    specs = names(agents)
+    opened = _opened(snapshot, specs, strict_agents)
     counts: str = _native.filter(
-        _opened(snapshot), paths(inputs), outputs, names(agents), keep, require, records, options, threads, progress
+        opened, paths(inputs), outputs, specs, keep, require, records, options, threads, progress
     )
     return _as_dict(counts)

@@ -13,7 +13,8 @@ StatusPolicy = Literal["google", "rfc9309", "strict"]
 UnknownOrigin = Literal["allow", "disallow"]
 #: How agents are compared with user-agent lines.
 AgentMatch = Literal["extended", "google"]
-#: A time: seconds since 1970, a datetime (naive ones are UTC), or text like ``2026-10-01T12:00Z``.
+#: A time: seconds since 1970, a datetime (naive ones are UTC), text like ``2026-10-01T12:00Z``, or
+#: ``"now"``.
 Time = Union[int, datetime, str]
 #: The path of a file or directory.
 Path = Union[str, "os.PathLike[str]"]
@@ -25,12 +26,14 @@ def seconds(time: Time | None) -> int | None:
     """The time in seconds since 1970."""
     if time is None or isinstance(time, int):
         return time
+    if time == "now":
+        time = datetime.now(timezone.utc)
     if isinstance(time, str):
         text = time[:-1] + "+00:00" if time.endswith(("Z", "z")) else time
         try:
             time = datetime.fromisoformat(text)
         except ValueError as err:
-            raise ValueError(f"{time!r} is not a time; write it like 2026-10-01 or 2026-10-01T12:00:00Z") from err
+            raise ValueError(f"{time!r} is not a time; write it like 2026-10-01 or 2026-10-01T12:00:00Z, or now") from err
     if not isinstance(time, datetime):
         raise TypeError(f"{type(time).__name__}: a time is an int (seconds since 1970), a datetime, or text")
     if time.tzinfo is None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import json
 import os
+import sys
+import warnings
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal, Union
 
 from . import _native
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, names, seconds
@@ -15,7 +17,11 @@ from ._results import as_urls, like
 
 
 class Verdict(IntEnum):
-    """Whether an agent may fetch a URL."""
+    """Whether an agent may fetch a URL: a number, as in columns of verdicts.
+
+    It has no truth value, because ``UNKNOWN`` and ``INVALID`` would count as true: write ``if
+    snapshot.verdict(url, agent).allowed:``, or compare it.
+    """
 
     DISALLOWED = 0
     """The agent may not fetch it."""
@@ -25,6 +31,23 @@ class Verdict(IntEnum):
     """The snapshot does not hold the URL's origin."""
     INVALID = 3
     """The text is not a URL with a scheme and a host."""
+
+    @property
+    def allowed(self) -> bool:
+        """Whether this is ``ALLOWED``; ``UNKNOWN`` and ``INVALID`` are not."""
+        return self is Verdict.ALLOWED
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self!r} has no truth value, because an unknown origin is neither allowed nor disallowed; "
+            "use verdict.allowed, or compare: verdict == Verdict.UNKNOWN"
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return int.__format__(self, spec)
 
 
 _VERDICTS = tuple(Verdict)
@@ -49,18 +72,30 @@ class Explanation:
     """Everything that ``robosieve check --explain --json`` prints (docs/CHECK.md)."""
 
 
+#: What of a snapshot is verified: its checksums, nothing, or also the references within it.
+Verify = Union[bool, Literal["full"]]
+_DEPTHS: dict[Any, Literal["none", "checksums", "full"]] = {True: "checksums", False: "none", "full": "full"}
+
+
 class Snapshot:
     """A compiled archive of robots.txt files, mapped into memory.
 
     Args:
         path: The file that ``robosieve compile`` or :func:`robosieve.compile` wrote.
-        verify: Read the whole file and check it. Without this, only the header is checked.
+        verify: What to verify. True: the checksums of all parts that verdicts depend on, as the
+            command does, which finds every flipped bit there. Methods that read the texts of
+            robots.txt files (:meth:`explain`, :meth:`robots_text`, :meth:`sitemaps`,
+            :meth:`crawl_delay`) verify the other parts when they are first called. ``"full"``: also
+            all references between the parts, which finds forged files. False: only the header; then
+            damaged bytes can change verdicts silently.
 
-    Opening costs microseconds; pages are read when they are needed, and all processes of a machine
-    share them. The file must not be changed in place; replace it by renaming.
+    Verification reads the file once, from beginning to end. A process remembers the files that it
+    has verified, so opening one again costs microseconds; a file that has changed is verified
+    again. Pages are shared by all processes of a machine. The file must not be changed in place;
+    replace it by renaming.
 
-    A snapshot can be used from several threads at once, and after ``fork``. It pickles by its path
-    and checksum: where it is unpickled, the same file must be at the same path.
+    A snapshot can be used from several threads at once, and after ``fork``. It pickles by its path,
+    checksum and ``verify``: where it is unpickled, the same file must be at the same path.
 
     ``len(snapshot)`` is the number of origins (scheme, host and port).
 
@@ -75,15 +110,24 @@ class Snapshot:
       ``"disallow"``, in place of ``Verdict.UNKNOWN``.
     - ``any_scheme``: use the http entry for https URLs, and the reverse, if only one exists.
     - ``at``: the time at which failing sites are judged (30 days after the first failure, they are
-      treated as RFC 9309 §2.3.1.4 says). The default is the time of the newest capture.
+      treated as RFC 9309 §2.3.1.4 says). The default for a site is the time of its own newest
+      capture, which may be long before that of the snapshot.
     - ``agent_match``: ``"extended"`` also matches names like ``MJ12bot`` that RFC 9309 excludes;
       ``"google"`` does not.
+    - ``strict_agents``: raise ``ValueError`` for an agent that looks misspelled: no robots.txt
+      names it, but a similar name is known. The default is a ``UserWarning``, once for each
+      snapshot and list of agents. Such an agent is judged by the rules for all others.
     """
 
-    __slots__ = ("_native", "__weakref__")
+    __slots__ = ("_native", "_spelled", "_verify", "__weakref__")
 
-    def __init__(self, path: Path, *, verify: bool = False) -> None:
-        self._native = _native.Snapshot(os.fspath(path), verify)
+    def __init__(self, path: Path, *, verify: Verify = True) -> None:
+        if verify not in _DEPTHS:
+            raise ValueError(f"verify={verify!r}; give True (checksums), False (nothing) or 'full'")
+        self._verify: Verify = verify
+        self._native = _native.Snapshot(os.fspath(path), _DEPTHS[verify])
+        #: The agents whose spelling was checked, one per line, with the messages about them.
+        self._spelled: dict[str, list[str]] = {}
 
     @property
     def path(self) -> str:
@@ -115,7 +159,32 @@ class Snapshot:
         return f"<robosieve.Snapshot {self.path!r}: {len(self)} origins>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (os.path.abspath(self.path), self.checksum)
+        return _unpickled, (os.path.abspath(self.path), self.checksum, self._verify)
+
+    def _check_spelling(self, agents: list[str], strict: bool) -> None:
+        """Warns of agents that look misspelled, at the first frame outside this package; with
+        `strict`, raises ValueError."""
+        key = "\n".join(agents)
+        is_new = key not in self._spelled
+        messages = self._spelled.get(key, [])
+        if is_new:
+            messages = [
+                f"no robots.txt in {self.path} names {_printable(name)}; did you mean {_printable(suggestion)}?"
+                for name, suggestion in self._native.misspelled(agents)
+            ]
+            if len(self._spelled) >= _MOST_SPELLED:
+                self._spelled.clear()
+            self._spelled[key] = messages
+        if strict and messages:
+            raise ValueError("; ".join(messages) + " (strict_agents=True)")
+        if is_new:
+            for message in messages:
+                warnings.warn(message, UserWarning, stacklevel=_level_of_caller())
+
+    def _without_spelling(self) -> Snapshot:
+        """This snapshot, in a worker of a program that has checked the agents."""
+        self._spelled = _CheckedElsewhere()
+        return self
 
     def verdicts(
         self,
@@ -128,6 +197,7 @@ class Snapshot:
         any_scheme: bool = False,
         at: Time | None = None,
         agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
     ) -> Any:
         """The verdict on each URL for one agent, as int8.
 
@@ -147,12 +217,13 @@ class Snapshot:
 
         Raises:
             TypeError: ``urls`` is of another type.
-            ValueError: A bad agent or option.
+            ValueError: A bad agent or option, or with ``strict_agents`` one that looks misspelled.
             SnapshotError: The snapshot is damaged.
 
-        Costs 15 to 50 ns per URL and thread on real lists, without the interpreter's lock.
+        The interpreter's lock is released. docs/PERFORMANCE.md has the cost per URL.
         """
         options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        self._check_spelling([agent], strict_agents)
         result = self._native.verdicts(as_urls(urls), agent, options, threads)
         return like(urls, result, f"robots_{agent}", _verdict_list)
 
@@ -167,6 +238,7 @@ class Snapshot:
         any_scheme: bool = False,
         at: Time | None = None,
         agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
     ) -> Any:
         """The verdicts on each URL for up to 63 agents at once, as bits of an int64.
 
@@ -184,7 +256,9 @@ class Snapshot:
             TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
         """
         options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
-        result = self._native.masks(as_urls(urls), names(agents), options, threads)
+        specs = names(agents)
+        self._check_spelling(specs, strict_agents)
+        result = self._native.masks(as_urls(urls), specs, options, threads)
         return like(urls, result, "robots_allowed", _native.Array.tolist)
 
     def verdict(
@@ -197,15 +271,21 @@ class Snapshot:
         any_scheme: bool = False,
         at: Time | None = None,
         agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
     ) -> Verdict:
-        """The verdict on one URL. For many URLs, :meth:`verdicts` is about 20 times as fast.
+        """The verdict on one URL. For many URLs, :meth:`verdicts` takes a ninth of the time
+        (docs/PERFORMANCE.md).
 
         Raises:
             TypeError: ``url`` is neither str nor bytes.
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
         options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
-        return _VERDICTS[self._native.verdict(url, agent, options)]
+        code = self._native.verdict(url, agent, options)
+        # One look-up, because a program may call this for each URL.
+        if agent not in self._spelled or strict_agents:
+            self._check_spelling([agent], strict_agents)
+        return _VERDICTS[code]
 
     def explain(
         self,
@@ -218,6 +298,7 @@ class Snapshot:
         any_scheme: bool = False,
         at: Time | None = None,
         agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
     ) -> Explanation:
         """Why an agent may fetch a URL or not.
 
@@ -232,6 +313,7 @@ class Snapshot:
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
         options = (status_policy, unknown, any_scheme, seconds(at), agent_match)
+        self._check_spelling([agent], strict_agents)
         why = json.loads(self._native.explain(url, agent, all_rules, options))
         rule = why["rule"] or {}
         return Explanation(
@@ -267,7 +349,9 @@ class Snapshot:
         """
         return self._native.sitemaps(url)
 
-    def crawl_delay(self, url: str | bytes, agent: str, *, agent_match: AgentMatch = "extended") -> float | None:
+    def crawl_delay(
+        self, url: str | bytes, agent: str, *, agent_match: AgentMatch = "extended", strict_agents: bool = False
+    ) -> float | None:
         """The crawl-delay of a URL's origin for an agent, in seconds, or None.
 
         A robots.txt may name any number, so limit it before you wait. No verdict depends on it;
@@ -277,6 +361,7 @@ class Snapshot:
             ValueError: A bad agent.
             TypeError, SnapshotError: As :meth:`robots_text`.
         """
+        self._check_spelling([agent], strict_agents)
         return self._native.crawl_delay(url, agent, agent_match)
 
 
@@ -284,16 +369,50 @@ def _verdict_list(result: _native.Array) -> list[Verdict | None]:
     return [None if code is None else _VERDICTS[code] for code in result.tolist()]
 
 
-@functools.lru_cache(maxsize=8)
-def _unpickled(path: str, checksum: str) -> Snapshot:
-    """The snapshot of a pickle. A process that unpickles many opens each once."""
-    snapshot = Snapshot(path)
+#: The most lists of agents whose spelling a snapshot remembers.
+_MOST_SPELLED = 1024
+
+
+class _CheckedElsewhere(dict[str, list[str]]):
+    """Contains all agents, without messages about them."""
+
+    def __contains__(self, agents: object) -> bool:
+        return True
+
+
+def _printable(name: str) -> str:
+    """A name that a site may have written, without control characters."""
+    return name if name.isprintable() else ascii(name)
+
+
+def _level_of_caller() -> int:
+    """The `stacklevel` of `warnings.warn` for the first frame outside this package, as seen from
+    the function that calls this one."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "robosieve":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def open_same(path: str, checksum: str, verify: Verify) -> Snapshot:
+    """The snapshot at a path.
+
+    Raises:
+        SnapshotError: It cannot be opened, or has another checksum.
+    """
+    snapshot = Snapshot(path, verify=verify)
     if snapshot.checksum != checksum:
         raise _native.SnapshotError(
             f"{path}: another snapshot (checksum {snapshot.checksum}) than the pickled one ({checksum}); "
             "copy the same file to all machines, for instance with robosieve.node_copy"
         )
     return snapshot
+
+
+@functools.lru_cache(maxsize=8)
+def _unpickled(path: str, checksum: str, verify: Verify) -> Snapshot:
+    """The snapshot of a pickle. A process that unpickles many opens each once."""
+    return open_same(path, checksum, verify)
 
 
 def agents(spec: Agents) -> list[str]:
@@ -304,7 +423,8 @@ def agents(spec: Agents) -> list[str]:
 
     Args:
         spec: Names and sets, separated by commas or as a sequence. The sets are ``@ai``,
-            ``@ai-train``, ``@ai-search``, ``@ai-user`` and ``@search``.
+            ``@ai-train``, ``@ai-search``, ``@ai-user``, ``@ai-agent``, ``@data-provider`` and
+            ``@search``.
 
     Returns:
         The names in the order of the bits of :meth:`Snapshot.masks`.
@@ -313,24 +433,3 @@ def agents(spec: Agents) -> list[str]:
         ValueError: An unknown set, or a name that no crawler can have.
     """
     return _native.agents(names(spec))
-
-
-def node_copy(source: Path, directory: Path) -> str:
-    """Copy a snapshot to a local directory, once for all processes of a machine.
-
-    The copy's name holds the checksum of the snapshot, so another content gets another name and no
-    copy is overwritten. A lock lets one process copy while the others wait. The copy appears when
-    it is complete and its checksums are right.
-
-    Args:
-        source: The snapshot, for instance on a shared file system.
-        directory: A directory on a local disk. It is created if needed.
-
-    Returns:
-        The path of the copy.
-
-    Raises:
-        SnapshotError: ``source`` cannot be read, is not a snapshot, or is damaged.
-        OSError: The copy cannot be written.
-    """
-    return os.fspath(_native.node_copy(os.fspath(source), os.fspath(directory)))

@@ -1,33 +1,35 @@
 """A filter for datatrove pipelines that drops documents whose URLs a crawler may not fetch.
 
-Needs datatrove: ``pip install 'robosieve[datatrove]'``.
+Needs datatrove: ``pip install datatrove regex``.
 
 >>> from robosieve.datatrove import RobotsFilter
->>> pipeline = [reader, RobotsFilter("web.rsieve", ["GPTBot", "CCBot"], unknown="drop"), writer]
+>>> pipeline = [reader, RobotsFilter("web.rsieve", ["GPTBot", "CCBot"]), writer]
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 try:
     from datatrove.data import Document
     from datatrove.pipeline.filters.base_filter import BaseFilter
     from datatrove.pipeline.writers.disk_base import DiskWriter
+    from loguru import logger
 except ModuleNotFoundError as err:
     missing = (err.name or str(err)).partition(".")[0]
     raise ModuleNotFoundError(
         f"robosieve.datatrove needs the filters of datatrove, and {missing} is missing; "
-        "install robosieve[datatrove] with pip",
+        "pip install datatrove regex",
         name=err.name,
     ) from err
 
-from ._options import AgentMatch, Agents, Path, StatusPolicy, Time
-from ._snapshot import Snapshot, Verdict, _unpickled, agents as agent_names, node_copy
+from ._node_copy import node_copy
+from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, seconds
+from ._snapshot import Snapshot, Verdict, Verify, agents as agent_names, open_same
 
-#: What happens to a document without a verdict.
+#: What happens to a document whose URL is missing or not a URL.
 Action = Literal["keep", "drop"]
 
 DISALLOWED = "robots_disallowed"
@@ -41,14 +43,16 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
 
     Args:
         snapshot: A snapshot, or its path. Each worker opens it by its path when the first document
-            arrives, so the pipeline pickles. With a path, the file need not exist where the
-            pipeline is written. With a :class:`robosieve.Snapshot`, the workers also check that
-            the file is the same.
+            arrives, and verifies its checksums, so the pipeline pickles. With a path, the file need
+            not exist where the pipeline is written. With a :class:`robosieve.Snapshot`, the workers
+            also check that the file is the same, and verify as much of it as was verified here.
         agents: Names and sets, at most 63 agents: ``"GPTBot"``, ``["GPTBot", "CCBot"]``,
             ``"@ai-train"``.
         url: The key of the URL in a document's metadata.
         require: A document is kept if all agents may fetch it, or with ``"any"`` at least one.
-        unknown: Keep or drop documents of origins that the snapshot does not hold.
+        unknown: The verdict on origins that the snapshot does not hold, ``"allow"`` or
+            ``"disallow"``. By default it stays unknown, and the documents are dropped for a reason
+            of their own; the log of each task says how many.
         invalid: Keep or drop documents whose URL is not a URL with a scheme and a host.
         missing: Keep or drop documents without a URL (the key is absent, or its value is None), or
             raise an error, which often shows that ``url`` names the wrong key.
@@ -56,13 +60,15 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         batch_size: The number of documents that are judged at once.
         node_directory: A directory on a local disk. The workers of a machine copy the snapshot
             there once and open the copy; see :func:`robosieve.node_copy`.
-        status_policy, any_scheme, at, agent_match: See :class:`robosieve.Snapshot`.
+        status_policy, any_scheme, at, agent_match, strict_agents: See :class:`robosieve.Snapshot`.
+            The spelling of the agents is checked here, or in the workers if there is no file at the
+            path.
 
     A dropped document has one of these reasons. datatrove counts each as ``dropped_<reason>`` in
     its statistics, and writes it as ``filter_reason`` into the metadata of excluded documents:
 
     - ``robots_disallowed``: the agents may not fetch the URL.
-    - ``robots_unknown``: the snapshot does not hold the origin.
+    - ``robots_unknown``: the snapshot does not hold the origin. ``unknown="allow"`` keeps these.
     - ``robots_not_a_url``: the text is not a URL.
     - ``robots_no_url``: the document has no URL.
 
@@ -71,8 +77,9 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
     empty for the other reasons, since writers of Parquet take the columns from the first document.
 
     Raises:
-        ValueError: A bad agent or option. With a path, the values of ``status_policy``, ``at`` and
-            ``agent_match`` are checked in the workers.
+        ValueError: A bad agent or option. If there is no file at the path, the values of
+            ``status_policy``, ``at`` and ``agent_match`` are checked in the workers.
+        SnapshotError: The file at the path is not a snapshot.
 
     In a worker, the filter raises :class:`robosieve.SnapshotError` if the snapshot cannot be
     opened or is damaged, :class:`KeyError` for a document without a URL if ``missing="error"``,
@@ -88,7 +95,7 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         *,
         url: str = "url",
         require: Literal["all", "any"] = "all",
-        unknown: Action = "keep",
+        unknown: UnknownOrigin | None = None,
         invalid: Action = "drop",
         missing: Action | Literal["error"] = "error",
         exclusion_writer: DiskWriter | None = None,
@@ -98,10 +105,11 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         any_scheme: bool = False,
         at: Time | None = None,
         agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
     ) -> None:
         super().__init__(exclusion_writer, batch_size)
         _check("require", require, ("all", "any"))
-        _check("unknown", unknown, ("keep", "drop"))
+        _check("unknown", unknown, ("allow", "disallow", None))
         _check("invalid", invalid, ("keep", "drop"))
         _check("missing", missing, ("keep", "drop", "error"))
         if batch_size < 1:
@@ -109,19 +117,27 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         self.agents = agent_names(agents)
         if len(self.agents) > 63:
             raise ValueError(f"{len(self.agents)} agents; at most 63 can be judged at once")
-        # The path and, of an open snapshot, the checksum.
+        # The path and, of an open snapshot, the checksum and what to verify.
         self.path = os.path.abspath(snapshot.path if isinstance(snapshot, Snapshot) else os.fspath(snapshot))
         self.checksum = snapshot.checksum if isinstance(snapshot, Snapshot) else None
+        self.verify: Verify = snapshot._verify if isinstance(snapshot, Snapshot) else True
         self.node_directory = None if node_directory is None else os.fspath(node_directory)
         self.url, self.require = url, require
-        self.unknown, self.invalid, self.missing = unknown, invalid, missing
+        self.invalid, self.missing = invalid, missing
         self.options: dict[str, Any] = dict(
-            status_policy=status_policy, any_scheme=any_scheme, at=at, agent_match=agent_match
+            status_policy=status_policy, unknown=unknown, any_scheme=any_scheme, at=seconds(at), agent_match=agent_match
         )
+        self.strict_agents = strict_agents
+        self.is_checked = False
+        self._unknown_dropped = 0
         self._snapshot: Snapshot | None = None
+        if not isinstance(snapshot, Snapshot) and os.path.exists(self.path):
+            # The workers verify the file.
+            snapshot = Snapshot(self.path, verify=False)
         if isinstance(snapshot, Snapshot):
-            # Checks the options here, not in the workers.
-            snapshot.masks([], self.agents, **self.options)
+            # Checks the options and the spelling of agents here, once, and not in each worker.
+            snapshot.masks([], self.agents, strict_agents=strict_agents, **self.options)
+            self.is_checked = True
 
     def __getstate__(self) -> dict[str, Any]:
         # A worker opens the snapshot itself: it may run on another machine.
@@ -138,7 +154,22 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         path = self.path
         if self.node_directory is not None:
             path = node_copy(path, self.node_directory)
-        return Snapshot(path) if self.checksum is None else _unpickled(path, self.checksum)
+        if self.checksum is None:
+            snapshot = Snapshot(path, verify=self.verify)
+        else:
+            snapshot = open_same(path, self.checksum, self.verify)
+        if not self.is_checked:
+            snapshot.masks([], self.agents, strict_agents=self.strict_agents, **self.options)
+        return snapshot._without_spelling()
+
+    def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Document]:
+        """Filter the documents of a task. The log says how many of unknown origins were dropped."""
+        self._unknown_dropped = 0
+        yield from super().run(data, rank, world_size)
+        if self._unknown_dropped:
+            documents = "1 document" if self._unknown_dropped == 1 else f"{self._unknown_dropped:,} documents"
+            hint = "unknown='allow' keeps them"
+            logger.info(f"{self.name}: dropped {documents} of unknown origins (dropped_{UNKNOWN}); {hint}")
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Judge one document. Batches are faster: see :meth:`filter_batch`."""
@@ -181,10 +212,11 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
                 )
             return True if self.missing == "keep" else (False, MISSING)
         if verdict == Verdict.UNKNOWN:
-            return True if self.unknown == "keep" else (False, UNKNOWN)
+            self._unknown_dropped += 1
+            return False, UNKNOWN
         return True if self.invalid == "keep" else (False, INVALID)
 
 
-def _check(option: str, given: str, values: Sequence[str]) -> None:
+def _check(option: str, given: str | None, values: Sequence[str | None]) -> None:
     if given not in values:
         raise ValueError(f"{option}={given!r}; give one of {', '.join(map(repr, values))}")

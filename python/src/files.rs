@@ -133,6 +133,10 @@ pub(crate) fn annotate(
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
     let records = record_options(records)?;
+    if preferences {
+        // They are in the texts.
+        snapshot.verify_texts(py)?;
+    }
     refuse_overwriting(Some(snapshot.path()), &inputs, [("output", &*output)])?;
     watched(py, progress.as_ref(), |watch| {
         let report = |at: FilterProgress| watch.report(at.bytes_read);

@@ -14,11 +14,11 @@ mod errors;
 mod files;
 mod interrupt;
 mod judging;
-mod node_copy;
 mod options;
 mod result_array;
 mod snapshot;
 mod table;
+mod verification;
 
 use pyo3::prelude::*;
 
@@ -31,8 +31,6 @@ mod _native {
     use super::errors::{RobosieveError, SnapshotError};
     #[pymodule_export]
     use super::files::{annotate, filter};
-    #[pymodule_export]
-    use super::node_copy::node_copy;
     #[pymodule_export]
     use super::options::agents;
     #[pymodule_export]

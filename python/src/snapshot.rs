@@ -3,16 +3,17 @@
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{judge_arrays, nulls, threads_for};
-use crate::options::{OptionTuple, agent_match_named, judge_options, parse_agent, parse_agents};
+use crate::options::{OptionTuple, agent_match_named, judge_options, named, parse_agent, parse_agents};
 use crate::result_array::Array;
+use crate::verification::{Depth, Verification};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use robosieve::census::{SpellCheck, UnnamedAgent};
 use robosieve::judge::VerdictsRef;
-use robosieve::threads::cores;
-use robosieve::{ErrorKind, Judge, JudgeOptions, Origin, Verdict};
+use robosieve::{ErrorKind, Judge, JudgeOptions, Origin};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,6 +29,9 @@ const NO_MASK: i64 = -1;
 pub(crate) struct Snapshot {
     snapshot: Arc<robosieve::Snapshot>,
     path: PathBuf,
+    verification: Verification,
+    /// Whether the texts and strings are verified before a method reads them.
+    verifies_texts: bool,
     /// The last used judges, the newest first.
     judges: Mutex<Vec<CachedJudge>>,
 }
@@ -121,33 +125,57 @@ impl Snapshot {
     }
 }
 
-/// The number of a verdict in Python.
-fn code(verdict: Verdict) -> i8 {
-    match verdict {
-        Verdict::Disallowed => 0,
-        Verdict::Allowed => 1,
-        Verdict::Unknown => 2,
-        Verdict::Invalid => 3,
+impl Snapshot {
+    fn verify_to(&self, py: Python<'_>, depth: Depth) -> PyResult<()> {
+        let verified = detached(py, || Ok(self.verification.verify(&self.snapshot, &self.path, depth)))?;
+        verified.map_err(|err| snapshot_exception(py, err, &self.path))
+    }
+
+    /// Verifies the texts and strings, which verdicts do not depend on, before they are read.
+    pub(crate) fn verify_texts(&self, py: Python<'_>) -> PyResult<()> {
+        if self.verifies_texts { self.verify_to(py, Depth::Checksums) } else { Ok(()) }
+    }
+}
+
+/// Refuses several agents in one name.
+fn refuse_joined(agents: &[UnnamedAgent]) -> PyResult<()> {
+    match agents.iter().find(|agent| !agent.joined.is_empty()) {
+        None => Ok(()),
+        Some(agent) => Err(PyValueError::new_err(format!(
+            "agent {:?}: not a known agent, but each of its words is; give a list: {:?}",
+            agent.label, agent.joined
+        ))),
     }
 }
 
 #[pymethods]
 impl Snapshot {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, verify: bool) -> PyResult<Self> {
-        let snapshot = detached(py, || {
-            Ok(robosieve::Snapshot::open(&path).and_then(|snapshot| {
-                if verify {
-                    // In a pool of this call: the global one would not survive `os.fork`.
-                    let pool = rayon::ThreadPoolBuilder::new().num_threads(cores()).build();
-                    let pool = pool.map_err(|err| robosieve::Error::from(std::io::Error::other(err)))?;
-                    pool.install(|| snapshot.verify())?;
-                }
-                Ok(snapshot)
-            }))
-        })?;
-        let snapshot = snapshot.map_err(|err| snapshot_exception(py, err, &path))?;
-        Ok(Self { snapshot: Arc::new(snapshot), path, judges: Mutex::new(Vec::new()) })
+    fn new(py: Python<'_>, path: PathBuf, verify: &str) -> PyResult<Self> {
+        let depths = [("none", Depth::Header), ("checksums", Depth::Judging), ("full", Depth::Structure)];
+        let depth = named("verify", verify, &depths)?;
+        let opened = detached(py, || Ok(Verification::open(&path)))?;
+        let (snapshot, verification) = opened.map_err(|err| snapshot_exception(py, err, &path))?;
+        let (snapshot, verifies_texts) = (Arc::new(snapshot), depth > Depth::Header);
+        let opened = Self { snapshot, path, verification, verifies_texts, judges: Mutex::default() };
+        opened.verify_to(py, depth)?;
+        Ok(opened)
+    }
+
+    /// Verifies all checksums, however the snapshot was opened.
+    fn verify_checksums(&self, py: Python<'_>) -> PyResult<()> {
+        self.verify_to(py, Depth::Checksums)
+    }
+
+    /// The agents that no robots.txt names but that resemble a name in use: each name with that
+    /// one.
+    fn misspelled(&self, py: Python<'_>, specs: Vec<String>) -> PyResult<Vec<(String, String)>> {
+        let mut check = SpellCheck::new(&parse_agents(&specs)?);
+        let unnamed = detached(py, || Ok(check.add_snapshot(&self.snapshot).map(|()| check.finish())))?;
+        let unnamed = unnamed.map_err(|err| self.exception(py, err))?;
+        refuse_joined(&unnamed)?;
+        let misspelled = unnamed.into_iter().flat_map(|agent| agent.misspelled);
+        Ok(misspelled.map(|name| (name.name, name.suggestion)).collect())
     }
 
     /// The path, as it was given.
@@ -182,7 +210,7 @@ impl Snapshot {
         threads: Option<usize>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
-        self.judge_column(py, &judge, urls, threads, |verdicts| code(verdicts.get(0)), Array::int8)
+        self.judge_column(py, &judge, urls, threads, |verdicts| verdicts.get(0).code(), Array::int8)
     }
 
     /// One mask per URL.
@@ -209,7 +237,7 @@ impl Snapshot {
         let url = url_bytes(url)?;
         caught(|| {
             let verdicts = judge.judge(&url).map_err(|err| self.exception(py, err))?;
-            Ok(code(verdicts.get(0)))
+            Ok(verdicts.get(0).code())
         })
     }
 
@@ -224,6 +252,7 @@ impl Snapshot {
     ) -> PyResult<String> {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;
+        self.verify_texts(py)?;
         caught(|| {
             let explanation = judge.explain(&url, 0).map_err(|err| self.exception(py, err))?;
             Ok(explanation.to_json(&url, agent, all_rules).to_string())
@@ -233,6 +262,7 @@ impl Snapshot {
     /// The text of the origin's robots.txt; `None` if there is none.
     fn robots_text<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
+        self.verify_texts(py)?;
         let text = caught(|| {
             let entry = self.snapshot.origin(&origin);
             let text = entry.and_then(|entry| entry.map_or(Ok(None), |entry| self.snapshot.robots_text(&entry)));
@@ -244,6 +274,7 @@ impl Snapshot {
     /// The sitemaps of the origin.
     fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(Vec::new()) };
+        self.verify_texts(py)?;
         let sitemaps = caught(|| self.snapshot.sitemaps(&origin).map_err(|err| self.exception(py, err)))?;
         Ok(sitemaps.iter().map(|sitemap| String::from_utf8_lossy(sitemap).into_owned()).collect())
     }
@@ -259,6 +290,7 @@ impl Snapshot {
         let how = agent_match_named(agent_match)?;
         let agent = parse_agent(agent)?;
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
+        self.verify_texts(py)?;
         let delay = || self.snapshot.crawl_delay(&origin, &agent, how).map_err(|err| self.exception(py, err));
         let delay = caught(delay)?;
         Ok(delay.map(|delay| delay.as_secs_f64()))

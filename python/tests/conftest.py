@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +55,21 @@ def lines() -> list[bytes]:
 def urls(lines: list[bytes]) -> list[str]:
     """The lines that are UTF-8."""
     return [line.decode() for line in lines if _is_utf8(line)]
+
+
+@pytest.fixture
+def interrupt_after() -> Iterator[Callable[[float], None]]:
+    """Sends this process SIGINT after a number of seconds."""
+    threads = []
+
+    def start(seconds: float) -> None:
+        thread = threading.Thread(target=lambda: (time.sleep(seconds), os.kill(os.getpid(), signal.SIGINT)))
+        threads.append(thread)
+        thread.start()
+
+    yield start
+    for thread in threads:
+        thread.join()
 
 
 def _is_utf8(line: bytes) -> bool:

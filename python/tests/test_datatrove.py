@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -45,16 +47,16 @@ def test_missing_modules_are_named(module: str) -> None:
     code = f"import sys; sys.modules[{module!r}] = None; import robosieve.datatrove"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 1
-    message = f"needs the filters of datatrove, and {module} is missing; install robosieve[datatrove] with pip"
+    message = f"needs the filters of datatrove, and {module} is missing; pip install datatrove regex"
     assert f"ModuleNotFoundError: robosieve.datatrove {message}" in run.stderr
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 1000])
 @pytest.mark.parametrize("require", ["all", "any"])
-@pytest.mark.parametrize("unknown", ["keep", "drop"])
+@pytest.mark.parametrize("unknown", [None, "allow", "disallow"])
 @pytest.mark.parametrize("invalid", ["keep", "drop"])
 def test_kept_documents_are_those_of_the_verdicts(
-    snapshot: Snapshot, urls: list[str], batch_size: int, require: str, unknown: str, invalid: str
+    snapshot: Snapshot, urls: list[str], batch_size: int, require: str, unknown: str | None, invalid: str
 ) -> None:
     needs_datatrove()
     from robosieve.datatrove import RobotsFilter
@@ -64,11 +66,12 @@ def test_kept_documents_are_those_of_the_verdicts(
     for url in urls:
         verdicts = [snapshot.verdict(url, agent) for agent in AGENTS]
         if verdicts[0] == 2:
-            keep, reason = unknown == "keep", "robots_unknown"
+            keep, reason = unknown == "allow", "robots_disallowed" if unknown else "robots_unknown"
         elif verdicts[0] == 3:
             keep, reason = invalid == "keep", "robots_not_a_url"
         else:
-            keep, reason = (all if require == "all" else any)(verdicts), "robots_disallowed"
+            allowed = [verdict.allowed for verdict in verdicts]
+            keep, reason = (all if require == "all" else any)(allowed), "robots_disallowed"
         wanted += [url] if keep else []
         reasons += Counter() if keep else Counter([f"dropped_{reason}"])
     assert kept(step, urls) == wanted
@@ -103,12 +106,14 @@ def test_options_reach_the_judge(snapshot: Snapshot) -> None:
     from robosieve.datatrove import RobotsFilter
 
     def of(url: str, **options: Any) -> Any:
-        return RobotsFilter(snapshot, "@ai", **options).filter_batch(documents([url]))[0]
+        return RobotsFilter(snapshot, "@ai-train", **options).filter_batch(documents([url]))[0]
 
     assert of("https://busy.example/") == (False, "robots_disallowed")
     assert of("https://busy.example/", status_policy="rfc9309") is True
-    assert of("https://old.example/", unknown="drop") == (False, "robots_unknown")
-    assert of("https://old.example/", unknown="drop", any_scheme=True) is True
+    assert of("https://old.example/") == (False, "robots_unknown")
+    assert of("https://old.example/", unknown="allow") is True
+    assert of("https://old.example/", unknown="disallow") == (False, "robots_disallowed")
+    assert of("https://old.example/", any_scheme=True) is True
     assert of("https://timeout.example/", at="2027-01-01") is True
 
 
@@ -116,7 +121,7 @@ def test_options_reach_the_judge(snapshot: Snapshot) -> None:
     ("arguments", "message"),
     [
         ({"require": "some"}, "require='some'; give one of 'all', 'any'"),
-        ({"unknown": "allow"}, "unknown='allow'; give one of 'keep', 'drop'"),
+        ({"unknown": "keep"}, "unknown='keep'; give one of 'allow', 'disallow', None"),
         ({"invalid": "error"}, "invalid='error'; give one of"),
         ({"missing": None}, "missing=None; give one of 'keep', 'drop', 'error'"),
         ({"batch_size": 0}, "batch_size=0; give at least 1"),
@@ -128,15 +133,19 @@ def test_options_reach_the_judge(snapshot: Snapshot) -> None:
         ({"at": "soon"}, "'soon' is not a time"),
     ],
 )
-def test_bad_arguments(snapshot: Snapshot, arguments: dict[str, Any], message: str) -> None:
+def test_bad_arguments(snapshot: Snapshot, arguments: dict[str, Any], message: str, tmp_path: Path) -> None:
     needs_datatrove()
     from robosieve.datatrove import RobotsFilter
 
     with pytest.raises(ValueError, match=message):
         RobotsFilter(snapshot, **{"agents": AGENTS, **arguments})
-    # Without an open snapshot, options of the judge are checked with the first batch.
     with pytest.raises(ValueError, match=message):
-        step = RobotsFilter(snapshot.path, **{"agents": AGENTS, **arguments})
+        RobotsFilter(snapshot.path, **{"agents": AGENTS, **arguments})
+    # Without a file at the path, options of the judge are checked with the first batch.
+    path = tmp_path / "later.rsieve"
+    with pytest.raises(ValueError, match=message):
+        step = RobotsFilter(path, **{"agents": AGENTS, **arguments})
+        os.link(snapshot.path, path)
         step.filter_batch(documents(["https://shop.example/"]))
 
 
@@ -192,7 +201,7 @@ if __name__ == "__main__":
         pipeline=[
             ParquetReader(f"{folder}/in"),
             RobotsFilter(
-                snapshot, ["GPTBot", "Googlebot"], unknown="drop", batch_size=50,
+                snapshot, ["GPTBot", "Googlebot"], batch_size=50,
                 exclusion_writer=ParquetWriter(f"{folder}/excluded", expand_metadata=True),
             ),
             ParquetWriter(f"{folder}/kept", expand_metadata=True),
@@ -228,3 +237,28 @@ def test_pipeline_with_two_workers(small: Path, snapshot: Snapshot, urls: list[s
         assert (row["filter_reason"], row["robots_disallowed_agents"]) == (reason, ",".join(refused))
     stats = json.loads((tmp_path / "logs" / "stats.json").read_text())[1]["stats"]
     assert total(stats["dropped_robots_disallowed"]) == sum(0 in verdicts for verdicts in map(wanted.get, urls))
+    # The statistics and the log say what the default dropped, and how to keep it.
+    unknown = sum(2 in verdicts for verdicts in map(wanted.get, urls))
+    assert total(stats["dropped_robots_unknown"]) == unknown > 0
+    log = "".join(path.read_text() for path in (tmp_path / "logs" / "logs").iterdir())
+    said = re.findall(r"dropped ([\d,]+) documents? of unknown origins .*unknown='allow' keeps them", log)
+    assert sum(int(count.replace(",", "")) for count in said) == unknown
+
+
+def test_workers_verify_the_snapshot(small: Path, tmp_path: Path) -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    path = tmp_path / "web.rsieve"
+    path.write_bytes(small.read_bytes())
+    steps = [RobotsFilter(path, AGENTS), RobotsFilter(Snapshot(path), AGENTS)]
+    unverified = RobotsFilter(Snapshot(path, verify=False), AGENTS)
+    data = bytearray(small.read_bytes())
+    # The name of the tool that wrote it, in a section that is verified before judging.
+    data[data.index(b'"tool"') + len('"tool":"r')] ^= 1
+    path.write_bytes(data)
+    batch = documents(["https://shop.example/"])
+    for step in steps:
+        with pytest.raises(robosieve.SnapshotError, match="checksum"):
+            step.filter_batch(batch)
+    assert unverified.snapshot.checksum == steps[1].checksum

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import threading
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -185,16 +183,12 @@ def test_progress_reaches_the_size_of_the_inputs(small: Path, long_list: Path) -
     assert seen == sorted(seen) and seen[-1] == long_list.stat().st_size
 
 
-def test_ctrl_c_ends_a_run_and_leaves_no_output(small: Path, long_list: Path, tmp_path: Path) -> None:
-    def interrupt() -> None:
-        time.sleep(0.2)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+def test_ctrl_c_ends_a_run_and_leaves_no_output(
+    small: Path, long_list: Path, tmp_path: Path, interrupt_after: Callable[[float], None]
+) -> None:
+    interrupt_after(0.2)
     with pytest.raises(KeyboardInterrupt):
         robosieve.annotate(small, long_list, tmp_path / "out", "GPTBot", threads=1, form="jsonl")
-    thread.join()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -214,3 +208,17 @@ def test_counts_are_those_of_the_verdicts(snapshot: robosieve.Snapshot, lines: l
     assert [counts[name] for name in names] == [verdicts.count(code) for code in range(4)]
     written = [json.loads(line)["robots"]["GPTBot"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert written == [verdict.name.lower() for verdict in verdicts]
+
+
+def test_int8_columns_are_those_of_verdicts(snapshot: robosieve.Snapshot, urls: list[str], tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = pa.array([None, *urls, None])
+    parquet.write_table(pa.table({"url": rows}), tmp_path / "in.parquet", row_group_size=50)
+    agents = ["GPTBot", "Googlebot"]
+    robosieve.annotate(snapshot, tmp_path / "in.parquet", tmp_path / "out.parquet", agents, form="int8")
+    table = parquet.read_table(tmp_path / "out.parquet")
+    for agent in agents:
+        codes = table[f"robots_{agent}"].to_pylist()
+        assert codes == snapshot.verdicts(rows, agent).to_pylist()
+        assert set(codes) == {0, 1, 2, 3, None}

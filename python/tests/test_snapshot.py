@@ -1,8 +1,9 @@
-"""Snapshots: errors, options, pickling, processes, threads, memory, damage, and copies for nodes."""
+"""Snapshots: errors, options, pickling, processes, threads, memory and damage."""
 
 from __future__ import annotations
 
 import copy
+import json
 import multiprocessing
 import os
 import pickle
@@ -48,6 +49,39 @@ def test_verdicts_are_an_int_enum(snapshot: Snapshot) -> None:
     assert [int(verdict) for verdict in Verdict] == [0, 1, 2, 3]
 
 
+def test_verdicts_have_no_truth_value(snapshot: Snapshot) -> None:
+    unknown = snapshot.verdict("https://nowhere.example/", AGENT)
+    for use in (bool, lambda verdict: not verdict, lambda verdict: [1 for _ in [0] if verdict], lambda v: any([v])):
+        for verdict in Verdict:
+            with pytest.raises(TypeError, match=r"has no truth value.*use verdict.allowed"):
+                use(verdict)
+    assert [verdict.allowed for verdict in Verdict] == [False, True, False, False]
+    assert not unknown.allowed and snapshot.verdict(SHOP, AGENT).allowed
+
+
+def test_verdicts_stay_numbers_with_names(snapshot: Snapshot) -> None:
+    assert [str(verdict) for verdict in Verdict] == ["DISALLOWED", "ALLOWED", "UNKNOWN", "INVALID"]
+    assert f"{Verdict.UNKNOWN} {Verdict.UNKNOWN:d} {Verdict.UNKNOWN!r}" == "UNKNOWN 2 <Verdict.UNKNOWN: 2>"
+    assert json.dumps([*Verdict, {Verdict.ALLOWED: 1}]) == '[0, 1, 2, 3, {"1": 1}]'
+    assert sorted(Verdict, reverse=True)[0] is Verdict.INVALID and Verdict.ALLOWED == 1 and 2 in set(Verdict)
+    assert max(Verdict) > 2 and sum(Verdict) == 6 and list(Verdict).count(1) == 1 and ["no", "yes"][Verdict.ALLOWED]
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert all(pickle.loads(pickle.dumps(verdict, protocol)) is verdict for verdict in Verdict)
+    assert copy.deepcopy(Verdict.ALLOWED) is Verdict.ALLOWED
+    explanation = snapshot.explain(NEWS, AGENT)
+    assert explanation == snapshot.explain(NEWS, AGENT) and explanation.verdict is Verdict.DISALLOWED
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "pyarrow"])
+def test_libraries_take_verdicts_as_numbers(library: str) -> None:
+    module = pytest.importorskip(library)
+    column = (module.Series if library in ("pandas", "polars") else module.array)(list(Verdict))
+    assert [int(value) for value in (column.to_pylist() if library == "pyarrow" else column)] == [0, 1, 2, 3]
+    assert "int" in str(column.type if library == "pyarrow" else column.dtype).lower()
+    if library in ("numpy", "pandas"):
+        assert list(column == Verdict.UNKNOWN) == [False, False, True, False]
+
+
 def test_robots_text(snapshot: Snapshot) -> None:
     text = snapshot.robots_text(NEWS)
     assert isinstance(text, bytes) and b"GPTBot" in text
@@ -57,7 +91,7 @@ def test_robots_text(snapshot: Snapshot) -> None:
 
 
 def test_bits_of_masks_are_in_the_order_of_agents(snapshot: Snapshot, urls: list[str]) -> None:
-    spec = "@ai,Googlebot-Image:Googlebot"
+    spec = "@ai-train,Googlebot-Image:Googlebot"
     agents = robosieve.agents(spec)
     assert 2 < len(agents) <= 63 and agents[-1] == "Googlebot-Image:Googlebot"
     each = [snapshot.verdicts(urls, agent) for agent in agents]
@@ -94,7 +128,8 @@ def test_options_reach_the_judge(snapshot: Snapshot) -> None:
     # In 2026 the failing site is judged by its last good copy; at its first failure it is refused.
     failing = "https://timeout.example/"
     assert of(failing) == 0 and of(failing, at="2027-01-01T00:00:00Z") == 1
-    for time in [1798761600, datetime(2027, 1, 1), datetime(2027, 1, 1, tzinfo=timezone.utc), "2027-01-01"]:
+    for time in [1798761600, datetime(2027, 1, 1), datetime(2027, 1, 1, tzinfo=timezone.utc), "2027-01-01", "now"]:
+        # The site has failed since September 2026, so the thirty days are over now too.
         assert of(failing, at=time) == 1
 
 
@@ -192,7 +227,8 @@ def test_cut_snapshots_raise(small: Path, tmp_path: Path) -> None:
             Snapshot(path, verify=True)
 
 
-#: Judges with a snapshot whose bytes are flipped. It must end with verdicts or with SnapshotError.
+#: Judges without verification with a snapshot whose bytes are flipped. It must end with verdicts or
+#: with SnapshotError.
 DAMAGED = """
 import os, sys, random, robosieve
 source, path, lines, seed = sys.argv[1:]
@@ -205,15 +241,15 @@ for turn in range(150):
     with open(path, "wb") as file:
         file.write(flipped)
     try:
-        robosieve.Snapshot(path, verify=True)
+        robosieve.Snapshot(path, verify="full")
     except robosieve.SnapshotError as err:
         assert path in str(err) and os.fspath(err.path) == path, err
         raised += 1
     try:
-        snapshot = robosieve.Snapshot(path)
+        snapshot = robosieve.Snapshot(path, verify=False)
         snapshot.metadata
         snapshot.verdicts(urls, "GPTBot")
-        snapshot.masks(urls, "@ai", threads=2)
+        snapshot.masks(urls, "@ai-train", threads=2)
         for url in urls[::20]:
             snapshot.verdict(url, "Googlebot")
             snapshot.robots_text(url)
@@ -243,7 +279,7 @@ def test_damage_found_while_judging_names_the_path(small: Path, tmp_path: Path, 
             flipped[chance.randrange(4096, len(data))] ^= 1 << chance.randrange(8)
         path.write_bytes(flipped)
         try:
-            Snapshot(path).verdicts(lines, AGENT)
+            Snapshot(path, verify=False).verdicts(lines, AGENT)
         except SnapshotError as err:
             found.append(err)
     assert found
@@ -315,13 +351,13 @@ def test_use_after_fork(snapshot: Snapshot) -> None:
 
 
 def test_verify_after_fork(small: Path) -> None:
-    Snapshot(small, verify=True)
+    Snapshot(small, verify="full")
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert len(pool.apply_async(_verified, (small,)).get(timeout=60)) == 48
 
 
 def _verified(path: Path) -> Snapshot:
-    return Snapshot(path, verify=True)
+    return Snapshot(path, verify="full")
 
 
 def test_several_threads_at_once(snapshot: Snapshot, urls: list[str]) -> None:
@@ -407,7 +443,7 @@ def test_lists_and_snapshots_leak_nothing(small: Path, urls: list[str]) -> None:
     def turn() -> None:
         snapshot = Snapshot(small)
         snapshot.verdicts(urls * 5, AGENT)
-        snapshot.masks((url for url in urls), "@ai")
+        snapshot.masks((url for url in urls), "@ai-train")
         with pytest.raises(TypeError):
             snapshot.verdicts([*urls, 7], AGENT)
         with pytest.raises(ValueError):
@@ -432,85 +468,6 @@ def test_columns_are_released(snapshot: Snapshot, urls: list[str]) -> None:
     assert len(result) == len(urls) * 100
 
 
-# Copies for nodes.
-
-
-def test_node_copy_is_named_by_content(small: Path, tmp_path: Path, snapshot: Snapshot) -> None:
-    directory = tmp_path / "new" / "directory"
-    path = robosieve.node_copy(small, directory)
-    assert Path(path) == directory / f"small-{snapshot.checksum}.rsieve"
-    assert Path(path).read_bytes() == small.read_bytes()
-    assert not list(directory.glob("*.part"))
-    # A second call copies nothing.
-    before = os.stat(path)
-    assert robosieve.node_copy(str(small), str(directory)) == path
-    after = os.stat(path)
-    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
-
-
-def _copy(arguments: tuple[Path, Path]) -> tuple[str, int]:
-    path = robosieve.node_copy(*arguments)
-    return path, os.stat(path).st_ino
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_node_copy_in_several_processes(small: Path, tmp_path: Path, method: str) -> None:
-    with multiprocessing.get_context(method).Pool(4) as pool:
-        results = pool.map(_copy, [(small, tmp_path / "copy")] * 16, chunksize=1)
-    assert len(set(results)) == 1
-    assert Path(results[0][0]).read_bytes() == small.read_bytes()
-
-
-def test_node_copy_waits_for_the_lock(small: Path, tmp_path: Path, snapshot: Snapshot) -> None:
-    fcntl = pytest.importorskip("fcntl")
-    name = f"small-{snapshot.checksum}"
-    (tmp_path / f"{name}.part").write_bytes(b"left by a killed process")
-    with open(tmp_path / f"{name}.lock", "w") as lock, ThreadPoolExecutor(1) as pool:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        copying = pool.submit(robosieve.node_copy, small, tmp_path)
-        with pytest.raises(TimeoutError):
-            copying.result(timeout=0.3)
-        fcntl.flock(lock, fcntl.LOCK_UN)
-        path = copying.result(timeout=30)
-    assert Path(path).read_bytes() == small.read_bytes()
-    assert not (tmp_path / f"{name}.part").exists()
-
-
-def test_node_copy_of_a_damaged_snapshot(small: Path, tmp_path: Path) -> None:
-    data = bytearray(small.read_bytes())
-    chance = random.Random(5)
-    for turn in range(10):
-        damaged = bytearray(data)
-        damaged[chance.randrange(4096, len(data))] ^= 1
-        source, directory = tmp_path / f"web{turn}.rsieve", tmp_path / f"copy{turn}"
-        source.write_bytes(damaged)
-        with pytest.raises(SnapshotError, match=str(source)) as caught:
-            robosieve.node_copy(source, directory)
-        assert os.fspath(caught.value.path) == str(source)
-        # Nothing that a later call could take for the copy is left.
-        assert not [*directory.glob("*.rsieve"), *directory.glob("*.part")]
-    with pytest.raises(SnapshotError, match="missing.rsieve"):
-        robosieve.node_copy(tmp_path / "missing.rsieve", tmp_path)
-
-
-def test_node_copy_to_an_unusable_directory(small: Path, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    for directory in [file, file / "below", Path("/proc/robosieve")]:
-        with pytest.raises(OSError) as caught:
-            robosieve.node_copy(small, directory)
-        assert caught.value.errno and str(directory) in str(caught.value.filename)
-
-
-def test_node_copy_to_a_read_only_directory(small: Path, tmp_path: Path) -> None:
-    directory = tmp_path / "read only"
-    directory.mkdir(mode=0o500)
-    if os.access(directory, os.W_OK):
-        pytest.skip("this user may write to every directory")
-    with pytest.raises(PermissionError, match="read only"):
-        robosieve.node_copy(small, directory)
-
-
 # The package.
 
 
@@ -525,7 +482,7 @@ def test_import_needs_no_library() -> None:
 
 def test_agents() -> None:
     assert robosieve.agents("GPTBot, CCBot") == robosieve.agents(["GPTBot", "CCBot"]) == ["GPTBot", "CCBot"]
-    sets = [robosieve.agents(f"@{name}") for name in ("ai", "ai-train", "ai-search", "ai-user", "search")]
+    sets = [robosieve.agents(f"@{name}") for name in ("ai", "ai-train", "ai-search", "ai-user", "ai-agent", "search")]
     assert all(len(names) > 1 for names in sets) and set(sets[1]) <= set(sets[0])
     with pytest.raises(ValueError, match="@nosuchset"):
         robosieve.agents("@nosuchset")

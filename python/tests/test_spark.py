@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def snapshot(program, tmp_path_factory):
 def spark_environment(tmp_path_factory):
     """Sets the environment of Spark. Its home has links to PySpark's files, because workers write
     to a directory below it."""
-    pyspark = pytest.importorskip("pyspark", reason='PySpark is missing: pip install "robosieve[spark]"')
+    pyspark = pytest.importorskip("pyspark", reason='PySpark is missing: pip install "pyspark>=4.1"')
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("java is missing: install a Java runtime, 17 or newer")
     home = tmp_path_factory.mktemp("spark-home")
@@ -170,7 +171,7 @@ def test_columns_equal_the_command_line(spark, snapshot, table, letters):
     ]
     assert bits == expected
     names = [f"robots_{agent}" for agent in AGENTS.split(",")]
-    judged = with_verdicts(frame, snapshot, AGENTS, as_="int8")
+    judged = with_verdicts(frame, snapshot, AGENTS, form="int8")
     assert judged.columns == ["url", "n", *names]
     columns = in_order(judged, *names)
     assert ["".join(LETTERS[code] for code in row) for row in zip(*columns)] == letters
@@ -180,7 +181,7 @@ def test_nulls_bytes_and_nested_columns(spark, snapshot):
     rows = [(1, ("https://nowhere.invalid/",), b"https://nowhere.invalid/"), (2, None, None), (3, ("no url",), b"\xff")]
     frame = spark.createDataFrame(rows, "n int, page struct<url: string>, raw binary")
     for url in ["page.url", "raw"]:
-        judged = with_verdicts(frame, snapshot, "GPTBot", url=url, as_="int8", name="v_")
+        judged = with_verdicts(frame, snapshot, "GPTBot", url=url, form="int8", name="v_")
         assert in_order(judged, "v_GPTBot") == [[2, None, 3]]
     judged = with_verdicts(frame, snapshot, "GPTBot", url=frame["page.url"], unknown="allow")
     assert in_order(judged, "robots_allowed") == [[1, None, None]]
@@ -191,7 +192,7 @@ def test_large_strings_of_arrow(spark, snapshot):
     spark.conf.set(setting, "true")
     try:
         frame = spark.createDataFrame([(1, "https://nowhere.invalid/"), (2, None)], "n int, url string")
-        assert in_order(with_verdicts(frame, snapshot, "GPTBot", as_="int8"), "robots_GPTBot") == [[2, None]]
+        assert in_order(with_verdicts(frame, snapshot, "GPTBot", form="int8"), "robots_GPTBot") == [[2, None]]
     finally:
         spark.conf.unset(setting)
 
@@ -207,8 +208,8 @@ def test_errors_come_before_any_job(spark, snapshot, tmp_path):
         with_verdicts(frame.withColumnRenamed("n", "Robots_Allowed"), snapshot, "GPTBot")
     with pytest.raises(ValueError, match="at most 63"):
         with_verdicts(frame, snapshot, [f"Bot{number}" for number in range(64)])
-    with pytest.raises(ValueError, match="as_='bit'"):
-        with_verdicts(frame, snapshot, "GPTBot", as_="bit")
+    with pytest.raises(ValueError, match="form='bit'; give one of 'bits', 'int8'"):
+        with_verdicts(frame, snapshot, "GPTBot", form="bit")
     for agent in ["@nope", "", "@ai-train"]:
         with pytest.raises(ValueError, match="agent"):
             register(spark, snapshot, agent=agent)
@@ -240,7 +241,8 @@ def test_missing_pyspark_is_an_import_error(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": package_path()}
     )
-    assert 'ImportError: robosieve.spark needs PySpark, which is missing: pip install "robosieve[spark]"' in done.stderr
+    message = 'robosieve.spark needs PySpark, which is missing: pip install "pyspark>=4.1" pyarrow'
+    assert f"ImportError: {message}" in done.stderr
 
 
 def package_path():
@@ -437,7 +439,7 @@ def test_several_processes_make_one_copy(snapshot, tmp_path):
     for worker in workers:
         worker.join()
     assert len(found) == 1
-    assert [path.suffix for path in sorted((tmp_path / "node").iterdir())] == [".lock", ".rsieve"]
+    assert [path.suffix for path in sorted((tmp_path / "node").iterdir())] == [".lock", ".rsieve", ".verified"]
 
 
 def test_node_copy_and_shipped_snapshot(spark, snapshot, table, letters, tmp_path):
@@ -447,7 +449,7 @@ def test_node_copy_and_shipped_snapshot(spark, snapshot, table, letters, tmp_pat
     spark.sparkContext.addFile(str(shipped))
     node = tmp_path / "node"
     frame = with_verdicts(
-        spark.read.parquet(str(table)), snapshot, "GPTBot", as_="int8", node_directory=node, executor_path=shipped.name
+        spark.read.parquet(str(table)), snapshot, "GPTBot", form="int8", node_directory=node, executor_path=shipped.name
     )
     (codes,) = in_order(frame, "robots_GPTBot")
     assert "".join(LETTERS[code] for code in codes) == "".join(row[2] for row in letters)
@@ -457,6 +459,64 @@ def test_node_copy_and_shipped_snapshot(spark, snapshot, table, letters, tmp_pat
     counts = annotate_files(spark, snapshot, table, out, "GPTBot", node_directory=node, executor_path=shipped.name)
     assert counts["allowed"] == sum(row[2] == "A" for row in letters)
     assert [path.stat().st_ino for path in node.glob("*.rsieve")] == [inode]
+
+
+def test_int8_columns_of_all_ways_are_the_same(spark, program, snapshot, table, letters, tmp_path):
+    frame = spark.read.parquet(str(table))
+    columns = [f"robots_{agent}" for agent in AGENTS.split(",")]
+    expected = [[LETTERS.index(row[agent]) for row in letters] for agent in range(len(columns))]
+    assert 2 in expected[0]
+    assert in_order(with_verdicts(frame, snapshot, AGENTS, form="int8"), *columns) == expected
+    annotate_files(spark, snapshot, table, tmp_path / "files", AGENTS, form="int8")
+    assert in_order(spark.read.parquet(str(tmp_path / "files")), *columns) == expected
+    (tmp_path / "command").mkdir()
+    for part in table.iterdir():
+        output = tmp_path / "command" / part.name
+        run(program, "annotate", "-q", "-s", snapshot, "-a", AGENTS, "--as", "int8", "-o", output, part)
+    assert in_order(spark.read.parquet(str(tmp_path / "command")), *columns) == expected
+
+
+def test_the_driver_warns_of_misspelled_agents_once(spark, snapshot, table, tmp_path):
+    frame = spark.read.parquet(str(table))
+    opened = [robosieve.Snapshot(snapshot) for _ in range(4)]
+    calls = {
+        lambda **options: register(spark, opened[0], agent="Googelbot", **options): line(),
+        lambda **options: with_verdicts(frame, opened[1], "GPTBot,Googelbot", **options).collect(): line(),
+        lambda **options: with_verdicts(frame, opened[2], "GPTBot,Googelbot", form="int8", **options): line(),
+        lambda **options: annotate_files(spark, opened[3], table, tmp_path / "a", "Googelbot", **options): line(),
+        lambda **options: filter_files(spark, snapshot, table, tmp_path / "f", "Googelbot", **options): line(),
+    }
+    for call, called_at in calls.items():
+        with pytest.raises(ValueError, match="names Googelbot; did you mean Googlebot. .strict_agents=True."):
+            call(strict_agents=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            opened[:] = [robosieve.Snapshot(snapshot) for _ in opened]
+            call()
+        found = [warning for warning in caught if "did you mean Googlebot?" in str(warning.message)]
+        assert [(warning.filename, warning.lineno) for warning in found] == [(__file__, called_at)]
+
+
+def line():
+    """The line of the caller."""
+    return sys._getframe(1).f_lineno
+
+
+def test_workers_verify_the_snapshot(spark, snapshot, table, tmp_path):
+    path = tmp_path / "web.rsieve"
+    shutil.copy(snapshot, path)
+    ways = {
+        True: with_verdicts(spark.read.parquet(str(table)), path, "GPTBot"),
+        False: with_verdicts(spark.read.parquet(str(table)), robosieve.Snapshot(path, verify=False), "GPTBot"),
+    }
+    data = bytearray(path.read_bytes())
+    # The name of the tool that wrote it. The checksum of the header, which tasks compare, stays.
+    data[data.index(b'"tool"') + len('"tool":"r')] ^= 1
+    (tmp_path / "damaged").write_bytes(data)
+    os.replace(tmp_path / "damaged", path)
+    with pytest.raises(Exception, match="damaged snapshot"):
+        ways[True].toArrow()
+    assert ways[False].toArrow().num_rows == spark.read.parquet(str(table)).count()
 
 
 def test_tasks_refuse_another_snapshot(spark, snapshot, program, table, tmp_path):
@@ -607,6 +667,7 @@ def run_module(command, *arguments):
 
 def test_the_command_runs_by_itself_and_under_spark_submit(spark_environment, program, snapshot, urls, tmp_path):
     source = tmp_path / "urls.txt"
+    urls = [*urls, b"https://nowhere.invalid/"]
     source.write_bytes(b"".join(url + b"\n" for url in urls))
     module = [sys.executable, "-m", "robosieve.spark"]
     shared = ["-s", snapshot, "-a", "GPTBot,CCBot"]
@@ -628,6 +689,23 @@ def test_the_command_runs_by_itself_and_under_spark_submit(spark_environment, pr
     )  # fmt: skip
     for output in ["kept", "dropped"]:
         assert (tmp_path / output / "urls.txt").read_bytes() == (tmp_path / f"{output}.txt").read_bytes()
+    # The summary names the option that keeps the lines of unknown origins.
+    unknown = re.search(r"unknown ([\d,]+)", done.stdout)[1]
+    lines_ = "1 line" if unknown == "1" else f"{unknown} lines"
+    hint = f"not written: {lines_} of unknown origins (--unknown allow keeps, --unknown-to DIR writes them)"
+    assert unknown != "0" and hint in done.stdout
+
+
+def test_the_command_warns_of_misspelled_agents(spark_environment, snapshot, tmp_path):
+    source = tmp_path / "urls.txt"
+    source.write_text("https://e.example/\n")
+    module = [sys.executable, "-m", "robosieve.spark", "annotate", "--master", "local[1]"]
+    conf = ["--conf", "spark.ui.enabled=false", "-s", snapshot, "-a", "Googelbot", "-o"]
+    done = run_module(module, *conf, tmp_path / "out", source)
+    warning = f"robosieve.spark: warning: no robots.txt in {snapshot} names Googelbot; did you mean Googlebot?\n"
+    assert done.returncode == 0 and warning in done.stderr, done.stderr
+    done = run_module(module, *conf, tmp_path / "strict", "--strict-agents", source)
+    assert done.returncode == 1 and "did you mean Googlebot? (strict_agents=True)" in done.stderr
 
 
 def test_the_command_explains_itself():

@@ -8,12 +8,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any
+import warnings
+from typing import Any, TextIO
 
 # spark-submit puts the directory of this file first, but its modules belong to the package.
 sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 
-from robosieve import RobosieveError  # noqa: E402
+from robosieve import RobosieveError, Snapshot  # noqa: E402
 from robosieve.spark import annotate_files, filter_files  # noqa: E402
 from robosieve.spark._source import require_pyspark  # noqa: E402
 
@@ -52,9 +53,12 @@ def main(arguments: list[str] | None = None) -> int:
         from pyspark.errors import PySparkException
     except ImportError as err:
         return _failed(err)
+    unknown_to, keep = args.get("unknown_to"), args.get("keep")
+    warnings.showwarning = _show_warning
     try:
         spark = _session(args.pop("command"), args.pop("master"), args.pop("conf"))
-        counts = run(spark, args.pop("snapshot"), args.pop("inputs"), args.pop("output"), **_options(args))
+        snapshot = Snapshot(args.pop("snapshot"), verify=not args.pop("no_verify"))
+        counts = run(spark, snapshot, args.pop("inputs"), args.pop("output"), **_options(args))
     except (ImportError, OSError, PySparkException, RobosieveError, TypeError, ValueError) as err:
         return _failed(err)
     finally:
@@ -62,7 +66,30 @@ def main(arguments: list[str] | None = None) -> int:
             spark.stop()
     kinds = ("files", "lines", "allowed", "disallowed", "unknown", "invalid")
     print("  ".join(f"{kind} {counts[kind]:,}" for kind in kinds))
+    if run is filter_files and counts["unknown"] and unknown_to is None:
+        verdict = "disallow" if keep == "disallowed" else "allow"
+        lines = "1 line" if counts["unknown"] == 1 else f"{counts['unknown']:,} lines"
+        options = f"--unknown {verdict} keeps, --unknown-to DIR writes them"
+        print(f"not written: {lines} of unknown origins ({options})")
     return 0
+
+
+_show_other_warning = warnings.showwarning
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Shows the warnings of robosieve as messages of this command."""
+    if category is UserWarning:
+        print(f"robosieve.spark: warning: {message}", file=sys.stderr)
+    else:
+        _show_other_warning(message, category, filename, lineno, file, line)
 
 
 def _failed(err: Exception) -> int:
@@ -133,6 +160,7 @@ def _add_command(commands: Any, name: str, run: Any, summary: str) -> argparse.A
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory of the outputs")
     parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
+    parser.add_argument("--no-verify", action="store_true", help="skip the verification of the snapshot's checksums")
     cluster = parser.add_argument_group("cluster")
     cluster.add_argument("--master", metavar="URL", help="the cluster (default: that of spark-submit, or this machine)")
     cluster.add_argument(
@@ -166,10 +194,13 @@ def _add_record_options(group: Any) -> None:
 def _add_policy_options(group: Any) -> None:
     policies = ["google", "rfc9309", "strict"]
     group.add_argument("--status-policy", choices=policies, help="meaning of HTTP errors")
-    group.add_argument("--unknown", choices=["allow", "disallow"], help="verdict on unknown origins")
+    group.add_argument(
+        "--unknown", choices=["allow", "disallow"], help="verdict on unknown origins (default: unknown, not kept)"
+    )
     group.add_argument("--scheme", choices=["exact", "any"], default="exact", help="any: http and https stand in")
     group.add_argument("--at", metavar="TIME", help="judge failing sites as of this time, such as 2026-10-01")
     group.add_argument("--agent-match", choices=["extended", "google"], help="match of names outside RFC 9309")
+    group.add_argument("--strict-agents", action="store_true", default=None, help="fail if an agent looks misspelled")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Snapshot, agents as agent_names
 from .._options import Agents, Path, names
-from ._source import SnapshotSource, require_pyspark, snapshot_source
+from ._source import SnapshotSource, require_pyspark, snapshot_source, worker_options
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -34,7 +34,8 @@ def register(
 
     Args:
         spark: The session.
-        snapshot: A snapshot, or its path. The driver reads its header.
+        snapshot: A snapshot, or its path. The driver and each Python worker verify its checksums
+            once, unless it is a :class:`robosieve.Snapshot` opened with ``verify=False``.
         name: The name of the function. For several agents, register one function for each.
         agent: The product token of the crawler, such as ``"GPTBot"``, or a chain of fallbacks,
             ``"Googlebot-Image:Googlebot"``.
@@ -44,8 +45,9 @@ def register(
         executor_path: The path of the snapshot on the executors, if it differs from the driver's. A
             relative path is that of a file shipped with ``--files``, ``--archives`` or
             ``SparkContext.addFile``.
-        options: ``status_policy``, ``unknown``, ``any_scheme``, ``at`` and ``agent_match``, as for
-            :class:`robosieve.Snapshot`.
+        options: ``status_policy``, ``unknown``, ``any_scheme``, ``at``, ``agent_match`` and
+            ``strict_agents``, as for :class:`robosieve.Snapshot`. The driver checks the spelling of
+            agents.
 
     Returns:
         The function, for DataFrames: ``df.withColumn("verdict", function("url"))``. It takes a
@@ -64,7 +66,7 @@ def register(
     opened, source = snapshot_source(snapshot, node_directory, executor_path)
     # Raises for a bad agent or option.
     opened.verdicts([], agent, **options)
-    return spark.udf.register(name, _verdict_function(source, agent, options))
+    return spark.udf.register(name, _verdict_function(source, agent, worker_options(options)))
 
 
 def with_verdicts(
@@ -73,7 +75,7 @@ def with_verdicts(
     agents: Agents,
     *,
     url: str | Column = "url",
-    as_: Literal["bits", "int8"] = "bits",
+    form: Literal["bits", "int8"] = "bits",
     name: str | None = None,
     node_directory: Path | None = None,
     executor_path: Path | None = None,
@@ -87,7 +89,7 @@ def with_verdicts(
         agents: Names and sets: ``["GPTBot", "CCBot"]``, ``"GPTBot,CCBot"``, ``"@ai-train"``.
             :func:`robosieve.agents` tells their order.
         url: The column of the URLs, string or binary; ``"page.url"`` is a field of a struct.
-        as_: ``"bits"`` adds one bigint column for up to 63 agents: bit 0 is set if the first agent
+        form: ``"bits"`` adds one bigint column for up to 63 agents: bit 0 is set if the first agent
             may fetch the URL, bit 1 for the second. It is null for null, for unknown origins and
             for text that is not a URL. ``"int8"`` adds a tinyint column per agent with the values
             of :func:`register`.
@@ -106,16 +108,17 @@ def with_verdicts(
     require_pyspark()
     opened, source = snapshot_source(snapshot, node_directory, executor_path)
     _check_url_column(df, url)
-    if as_ == "bits":
+    in_worker = worker_options(options)
+    if form == "bits":
         opened.masks([], agents, **options)
-        columns = {name or "robots_allowed": _mask_function(source, names(agents), options)(url)}
-    elif as_ == "int8":
+        columns = {name or "robots_allowed": _mask_function(source, names(agents), in_worker)(url)}
+    elif form == "int8":
         columns = {}
         for agent in agent_names(agents):
             opened.verdicts([], agent, **options)
-            columns[f"{'robots_' if name is None else name}{agent}"] = _verdict_function(source, agent, options)(url)
+            columns[f"{'robots_' if name is None else name}{agent}"] = _verdict_function(source, agent, in_worker)(url)
     else:
-        raise ValueError(f"as_={as_!r}; give one of 'bits', 'int8'")
+        raise ValueError(f"form={form!r}; give one of 'bits', 'int8'")
     existing = {column.lower() for column in df.columns}
     for column in columns:
         if column.lower() in existing:

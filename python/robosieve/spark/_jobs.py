@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import robosieve
 
 from .. import RobosieveError, Snapshot
-from .._options import Agents, Path, names
+from .._options import Agents, Path, names, seconds
 from ._paths import InputFile, check_outputs, find_inputs, local_path
 from ._source import SnapshotSource, require_pyspark, snapshot_source
 
@@ -86,7 +86,8 @@ def annotate_files(
         overwrite: Replace outputs that exist. Each is replaced when the new one is complete.
         options: As for :func:`robosieve.annotate`: ``form``, ``name``, ``preferences``, ``field``,
             ``input_format``, ``header``, ``delimiter``, ``json_key``, ``default_scheme``, ``host``,
-            ``status_policy``, ``unknown``, ``any_scheme``, ``at`` and ``agent_match``.
+            ``status_policy``, ``unknown``, ``any_scheme``, ``at``, ``agent_match`` and
+            ``strict_agents``.
 
     Returns:
         The sums of the counts of :func:`robosieve.annotate`, and ``files``, the number of inputs.
@@ -132,7 +133,8 @@ def filter_files(
     Args:
         out: The directory for the records that are kept, or None.
         disallowed_to: A directory for the records with the other verdict.
-        unknown_to: A directory for the records of origins that the snapshot does not hold.
+        unknown_to: A directory for the records of origins that the snapshot does not hold. Without
+            it, and without ``unknown``, they are in no output.
         invalid_to: A directory for the records that are not URLs.
         options: As for :func:`robosieve.filter`: ``keep``, ``require``, and the options of
             :func:`annotate_files` from ``field`` on.
@@ -154,6 +156,9 @@ class _Call:
     ) -> None:
         opened, self.source = snapshot
         self.function, self.agents, self.options = function, agents, options
+        if "at" in options:
+            # `at="now"` is the time at the driver.
+            self.options = dict(options, at=seconds(options["at"]))
         self.snapshot_path = opened.path
         # Raises for bad agents and judging options, whatever the files are.
         self.check = functools.partial(self._call, opened)

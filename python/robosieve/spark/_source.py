@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .. import Snapshot, SnapshotError, node_copy
-from .._options import Path
+from .._options import Path, seconds
+from .._snapshot import Verify
 
 
 def require_pyspark() -> None:
@@ -19,7 +22,8 @@ def require_pyspark() -> None:
     try:
         import pyspark  # noqa: F401
     except ImportError as err:
-        raise ImportError('robosieve.spark needs PySpark, which is missing: pip install "robosieve[spark]"') from err
+        what = 'robosieve.spark needs PySpark, which is missing: pip install "pyspark>=4.1" pyarrow'
+        raise ImportError(what) from err
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,10 @@ class SnapshotSource:
     """An absolute path, or a relative one below the directory of files that Spark ships."""
     checksum: str
     node_directory: str | None
+    verify: Verify
 
     def open(self) -> Snapshot:
-        """The snapshot. A process opens each once."""
+        """The snapshot. A process opens and verifies each once. The driver has checked the agents."""
         return _opened(self)
 
 
@@ -46,7 +51,13 @@ def snapshot_source(
     directory = None if node_directory is None else os.fspath(node_directory)
     if directory is not None and not os.path.isabs(directory):
         raise ValueError(f"node_directory={directory!r}: give an absolute path; tasks run in other directories")
-    return snapshot, SnapshotSource(path, snapshot.checksum, directory)
+    return snapshot, SnapshotSource(path, snapshot.checksum, directory, snapshot._verify)
+
+
+def worker_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options without those for the driver alone. ``at="now"`` is the time at the driver."""
+    at = {"at": seconds(options["at"])} if "at" in options else {}
+    return {name: value for name, value in options.items() if name != "strict_agents"} | at
 
 
 @functools.lru_cache(maxsize=8)
@@ -58,10 +69,10 @@ def _opened(source: SnapshotSource) -> Snapshot:
         path = SparkFiles.get(path)
     if source.node_directory is not None:
         path = node_copy(path, source.node_directory)
-    snapshot = Snapshot(path)
+    snapshot = Snapshot(path, verify=source.verify)
     if snapshot.checksum != source.checksum:
         raise SnapshotError(
             f"{path}: another snapshot (checksum {snapshot.checksum}) than the driver's ({source.checksum}); "
             "give all nodes the same file, and write a new snapshot under a new name"
         )
-    return snapshot
+    return snapshot._without_spelling()

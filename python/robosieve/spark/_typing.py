@@ -16,6 +16,7 @@ class JudgeOptions(TypedDict, total=False):
     any_scheme: bool
     at: Time | None
     agent_match: AgentMatch
+    strict_agents: bool
 
 
 class RecordOptions(JudgeOptions, total=False):
