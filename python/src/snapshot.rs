@@ -98,7 +98,11 @@ impl Snapshot {
         let judge = self.judge(py, specs, options)?;
         match judge.agents().len() {
             ..=63 => Ok(judge),
-            count => Err(PyValueError::new_err(format!("{count} agents; a mask of int64 holds at most 63"))),
+            count => {
+                let limit = "a mask of int64 holds at most 63";
+                let what = format!("{count} agents; {limit}: name fewer, or a smaller set such as @ai-train");
+                Err(PyValueError::new_err(what))
+            }
         }
     }
 }

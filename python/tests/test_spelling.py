@@ -84,7 +84,7 @@ def test_an_open_snapshot_warns_once_for_the_same_agents(small: Path, tmp_path: 
     calls = [doors[door][0] for door in DOORS if door != "masks"] * 3
     assert len(warned(lambda: [call("GTPBot") for call in calls])) == 1
     assert len(warned(lambda: doors["masks"][0]("GTPBot"))) == 1
-    assert len(warned(lambda: snapshot.masks([], "GTPBot,Gogglebot,@ai"))) == 2
+    assert len(warned(lambda: snapshot.masks([], "GTPBot,Gogglebot,@ai-train"))) == 2
     # The messages of many lists of agents are forgotten at some time.
     for number in range(3000):
         snapshot.verdict(NEWS, f"Bot-{'x' * (number % 50)}-{'y' * (number // 50)}")
