@@ -60,7 +60,7 @@ fn many_origins(c: &mut Criterion) {
     // As a file: a snapshot in a vector took 1.2 to 1.4 times as long.
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let path = dir.path().join("web.rsieve");
-    compiler.finish().and_then(|mut compiled| compiled.write_to(&path)).expect("a snapshot");
+    compiler.finish().and_then(|compiled| compiled.write_to(&path)).expect("a snapshot");
     let mut list = Vec::new();
     web.urls().read_to_end(&mut list).expect("a list");
     compare(c, "2,000,000 origins", &Snapshot::open(&path).expect("a snapshot"), list);

@@ -13,9 +13,9 @@ fn main() -> Result<()> {
     let archives: Vec<PathBuf> = if out.is_some() { arguments.collect() } else { SMALL.map(PathBuf::from).into() };
     let mut compiler = Compiler::default();
     archives.iter().try_for_each(|archive| compiler.add_path(archive))?;
-    let mut compiled = compiler.finish()?;
+    let compiled = compiler.finish()?;
     match &out {
-        Some(path) => compiled.write_to(path)?,
+        Some(path) => println!("a file of {} bytes", compiled.write_to(path)?.bytes_out),
         None => println!("a snapshot of {} bytes", compiled.to_vec()?.len()),
     }
     Ok(())

@@ -58,7 +58,7 @@
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
 //!   explains how to build and link the library.
 //!
-//! A program that embeds the engine sets `default-features = false`. It then has at most 65 packages,
+//! A program that embeds the engine sets `default-features = false`. It then has at most 67 packages,
 //! itself included, if its `Cargo.lock` pins the Unicode tables for international host names to the
 //! smaller set: `cargo update -p idna_adapter --precise 1.1.0`. Both sets give the same origins for
 //! all characters up to Unicode 16.
@@ -86,6 +86,7 @@ pub mod capi;
 pub mod compile;
 pub mod crawlers;
 pub mod decode;
+mod digest;
 mod error;
 mod file_format;
 pub mod filter;
@@ -101,6 +102,7 @@ pub mod records;
 pub mod robots;
 mod simd;
 pub mod snapshot;
+mod spool;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
 pub mod threads;

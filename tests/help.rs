@@ -45,7 +45,8 @@ fn inputs_come_first_and_options_are_grouped() {
     assert_eq!(groups("annotate")[..6], lists);
     let report = ["Arguments", "Common", "Policy", "Units", "Input", "Output", "Many files", "Examples"];
     assert_eq!(groups("report")[..8], report);
-    assert_eq!(groups("compile")[..6], ["Arguments", "Common", "Policy", "Input", "Output", "Examples"]);
+    let compile = ["Arguments", "Common", "Policy", "Input", "Output", "Memory and temporary files", "Examples"];
+    assert_eq!(groups("compile")[..7], compile);
     assert_eq!(groups("check")[..5], ["Arguments", "Common", "Policy", "Output", "Examples"]);
     assert_eq!(groups("bench")[..5], ["Common", "Synthetic web", "Policy", "Measurement", "Examples"]);
 }

@@ -25,6 +25,8 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("profile", &[]),
+    ("digest", &[]),
+    ("spool", &["error"]),
     ("threads", &["error"]),
     ("file_format", &[]),
     ("atomic", &["error"]),
@@ -37,11 +39,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("robots", &["profile", "file_format", "bytes", "agent", "url"]),
     ("matcher", &["error", "profile", "bytes", "simd", "robots"]),
     ("preferences", &["profile", "bytes", "agent", "url", "robots", "matcher"]),
-    ("snapshot", &["error", "profile", "file_format", "agent", "bytes", "simd", "url", "robots", "matcher"]),
+    (
+        "snapshot",
+        &["error", "profile", "digest", "spool", "file_format", "agent", "bytes", "simd", "url", "robots", "matcher"],
+    ),
     ("archive", &["error", "file_format", "bytes", "decode", "url", "robots"]),
     (
         "compile",
-        &["error", "profile", "threads", "atomic", "decode", "url", "robots", "matcher", "snapshot", "archive"],
+        &[
+            "error", "profile", "digest", "spool", "threads", "atomic", "decode", "url", "robots", "matcher",
+            "snapshot", "archive",
+        ],
     ),
     ("records", &["error", "file_format", "bytes"]),
     (

@@ -15,6 +15,7 @@ mod determinism;
 mod diff;
 mod export;
 mod extensions;
+mod external_sort;
 mod flipped_bits;
 mod generate;
 mod help;

@@ -31,10 +31,14 @@ class Compiler:
         previous: An earlier snapshot. Origins without a newer capture stay as they are there.
         as_of: Leave out captures newer than this time.
         skip_damaged: Skip and count damaged places of archives instead of failing.
+        memory: How many bytes of captures and texts may stay in memory; the default is 1 GiB. The
+            rest goes to temporary files. The snapshot does not depend on it.
+        temp_dir: The directory of temporary files; the default is that of the system. Ten million
+            captures take about 10 GB there.
         threads: The number of threads; the default is one per core.
 
-    The newest capture of an origin wins; the order of the calls does not matter. Memory: about 750
-    bytes per capture, and the distinct robots.txt files, compressed.
+    The newest capture of an origin wins; the order of the calls does not matter. About 50 bytes per
+    capture come on top of ``memory``.
 
     Raises:
         SnapshotError: ``previous`` is damaged.
@@ -51,10 +55,13 @@ class Compiler:
         previous: Path | None = None,
         as_of: Time | None = None,
         skip_damaged: bool = False,
+        memory: int | None = None,
+        temp_dir: Path | None = None,
         threads: int | None = None,
     ) -> None:
         old = None if previous is None else os.fspath(previous)
-        self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, threads)
+        directory = None if temp_dir is None else os.fspath(temp_dir)
+        self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, memory, directory, threads)
 
     def add_path(self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None) -> None:
         """Add archives: WARC and JSONL files (plain, gzip, zstd) and directories.

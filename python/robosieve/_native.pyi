@@ -53,7 +53,14 @@ class Snapshot:
 
 class Compiler:
     def __init__(
-        self, profile: str, previous: str | None, as_of: int | None, skip_damaged: bool, threads: int | None
+        self,
+        profile: str,
+        previous: str | None,
+        as_of: int | None,
+        skip_damaged: bool,
+        memory: int | None,
+        temp_dir: str | None,
+        threads: int | None,
     ) -> None: ...
     def add_paths(self, paths: list[str], progress: _Progress) -> None: ...
     def add_response(

@@ -65,17 +65,26 @@ impl Compiler {
 #[pymethods]
 impl Compiler {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "the Python half names them")]
     fn new(
         py: Python<'_>,
         profile: &str,
         previous: Option<PathBuf>,
         as_of: Option<i64>,
         skip_damaged: bool,
+        memory: Option<u64>,
+        temp_dir: Option<PathBuf>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let profile = named("profile", profile, &[("google", Profile::Google), ("rfc9309", Profile::Rfc9309)])?;
         let compiler = detached(py, || {
-            let compiler = robosieve::Compiler::new(profile).skip_damaged(skip_damaged).as_of(as_of);
+            let mut compiler = robosieve::Compiler::new(profile).skip_damaged(skip_damaged).as_of(as_of);
+            if let Some(bytes) = memory {
+                compiler = compiler.memory(bytes);
+            }
+            if let Some(dir) = temp_dir {
+                compiler = compiler.temp_dir(dir);
+            }
             let Some(path) = previous else { return Ok(compiler) };
             // Reading the previous snapshot checks it on all threads.
             let with_previous = || compiler.previous(Snapshot::open(&path)?).map_err(|err| err.at(&path));
@@ -157,9 +166,8 @@ impl Compiler {
         detached(py, || {
             let Taken { compiler, .. } = self.take()?;
             in_pool(self.threads, || {
-                let mut compiled = compiler.finish().map_err(exception)?;
-                compiled.write_to(&path).map_err(exception)?;
-                serde_json::to_string(compiled.report()).map_err(|err| RobosieveError::new_err(err.to_string()))
+                let report = compiler.finish().and_then(|compiled| compiled.write_to(&path)).map_err(exception)?;
+                serde_json::to_string(&report).map_err(|err| RobosieveError::new_err(err.to_string()))
             })
         })
     }

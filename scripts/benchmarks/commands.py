@@ -85,8 +85,8 @@ def row(case, own, other):
 
 
 def size(stats):
-    out, distinct = stats["bytes_out"], stats["distinct_body_bytes"]
-    return f"Snapshot: {out:,} bytes for {distinct:,} bytes of distinct bodies, a ratio of {out / distinct:.2f}.\n"
+    out, distinct = stats["bytes_out"], stats["distinct_text_bytes"]
+    return f"Snapshot: {out:,} bytes for {distinct:,} bytes of distinct texts, a ratio of {out / distinct:.2f}.\n"
 
 
 def sizes(inputs):

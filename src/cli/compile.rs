@@ -2,8 +2,9 @@
 
 use super::escape::{escape, to_json_pretty};
 use super::file_extension::{OutputFormat, refuse_other_format};
-use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, INPUT, OUTPUT, POLICY};
+use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, INPUT, OUTPUT, POLICY, RESOURCES};
 use super::inputs::expand_globs;
+use super::numbers::parse_size;
 use super::option_guard::OptionGuard;
 use super::output::OutputTarget;
 use super::progress::Progress;
@@ -13,7 +14,7 @@ use super::time::parse_through_or_now;
 use super::value_enums::ProfileArg;
 use anyhow::{Context, bail};
 use clap::Args;
-use robosieve::compile::CompileReport;
+use robosieve::compile::{CompilePhase, CompileReport};
 use robosieve::output::OutputFile;
 use robosieve::{Compiler, Snapshot};
 use std::fs::File;
@@ -47,6 +48,18 @@ pub(crate) struct CompileArgs {
     /// Write the counts as JSON (`-`: standard output)
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub stats_json: Option<PathBuf>,
+    /// Keep at most this many bytes of captures and texts in memory, such as 512M
+    ///
+    /// The rest goes to temporary files. About 50 bytes per capture come on top. The snapshot does
+    /// not depend on this.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", help_heading = RESOURCES)]
+    pub memory: u64,
+    /// Directory of temporary files (default: that of the snapshot to write)
+    ///
+    /// Ten million captures take about 10 GB there. The files have no name, and vanish with the
+    /// process.
+    #[arg(long, value_name = "DIR", help_heading = RESOURCES)]
+    pub temp_dir: Option<PathBuf>,
     /// WARC or JSONL archives, or directories (`-`: standard input)
     ///
     /// An archive is plain, gzip or zstd. A directory holds archives or robots.txt files. A quoted
@@ -63,25 +76,45 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     let mut stats = args.stats_json.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
     stats.iter_mut().for_each(OutputTarget::outlive_reader);
     let progress = Progress::of_archives(&inputs, quiet);
-    let mut compiler = new_compiler(args)?.skip_damaged(args.skip_damaged);
+    let mut compiler =
+        new_compiler(args)?.skip_damaged(args.skip_damaged).memory(args.memory).temp_dir(temp_dir(args)?);
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
-    progress.end_of_input("making the snapshot");
-    let mut compiled = compiler.finish()?;
+    progress.end_of_input("sorting captures");
+    let compiled = compiler.finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))?;
+    progress.end_of_input("writing the snapshot");
     warn_of_skipped_files(compiled.report());
     warn_of_unread_keys(compiled.report());
     refuse_empty_snapshot(args, compiled.report())?;
-    compiled.write_into(&mut output)?;
+    let report = compiled.write_into(&mut output)?;
     if let Some(stats) = &mut stats {
-        stats.write_whole(&to_json_pretty(compiled.report())?)?;
+        stats.write_whole(&to_json_pretty(&report)?)?;
     }
     OutputTarget::commit_all([Some(OutputTarget::File(Box::new(output))), stats].into_iter().flatten())?;
     progress.finish();
     if !quiet {
-        print_compile(compiled.report(), args.previous.is_some(), args.as_of.is_some(), progress.elapsed());
+        print_compile(&report, args.previous.is_some(), args.as_of.is_some(), progress.elapsed());
     }
-    // The process ends here; freeing millions of small allocations one by one would take time.
-    std::mem::forget(compiled);
     Ok(())
+}
+
+fn phase_name(phase: CompilePhase) -> &'static str {
+    match phase {
+        CompilePhase::Sort => "sorting captures",
+        CompilePhase::Build => "resolving origins",
+        _ => "reading",
+    }
+}
+
+/// The directory of temporary files. The one next to the output has room for the snapshot too.
+fn temp_dir(args: &CompileArgs) -> anyhow::Result<PathBuf> {
+    let Some(dir) = &args.temp_dir else {
+        let dir = args.output.parent().filter(|dir| !dir.as_os_str().is_empty());
+        return Ok(dir.unwrap_or(Path::new(".")).to_owned());
+    };
+    if !dir.is_dir() {
+        bail!("--temp-dir: {} is not a directory", dir.display());
+    }
+    Ok(dir.clone())
 }
 
 /// A compiler for the given profile, or that of the previous snapshot.

@@ -5,6 +5,7 @@
 /// Headings of the groups of options.
 pub(super) const COMMON: &str = "Common";
 pub(super) const POLICY: &str = "Policy";
+pub(super) const RESOURCES: &str = "Memory and temporary files";
 pub(super) const UNITS: &str = "Units";
 pub(super) const INPUT: &str = "Input";
 pub(super) const OUTPUT: &str = "Output";

@@ -22,3 +22,34 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let possible = count.filter(|count| (1..=WebOptions::MAX).contains(count));
     possible.ok_or_else(|| "give a number like 20000, 20k or 100M, at most 1000G".to_owned())
 }
+
+/// Parses a size in bytes, such as 512M or 2GiB; the units are powers of 1,024.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => 64,
+    };
+    let number = text[..text.len() - unit.len()].parse().ok();
+    let size = number.and_then(|number: u64| number.checked_mul(1_u64.checked_shl(shift)?));
+    size.ok_or_else(|| "give a size like 512M or 4G".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_binary_units() {
+        let size = |text| parse_size(text).ok();
+        assert_eq!([size("0"), size("17"), size("3k")], [Some(0), Some(17), Some(3 << 10)]);
+        assert_eq!([size("512M"), size("2GiB"), size("1t")], [Some(512 << 20), Some(2 << 30), Some(1 << 40)]);
+        for text in ["", "M", "-1", "1.5G", "1P", "1 G", "99999999999T"] {
+            assert_eq!(size(text), None, "{text}");
+        }
+    }
+}

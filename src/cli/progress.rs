@@ -23,6 +23,8 @@ pub(crate) struct Progress {
     files: Option<u64>,
     files_done: AtomicU64,
     position: AtomicU64,
+    /// The step after reading, and its start.
+    step: Mutex<Option<(&'static str, Instant)>>,
 }
 
 impl Progress {
@@ -57,7 +59,7 @@ impl Progress {
         set_bar(bar.clone());
         let plain = (!terminal && !quiet).then(|| Mutex::new(Instant::now()));
         let (files_done, position) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { bar, plain, start: Instant::now(), total, files: None, files_done, position }
+        Self { bar, plain, start: Instant::now(), total, files: None, files_done, position, step: Mutex::default() }
     }
 
     /// Sets the position.
@@ -96,6 +98,25 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(self.total.unwrap_or(bar.position()));
             bar.set_message(format!(", {next}"));
+        }
+    }
+
+    /// Shows the share of a step after reading, and the time that is left.
+    pub(crate) fn step(&self, name: &'static str, done: u64, total: u64) {
+        let Ok(mut step) = self.step.try_lock() else { return };
+        let start = match *step {
+            Some((current, start)) if current == name => start,
+            _ => step.insert((name, Instant::now())).1,
+        };
+        let text = step_text(name, done, total, start.elapsed());
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!(", {text}"));
+        }
+        if let Some(Ok(mut last)) = self.plain.as_ref().map(Mutex::try_lock)
+            && last.elapsed() >= PLAIN_INTERVAL
+        {
+            *last = Instant::now();
+            print_line(format_args!("robosieve: {text}, after {:.0} s", self.elapsed().as_secs_f64()));
         }
     }
 
@@ -143,6 +164,16 @@ fn new_bar(total: Option<u64>) -> ProgressBar {
     bar
 }
 
+/// A step with its share, and the time left if the rest is as fast.
+fn step_text(name: &str, done: u64, total: u64, elapsed: Duration) -> String {
+    if done == 0 || total == 0 {
+        return name.to_owned();
+    }
+    let share = done.min(total) as f64 / total as f64;
+    let left = elapsed.as_secs_f64() * (1.0 - share) / share;
+    format!("{name} {:.0} %, {left:.0} s left", (share * 100.0).floor())
+}
+
 /// The length of a regular file; `None` for anything else.
 fn file_length(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().filter(Metadata::is_file).map(|meta| meta.len())
@@ -153,4 +184,16 @@ fn directory_length(dir: &Path) -> Option<u64> {
     let entries = std::fs::read_dir(dir).ok()?.flatten();
     let visible = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
     Some(visible.filter_map(|entry| file_length(&entry.path())).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_have_a_share_and_the_time_left() {
+        let text = |done, total| step_text("sorting", done, total, Duration::from_secs(30));
+        assert_eq!([text(0, 0), text(0, 9)], ["sorting", "sorting"]);
+        assert_eq!([text(1, 4), text(4, 4)], ["sorting 25 %, 90 s left", "sorting 100 %, 0 s left"]);
+    }
 }

@@ -69,7 +69,7 @@ pub(crate) fn print_compile(report: &CompileReport, has_previous: bool, has_as_o
         ("agent names", counts.tokens),
         ("bytes in (archives)", report.bytes_in),
         ("bytes in (robots.txt)", report.body_bytes),
-        ("bytes in (distinct)", report.distinct_body_bytes),
+        ("bytes of distinct texts", report.distinct_text_bytes),
         ("bytes out", report.bytes_out),
     ]);
 }

@@ -1,18 +1,22 @@
-//! Archives to a snapshot.
+//! Archives to a snapshot, in bounded memory.
 //!
-//! `ingest` reads archives on all cores and interns files and rule sets; `rule_sets` merges the
-//! groups of a file. `resolve` decides each origin's outcome, with an earlier snapshot from
-//! `incremental` if there is one. `number` numbers the result for the snapshot's writer.
+//! `ingest` reads archives on all cores: texts go to a store of distinct ones, captures to sorted
+//! runs. `sort` merges the runs into one table. `build` passes over the table in the order of
+//! origins: `resolve` decides each origin's outcome, with an earlier snapshot from `incremental` if
+//! there is one, and `file_compiler` parses the texts that are needed.
 
+mod build;
+mod file_compiler;
 mod incremental;
 mod ingest;
-mod number;
+mod progress;
 mod report;
 mod resolve;
 mod response;
 mod rule_sets;
+mod sort;
 
-pub use ingest::readers::CompileProgress;
+pub use progress::{CompilePhase, CompileProgress};
 pub use report::CompileReport;
 pub use response::{FetchResult, HttpResponse};
 
@@ -21,33 +25,31 @@ use crate::atomic::AtomicFile;
 use crate::atomic::output_file::OutputFile;
 use crate::error::{ErrorKind, Result};
 use crate::profile::Profile;
-use crate::robots::condense::CondensedText;
-use crate::snapshot::text::Packer;
-use crate::snapshot::{Snapshot, write};
+use crate::snapshot::Snapshot;
+use crate::snapshot::write::SnapshotSections;
+use crate::spool::SpoolOptions;
 use crate::url::Origin;
-use incremental::dedup::dedup;
+use build::{BuildInputs, BuiltSnapshot, build};
 use incremental::previous::PreviousSnapshot;
 use incremental::previous_urls::PreviousUrls;
-use ingest::batch::{CaptureBatch, IngestOptions, append};
-use ingest::fetch::{Fetch, Fetches};
-use ingest::file_store::{FileStore, InternedFile};
+use ingest::batch::{CaptureBatch, CaptureStore, IngestOptions};
 use ingest::readers::ArchiveIngest;
 use ingest::tally::IngestTally;
-use number::contents::NumberedContents;
-use number::origins::{MergedOrigins, PreviousFiles};
 use rayon::prelude::*;
-use resolve::resolved_origin::ResolvedOrigin;
-use resolve::resolver;
+use sort::merge::merge_runs;
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// Compiles robots.txt archives into a snapshot.
 ///
 /// Add archives in any order, then [`finish`](Self::finish): the snapshot depends neither on the
-/// order nor on the number of threads. Parsing runs on the current rayon thread pool, which a
-/// program should cap at [`max_threads`](crate::threads::max_threads); half as many additional
-/// threads read archives. Memory: the size of the snapshot, and about 750 bytes per capture.
+/// order nor on the number of threads. Work runs on the current rayon thread pool, which a program
+/// should cap at [`max_threads`](crate::threads::max_threads); half as many additional threads read
+/// archives.
+///
+/// Memory: [`memory`](Self::memory), and about 50 bytes per capture. Beyond that, data go to
+/// temporary files in [`temp_dir`](Self::temp_dir), which have no name and vanish with the process.
 ///
 /// ```
 /// use robosieve::{Compiler, Profile};
@@ -61,22 +63,70 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Compiler {
     options: IngestOptions,
+    memory: Option<u64>,
+    temp_dir: Option<PathBuf>,
     previous: Option<PreviousSnapshot>,
-    store: FileStore,
-    fetches: Vec<Fetch>,
+    /// Created with the first capture.
+    store: OnceLock<CaptureStore>,
     tally: IngestTally,
 }
 
-/// Files of the previous snapshot per task that compiles them again.
-const FILES_PER_TASK: u32 = 256;
-
-/// Responses per task that parses them.
+/// Responses per task that decodes them.
 const RESPONSES_PER_TASK: usize = 512;
+
+/// The default of [`Compiler::memory`].
+const DEFAULT_MEMORY: u64 = 1 << 30;
+
+/// The memory has this many parts. A run of captures takes one, and half of another for its sort;
+/// a second run is filled meanwhile. A spool takes half of one: at most ten hold data at once.
+const MEMORY_PARTS: u64 = 8;
+
+/// The longest run of captures: 512 MiB.
+const MAX_RUN_LEN: u64 = 512 << 20;
 
 impl Compiler {
     /// A compiler for one profile.
     pub fn new(profile: Profile) -> Self {
         Self { options: IngestOptions { profile, ..IngestOptions::default() }, ..Self::default() }
+    }
+
+    /// How many bytes of captures, texts and sections may stay in memory; 1 GiB by default.
+    ///
+    /// The snapshot does not depend on it. Call it before archives are added: a part of it is used
+    /// from the first capture on. About 50 bytes per capture come on top.
+    ///
+    /// ```
+    /// let mut compiler = robosieve::Compiler::default().memory(64 << 20);
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
+    /// assert_eq!(compiler.finish()?.report().counts.origins, 1);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// The directory of temporary files; by default that of the system
+    /// ([`std::env::temp_dir`]). Call it before archives are added.
+    ///
+    /// Ten million captures take about 10 GB there. Small compilations write nothing.
+    pub fn temp_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.temp_dir = Some(dir.into());
+        self
+    }
+
+    fn spools(&self) -> SpoolOptions {
+        let dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let part = self.memory.unwrap_or(DEFAULT_MEMORY) / MEMORY_PARTS;
+        SpoolOptions::new(dir, usize::try_from(part / 2).unwrap_or(usize::MAX))
+    }
+
+    /// The store of captures, which is created if there is none.
+    fn store(&self) -> &CaptureStore {
+        self.store.get_or_init(|| {
+            let part = self.memory.unwrap_or(DEFAULT_MEMORY) / MEMORY_PARTS;
+            CaptureStore::new(&self.spools(), part.min(MAX_RUN_LEN) as usize)
+        })
     }
 
     /// Whether to skip and count damaged places instead of failing at the first; off by default.
@@ -192,9 +242,8 @@ impl Compiler {
     }
 
     fn add_inputs(&mut self, inputs: Vec<ArchiveInput<'_>>, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<()> {
-        let batch = ArchiveIngest::new(self.options, &self.store, inputs, progress).run()?;
-        self.tally.merge(batch.tally);
-        append(&mut self.fetches, batch.fetches);
+        let tally = ArchiveIngest::new(self.options, self.store(), inputs, progress).run()?.tally;
+        self.tally.merge(tally);
         Ok(())
     }
 
@@ -260,82 +309,75 @@ impl Compiler {
     /// # Errors
     /// [`ErrorKind::TooLarge`] for more distinct files than a snapshot can hold.
     pub fn add_responses(&mut self, fetched: &[(&[u8], FetchResult<'_>)]) -> Result<()> {
+        let store = self.store();
         let add = |fetched: &[(&[u8], FetchResult<'_>)]| -> Result<_> {
-            let mut batch = CaptureBatch::new(self.options, &self.store)?;
+            let mut batch = CaptureBatch::new(self.options, store)?;
             for (url, result) in fetched {
                 let capture = result.capture(url);
                 batch.tally.report.bytes_in += capture.answer.as_ref().map_or(0, |response| response.body.len() as u64);
                 batch.add_capture(capture)?;
             }
-            Ok((batch.tally, batch.fetches))
+            batch.flush()?;
+            Ok(batch.tally)
         };
-        let batches: Vec<_> = fetched.par_chunks(RESPONSES_PER_TASK).map(add).collect::<Result<_>>()?;
-        for (tally, fetches) in batches {
-            self.tally.merge(tally);
-            append(&mut self.fetches, fetches);
-        }
+        let tallies: Vec<_> = fetched.par_chunks(RESPONSES_PER_TASK).map(add).collect::<Result<_>>()?;
+        tallies.into_iter().for_each(|tally| self.tally.merge(tally));
         Ok(())
     }
 
-    /// Decides every origin's outcome and numbers the distinct files and rule sets.
+    /// Sorts the captures, decides every origin's outcome, and makes the sections of the snapshot.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for more than four billion origins or files;
     /// [`ErrorKind::BadPrevious`] for damage in the previous snapshot that its checksums do not
-    /// show, or for captures in it that are too new.
-    pub fn finish(mut self) -> Result<Compiled> {
+    /// show, or for captures in it that are too new; I/O errors with the directory of temporary
+    /// files.
+    pub fn finish(self) -> Result<Compiled> {
+        self.finish_with(&|_| {})
+    }
+
+    /// As [`finish`](Self::finish); `progress` is called repeatedly, with the phases
+    /// [`Sort`](CompilePhase::Sort) and [`Build`](CompilePhase::Build).
+    ///
+    /// ```
+    /// use robosieve::compile::CompilePhase;
+    /// let mut compiler = robosieve::Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
+    /// compiler.finish_with(&|at| assert_eq!((at.phase, at.total), (CompilePhase::Build, 1)))?;
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_with(mut self, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<Compiled> {
         self.check_as_of()?;
+        let spools = self.spools();
         let mut report = std::mem::take(&mut self.tally).report;
-        let mut fetches = std::mem::take(&mut self.fetches);
-        let before = fetches.len();
-        fetches.retain(|fetch| !self.options.is_too_new(fetch.time));
-        report.too_new += (before - fetches.len()) as u64;
-        let fetches = Fetches::new(fetches);
-        let previous_urls = self.previous.as_ref().map(|previous| PreviousUrls::new(previous, &fetches)).transpose()?;
-        let resolved = resolver::resolve_all(&fetches, previous_urls.as_ref())?;
-        drop(previous_urls);
+        self.store();
+        let CaptureStore { texts, runs } = self.store.take().unwrap_or_else(|| CaptureStore::new(&spools, 0));
         report.profile = self.options.profile;
-        report.other_urls = fetches.other_urls();
-        report.superseded = fetches.len() - report.other_urls - resolved.by_capture;
-        report.outdated = resolved.outdated;
-        // Numbering runs on one thread, and freeing millions of captures takes time: both at once.
-        let (contents, ()) = rayon::join(|| self.number(resolved.origins), || drop(fetches));
-        let (contents, inherited) = contents?;
-        (report.counts, report.taken_over) = (contents.counts, inherited);
-        Ok(Compiled { contents, report })
-    }
-
-    /// Numbers the contents; also returns the number of inherited origins.
-    fn number(self, origins: Vec<ResolvedOrigin>) -> Result<(NumberedContents, u64)> {
-        let origins = MergedOrigins::new(origins, self.previous.as_ref())?;
-        let recompiled = self.recompile_previous()?;
-        if let Some(previous) = self.previous.as_ref().filter(|_| recompiled.is_empty()) {
-            let (files, sets) = self.store.into_parts();
-            dedup(previous, &files, &sets)?;
-        }
-        let inherited = origins.inherited();
-        let profile = self.options.profile;
-        let previous = PreviousFiles { snapshot: self.previous, recompiled };
-        Ok((NumberedContents::new(profile, origins, previous)?, inherited))
-    }
-
-    /// Compiles the files of the previous snapshot again, if its rule sets cannot be copied.
-    fn recompile_previous(&self) -> Result<Vec<Arc<InternedFile>>> {
-        let profile = self.options.profile;
-        let Some(previous) = self.previous.as_ref().filter(|previous| !previous.is_reusable(profile)) else {
-            return Ok(Vec::new());
+        report.distinct_text_bytes = texts.raw_len();
+        let runs = runs.finish(&texts)?;
+        // An option that was set after archives were added counts for them too.
+        let table = merge_runs(&runs, &spools, &texts, |record| self.options.is_too_new(record.time()), progress)?;
+        drop(runs);
+        let previous = self.previous.as_ref();
+        let has_captures = table.counts.captures > 0;
+        let previous = previous.map(|previous| PreviousUrls::new(previous, &texts, has_captures)).transpose()?;
+        let texts = texts.finish()?;
+        let inputs = BuildInputs {
+            profile: self.options.profile,
+            table: &table,
+            texts: &texts,
+            previous: previous.as_ref(),
+            spools: &spools,
         };
-        let count = previous.snapshot.file_count();
-        let compile = |task: u32| -> Result<Vec<Arc<InternedFile>>> {
-            let mut packer = Packer::new()?;
-            let rows = task * FILES_PER_TASK..(task + 1).saturating_mul(FILES_PER_TASK).min(count);
-            rows.map(|row| {
-                self.store.intern_text(&CondensedText::of(&previous.text(row)?, false), profile, &mut packer)
-            })
-            .collect()
-        };
-        let files: Vec<_> = (0..count.div_ceil(FILES_PER_TASK)).into_par_iter().map(compile).collect::<Result<_>>()?;
-        Ok(files.into_iter().flatten().collect())
+        let BuiltSnapshot { sections, by_capture, outdated, inherited } = build(&inputs, progress)?;
+        report.too_new += table.counts.left_out;
+        report.other_urls = table.counts.other_urls;
+        report.superseded = table.counts.captures - report.other_urls - by_capture;
+        (report.outdated, report.taken_over, report.counts) = (outdated, inherited, sections.counts);
+        Ok(Compiled { sections, report })
     }
 }
 
@@ -344,60 +386,64 @@ fn origin_of(url: &str) -> Result<Origin> {
     Ok(Origin::of(url.as_bytes()).ok_or_else(unknown)?)
 }
 
-/// A compiled snapshot, ready to be written.
+/// A compiled snapshot, ready to be written. Its sections are in memory or in temporary files.
 #[derive(Debug)]
 pub struct Compiled {
-    contents: NumberedContents,
+    sections: SnapshotSections,
     report: CompileReport,
 }
 
 impl Compiled {
-    /// Counts of the input and of the content; writing fills in the output's size.
+    /// Counts of the input and of the content; [`bytes_out`](CompileReport::bytes_out) is 0.
     pub fn report(&self) -> &CompileReport {
         &self.report
     }
 
-    /// Writes the snapshot to `path`, and replaces an existing file.
+    /// Writes the snapshot to `path`, and replaces an existing file. Returns the report with the
+    /// size of the output.
     ///
     /// It writes to a temporary name, calls fsync and renames, so the file appears whole or not at
-    /// all.
+    /// all. Temporary data are freed while they are copied.
     ///
     /// # Errors
-    /// I/O errors with the file's name; [`ErrorKind::TooLarge`].
-    pub fn write_to(&mut self, path: impl AsRef<Path>) -> Result<()> {
+    /// I/O errors with the file's name.
+    pub fn write_to(self, path: impl AsRef<Path>) -> Result<CompileReport> {
         let path = path.as_ref();
         let mut file = AtomicFile::create(path)?;
-        self.write(&mut file).map_err(|err| err.at(path))?;
-        file.commit()
+        let report = self.write(&mut file).map_err(|err| err.at(path))?;
+        file.commit()?;
+        Ok(report)
     }
 
     /// Writes the snapshot to a new file, which appears on commit: alone, or together with others
-    /// ([`OutputFile::commit_all`]).
+    /// ([`OutputFile::commit_all`]). Returns the report with the size of the output.
     ///
     /// # Errors
     /// As [`write_to`](Self::write_to); a file name with a compressed ending.
-    pub fn write_into(&mut self, file: &mut OutputFile) -> Result<()> {
+    pub fn write_into(self, file: &mut OutputFile) -> Result<CompileReport> {
         self.write(file.uncompressed()?)
     }
 
-    fn write(&mut self, file: &mut AtomicFile) -> Result<()> {
+    fn write(self, file: &mut AtomicFile) -> Result<CompileReport> {
+        let mut report = self.report;
         if file.is_stream() {
             // Sections are written out of order, which a stream cannot, so they are gathered first.
-            let bytes = self.to_vec()?;
-            self.report.bytes_out = bytes.len() as u64;
-            return Ok(file.write_all(&bytes)?);
+            let mut out = Cursor::new(Vec::new());
+            report.bytes_out = self.sections.write(&mut out)?;
+            file.write_all(out.get_ref())?;
+        } else {
+            report.bytes_out = self.sections.write(file)?;
         }
-        self.report.bytes_out = write::write(&self.contents, file)?;
-        Ok(())
+        Ok(report)
     }
 
     /// The snapshot's bytes in memory, for [`Snapshot::new`](crate::Snapshot::new).
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`].
-    pub fn to_vec(&self) -> Result<Vec<u8>> {
+    /// I/O errors of temporary files.
+    pub fn to_vec(self) -> Result<Vec<u8>> {
         let mut out = Cursor::new(Vec::new());
-        write::write(&self.contents, &mut out)?;
+        self.sections.write(&mut out)?;
         Ok(out.into_inner())
     }
 }

@@ -46,8 +46,8 @@ pub struct CompileReport {
     pub skipped_examples: Vec<String>,
     /// Bytes of all 2xx bodies, up to 500 KiB of each.
     pub body_bytes: u64,
-    /// Bytes of the distinct bodies among them.
-    pub distinct_body_bytes: u64,
+    /// Bytes of the distinct texts: the lines with known fields, without comments.
+    pub distinct_text_bytes: u64,
     /// Counts of the snapshot's content.
     pub counts: Counts,
 }
@@ -72,7 +72,7 @@ impl CompileReport {
             skipped_files: 0,
             skipped_examples: Vec::new(),
             body_bytes: 0,
-            distinct_body_bytes: 0,
+            distinct_text_bytes: 0,
             counts: Counts::default(),
         }
     }

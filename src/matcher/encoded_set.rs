@@ -31,7 +31,7 @@ impl EncodedRules {
     /// # Errors
     /// As [`EncodedSet::copy`].
     pub(crate) fn of_set(set: &EncodedSet<'_>) -> Result<Self> {
-        let (mut copy, mut patterns) = (Vec::with_capacity(set.len()), Vec::new());
+        let (mut copy, mut patterns) = (Vec::with_capacity(set.bytes.len()), Vec::new());
         set.copy(&mut copy, |text| append_pattern(&mut patterns, text))?;
         Ok(Self::join(copy, &patterns))
     }
@@ -84,19 +84,9 @@ impl<'a> EncodedSet<'a> {
         self.set.verify(self.bytes)
     }
 
-    /// The length of the bytes that [`copy`](Self::copy) appends.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// The number of rules.
     pub(crate) fn rule_count(&self) -> usize {
         self.set.len()
-    }
-
-    /// The length of the patterns that [`copy`](Self::copy) stores.
-    pub(crate) fn patterns_len(&self) -> usize {
-        self.stored().map(|(_, rule)| rule.len).sum()
     }
 
     /// The rules with a pattern in the section `patterns`, and the offsets of their packed words.

@@ -313,11 +313,6 @@ pub(crate) struct Entry<'a> {
 const ENTRY_HEAD: usize = 12;
 
 impl<'a> Entry<'a> {
-    /// The encoded length of an entry with a key of `key_len` bytes, a multiple of 8.
-    pub(super) fn len(key_len: usize) -> usize {
-        (ENTRY_HEAD + key_len).next_multiple_of(8)
-    }
-
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.file.to_le_bytes());
         out.extend_from_slice(&self.row.to_le_bytes());

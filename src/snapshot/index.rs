@@ -47,6 +47,7 @@ fn tag(hash: u64) -> u16 {
 }
 
 /// Builds an index. Each key goes to the first bucket with room.
+#[derive(Debug)]
 pub(super) struct IndexBuilder {
     buckets: Vec<[u8; BUCKET_LEN]>,
 }

@@ -1,7 +1,7 @@
 //! Writes sections: several at a time, in large aligned pieces, with their checksums.
 //!
-//! The offset of a section must be known before it is written. So each gets a slot first, of known
-//! length; then any thread writes it.
+//! The offset of a section must be known before it is written. So each gets a slot first; then any
+//! thread writes it.
 
 use crate::error::{Error, Result};
 use crate::file_format::SNAPSHOT_MAGIC;
@@ -35,8 +35,7 @@ pub(super) struct SectionSlot {
     /// The start of the padding in front of it.
     start: u64,
     offset: u64,
-    /// `None` if it is not known yet.
-    len: Option<u64>,
+    len: u64,
 }
 
 impl<W: Write + Seek> Sections<W> {
@@ -44,23 +43,11 @@ impl<W: Write + Seek> Sections<W> {
         Self { file: Mutex::new(SectionFile { out, table: SectionTable::default() }), end: head_len() as u64 }
     }
 
-    /// Reserves the slot of the next section, of known length.
+    /// Reserves the slot of the next section.
     pub(super) fn reserve(&mut self, section: Section, len: u64) -> SectionSlot {
-        let slot = self.reserve_open(section);
+        let slot = SectionSlot { section, start: self.end, offset: self.end.next_multiple_of(SECTION_ALIGN), len };
         self.end = slot.offset + len;
-        SectionSlot { len: Some(len), ..slot }
-    }
-
-    /// Reserves the slot of the next section, of unknown length. It must be written and
-    /// [closed](Self::close) before the next slot is reserved.
-    pub(super) fn reserve_open(&self, section: Section) -> SectionSlot {
-        SectionSlot { section, start: self.end, offset: self.end.next_multiple_of(SECTION_ALIGN), len: None }
-    }
-
-    /// Sets the end of a section that was reserved open, so that the next slot follows it.
-    pub(super) fn close(&mut self, section: Section) {
-        let Extent { offset, len, .. } = self.with_file(|file| file.table[section as usize - 1]);
-        self.end = offset + len;
+        slot
     }
 
     /// Writes a section with `write`, and returns its result. Several threads may write one each.
@@ -78,7 +65,7 @@ impl<W: Write + Seek> Sections<W> {
             SectionWriter { sections: self, piece: Vec::new(), start: offset, len: 0, hasher: Xxh3Default::new() };
         let written = write(&mut writer)?;
         let (len, checksum) = writer.finish()?;
-        if expected.is_some_and(|expected| expected != len) {
+        if expected != len {
             return Err(Error::corrupt(format!("the length of the section \"{}\"", section.name())));
         }
         self.with_file(|file| file.table[section as usize - 1] = Extent { offset, len, checksum });
@@ -210,9 +197,8 @@ mod tests {
     fn sections_are_written_in_any_order() {
         let mut out = Cursor::new(Vec::new());
         let mut sections = Sections::new(&mut out);
-        let (first, second) = (sections.reserve(Section::Metadata, 3), sections.reserve_open(Section::Index));
+        let (first, second) = (sections.reserve(Section::Metadata, 3), sections.reserve(Section::Index, 5));
         sections.fill(second, |out| out.append(b"index")).unwrap();
-        sections.close(Section::Index);
         let (third, last) = (sections.reserve(Section::Origins, 0), sections.reserve(Section::OriginMetadata, 0));
         sections.fill(last, |_| Ok(())).unwrap();
         sections.fill(third, |_| Ok(())).unwrap();

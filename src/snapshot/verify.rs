@@ -6,9 +6,10 @@
 use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::Rules;
-use crate::snapshot::format::{NONE, NamedRow, SECTION_ALIGN, Section, head_len};
+use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, SECTION_ALIGN, Section, head_len};
 use crate::snapshot::outcome::OutcomeClass;
 use crate::snapshot::read::Snapshot;
+use crate::snapshot::text::Unpacker;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -37,13 +38,23 @@ impl Snapshot {
     /// # Errors
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for the first contradiction.
     pub fn verify(&self) -> Result<()> {
+        self.verify_and_map_texts(|_| ()).map(drop)
+    }
+
+    /// As [`verify`](Self::verify); returns the result of `of_text` for each robots.txt. Texts take
+    /// the most time to decompress, so nobody should do it twice.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub(crate) fn verify_and_map_texts<T: Send>(&self, of_text: impl Fn(&[u8]) -> T + Sync + Send) -> Result<Vec<T>> {
         self.verify_checksums()?;
         self.verify_padding()?;
         self.verify_counts()?;
         self.verify_tokens()?;
         self.verify_origins()?;
         let rule_sets = self.verify_rule_sets()?;
-        self.verify_files(&rule_sets)
+        self.verify_lengths()?;
+        self.verify_files(&rule_sets, of_text)
     }
 
     /// Checks the checksum of every section, on all threads of the current rayon pool.
@@ -124,10 +135,14 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Checks that the index leads to every origin, and that every origin's files exist.
+    /// Checks that the origins are sorted, that the index leads to every one, and that their files
+    /// exist.
     fn verify_origins(&self) -> Result<()> {
         (0..self.origin_count()).into_par_iter().try_for_each(|row| {
             let origin = self.origin_at(row)?;
+            if row > 0 && self.origin_at(row - 1)?.key() >= origin.key() {
+                return Err(Error::corrupt("the origins are out of order"));
+            }
             let key = origin.origin();
             let class = origin.outcome().class;
             let found = self.view().find(key.as_bytes())?.filter(|entry| entry.row == row && entry.class == class);
@@ -174,12 +189,33 @@ impl Snapshot {
         }
     }
 
+    /// Checks that no texts and no named agents overlap: together they are as long as their
+    /// sections. Otherwise a small file could stand for a huge one.
+    fn verify_lengths(&self) -> Result<()> {
+        let (mut texts, mut named) = (0_u64, 0_u64);
+        for number in 0..self.file_count() {
+            let file = self.view().file(number)?;
+            texts = texts.saturating_add(file.text_len.into());
+            named = named.saturating_add(u64::from(file.named_len) * NAMED_LEN as u64);
+        }
+        let len = |section| self.section(section).len() as u64;
+        if [texts, named] == [len(Section::Texts), len(Section::Named)] {
+            Ok(())
+        } else {
+            Err(Error::corrupt("the texts or the named agents of the robots.txt files overlap, or leave gaps"))
+        }
+    }
+
     /// Checks every robots.txt: its names are sorted, its rule sets exist, and its text
-    /// decompresses.
-    fn verify_files(&self, rule_sets: &HashSet<u32>) -> Result<()> {
+    /// decompresses. Returns the result of `of_text` for each.
+    fn verify_files<T: Send>(
+        &self,
+        rule_sets: &HashSet<u32>,
+        of_text: impl Fn(&[u8]) -> T + Sync + Send,
+    ) -> Result<Vec<T>> {
         let tokens = self.token_count()?;
         let unpacker = || self.unpacker();
-        (0..self.file_count()).into_par_iter().try_for_each_init(unpacker, |unpacker, number| {
+        let verify = |unpacker: &mut Result<Unpacker>, number| {
             let file = self.view().file(number)?;
             let named = self.view().named(&file)?.iter().map(NamedRow::decode);
             let mut last = None;
@@ -195,9 +231,10 @@ impl Snapshot {
             let start = usize::try_from(file.text_start).unwrap_or(usize::MAX);
             let frame = bytes(self.section(Section::Texts), start, file.text_len as usize, "a robots.txt's text")?;
             match unpacker {
-                Ok(unpacker) => unpacker.unpack(frame, file.raw_len as usize).map(drop),
+                Ok(unpacker) => unpacker.unpack(frame, file.raw_len as usize).map(|text| of_text(&text)),
                 Err(_) => Err(Error::corrupt("the dictionary")),
             }
-        })
+        };
+        (0..self.file_count()).into_par_iter().map_init(unpacker, verify).collect()
     }
 }

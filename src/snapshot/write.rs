@@ -1,262 +1,356 @@
-//! Writes a snapshot: the content of each section, and which sections are written concurrently.
+//! Writes a snapshot: sections grow in temporary data, in the order of origins, and are copied into
+//! the file at the end.
+//!
+//! The origins and the files are appended by two writers, so that two threads can work at once. A
+//! file refers to rule sets and names, an origin to files by number.
 
-use crate::error::{ErrorKind, Result};
-use crate::snapshot::contents::{
-    OriginContents, SnapshotContents, par_fold_rows, par_map_rows, par_sum_rows, row_ranges,
-};
+use crate::digest::{Digest, digest, digest_hash};
+use crate::error::{Error, ErrorKind, Result};
+use crate::profile::Profile;
+use crate::snapshot::contents::{FileContents, OriginContents};
 use crate::snapshot::format::{
-    Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata, Section, hash_key,
+    Counts, Entry, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, OriginMetadata, Section, hash_key,
 };
 use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
-use crate::snapshot::sections::{SectionSlot, SectionWriter, Sections};
-use crate::snapshot::store;
+use crate::snapshot::outcome::{Outcome, OutcomeClass};
+use crate::snapshot::sections::{SectionSlot, Sections};
+use crate::snapshot::store::RuleSetWriter;
 use crate::snapshot::text::DICTIONARY;
+use crate::spool::{Spool, SpoolOptions, SpooledBytes};
+use hashbrown::HashTable;
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
 /// The program and version in the metadata.
 pub(crate) const TOOL: &str = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
 
-/// Writes the snapshot; returns its length in bytes.
-///
-/// Origins and rule sets are written concurrently, then texts and the other sections: appending to
-/// each of them is sequential, so two run at a time.
-///
-/// # Errors
-/// I/O errors, and [`ErrorKind::TooLarge`].
-pub(crate) fn write<W: Write + Seek + Send>(contents: &impl SnapshotContents, out: W) -> Result<u64> {
-    let (metadata, keys) = (metadata(contents)?, OriginKeys::of(contents)?);
-    let [named, texts] = par_sum_rows(contents.file_count(), |number| {
-        let file = contents.file(number)?;
-        Ok([u64::from(file.named_len) * NAMED_LEN as u64, file.frame.len() as u64])
-    })?;
-
-    let mut sections = Sections::new(out);
-    let slot = sections.reserve(Section::Metadata, metadata.len() as u64);
-    sections.fill(slot, |out| out.append(&metadata))?;
-    let of_origins = [
-        sections.reserve(Section::Index, (keys.index.len() * BUCKET_LEN) as u64),
-        sections.reserve(Section::Origins, keys.len),
-        sections.reserve(Section::OriginMetadata, (contents.origin_count() * ORIGIN_METADATA_LEN) as u64),
-    ];
-    let of_files = [
-        sections.reserve(Section::Files, (contents.file_count() * FILE_LEN) as u64),
-        sections.reserve(Section::Named, named),
-    ];
-    let of_sets = sections.reserve_open(Section::RuleSets);
-    let (strings, encoded) = rayon::join(
-        || write_origins(&sections, of_origins, contents, keys),
-        || sections.fill(of_sets, |out| store::write_rule_sets(contents, out)),
-    );
-    let (strings, (places, patterns)) = (strings?, encoded?);
-
-    sections.close(Section::RuleSets);
-    let tokens = tokens(&contents.tokens());
-    let of_patterns = sections.reserve(Section::Patterns, patterns.bytes().len() as u64);
-    let of_tokens = sections.reserve(Section::Tokens, tokens.len() as u64);
-    let of_texts = sections.reserve(Section::Texts, texts);
-    let of_dictionary = sections.reserve(Section::Dictionary, DICTIONARY.len() as u64);
-    let of_notes = sections.reserve(Section::Strings, strings.bytes.len() as u64);
-    let (rest, texts) = rayon::join(
-        || {
-            sections.fill(of_patterns, |out| out.append(patterns.bytes()))?;
-            sections.fill(of_tokens, |out| out.append(&tokens))?;
-            sections.fill(of_dictionary, |out| out.append(DICTIONARY))?;
-            sections.fill(of_notes, |out| out.append(&strings.bytes))?;
-            write_files(&sections, of_files, contents, &places)
-        },
-        || {
-            sections.fill(of_texts, |out| {
-                (0..contents.file_count()).try_for_each(|number| out.append(contents.file(number)?.frame))
-            })
-        },
-    );
-    rest.and(texts)?;
-    sections.finish()
+/// Appends origins: entries, metadata rows, their strings, and the index.
+#[derive(Debug)]
+pub(crate) struct OriginWriter {
+    index: IndexBuilder,
+    /// The number of origins that the index has room for.
+    room: usize,
+    entries: Spool,
+    rows: Spool,
+    strings: StringTable,
+    /// Only those of origins are counted here.
+    counts: Counts,
+    /// The times of the oldest and the newest capture.
+    captured: Option<(i64, i64)>,
+    encoded: Vec<u8>,
 }
 
-/// Writes the index, the entries and the metadata rows of origins; returns the strings of the rows.
-fn write_origins<W: Write + Seek>(
-    sections: &Sections<W>,
-    [index, entries, rows]: [SectionSlot; 3],
-    contents: &impl SnapshotContents,
-    OriginKeys { places, index: buckets, .. }: OriginKeys,
-) -> Result<StringTable> {
-    sections.fill(index, |out| buckets.chunks(1 << 10).try_for_each(|buckets| out.append(buckets.as_flattened())))?;
-    drop(buckets);
-    let mut strings = StringTable::default();
-    sections.fill(entries, |entries| {
-        sections.fill(rows, |rows| append_origins(entries, rows, contents, &places, &mut strings))
-    })?;
-    Ok(strings)
-}
-
-/// The entries of some origins.
-#[derive(Default)]
-struct EncodedEntries<'a> {
-    bytes: Vec<u8>,
-    origins: Vec<OriginContents<'a>>,
-}
-
-/// Appends entries and metadata rows in one pass, because each origin is an access to memory that
-/// no cache holds. All threads make the origins and encode entries; one thread interns the strings.
-fn append_origins<W: Write + Seek>(
-    entries: &mut SectionWriter<'_, W>,
-    rows: &mut SectionWriter<'_, W>,
-    contents: &impl SnapshotContents,
-    places: &[u32],
-    strings: &mut StringTable,
-) -> Result<()> {
-    let mut metadata = Vec::new();
-    for range in row_ranges(contents.origin_count(), ROWS_PER_WRITE) {
-        let parts = par_fold_rows(range.clone(), |row, part: &mut EncodedEntries<'_>| {
-            let origin = contents.origin(row)?;
-            entry(row, &origin).encode(&mut part.bytes);
-            part.origins.push(origin);
-            Ok(())
-        })?;
-        let mut places = places[range].iter();
-        for EncodedEntries { bytes, origins } in parts {
-            entries.append(&bytes)?;
-            metadata.clear();
-            for (origin, place) in origins.iter().zip(&mut places) {
-                origin_metadata(origin, *place, strings)?.encode(&mut metadata);
-            }
-            rows.append(&metadata)?;
+impl OriginWriter {
+    /// A writer for this number of origins.
+    pub(crate) fn new(options: &SpoolOptions, origins: usize) -> Self {
+        Self {
+            index: IndexBuilder::new(origins),
+            room: origins,
+            entries: Spool::new(options, "origins"),
+            rows: Spool::new(options, "origin metadata"),
+            strings: StringTable::new(options),
+            counts: Counts::default(),
+            captured: None,
+            encoded: Vec::new(),
         }
     }
-    Ok(())
-}
 
-/// Writes the rows of files and of their named agents, which refer to the places of rule sets.
-fn write_files<W: Write + Seek>(
-    sections: &Sections<W>,
-    [rows, named]: [SectionSlot; 2],
-    contents: &impl SnapshotContents,
-    sets: &[u32],
-) -> Result<()> {
-    let (mut named_start, mut text_start) = (0, 0);
-    sections.fill(rows, |out| {
-        let mut bytes = Vec::new();
-        for range in row_ranges(contents.file_count(), ROWS_PER_WRITE) {
-            bytes.clear();
-            for number in range {
-                let file = contents.file(number)?;
-                let row = FileRow {
-                    global: file.global.map_or(NONE, |set| sets[set as usize]),
-                    named_len: file.named_len,
-                    named_start,
-                    text_start,
-                    text_len: file.frame.len() as u32,
-                    raw_len: file.raw_len,
-                };
-                named_start += u64::from(file.named_len);
-                text_start += file.frame.len() as u64;
-                row.encode(&mut bytes);
-            }
-            out.append(&bytes)?;
-        }
-        Ok(())
-    })?;
-    sections.fill(named, |out| {
-        for range in row_ranges(contents.file_count(), ROWS_PER_WRITE) {
-            let parts = par_fold_rows(range, |number, bytes: &mut Vec<u8>| {
-                let rows = contents.named(number)?.into_iter();
-                rows.map(|row| NamedRow { token: row.token, rule_set: sets[row.rule_set as usize] })
-                    .for_each(|row| row.encode(bytes));
-                Ok(())
-            })?;
-            parts.iter().try_for_each(|bytes| out.append(bytes))?;
-        }
-        Ok(())
-    })
-}
+    /// The number of origins so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.counts.origins
+    }
 
-fn metadata(contents: &impl SnapshotContents) -> Result<Vec<u8>> {
-    serde_json::to_vec(&contents.metadata()).map_err(|err| std::io::Error::from(err).into())
-}
-
-/// The index of origins by key.
-struct OriginKeys {
-    /// The places of the entries, in units of 8 bytes.
-    places: Vec<u32>,
-    /// The length of all entries.
-    len: u64,
-    index: Vec<[u8; BUCKET_LEN]>,
-}
-
-impl OriginKeys {
-    fn of(contents: &impl SnapshotContents) -> Result<Self> {
-        let count = contents.origin_count();
+    /// Appends an origin. Origins are sorted by key and distinct.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`]; I/O errors of temporary data.
+    pub(crate) fn append(&mut self, origin: &OriginContents<'_>) -> Result<()> {
         let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
-        let (mut places, mut len) = (Vec::with_capacity(count), 0);
-        let mut index = IndexBuilder::new(count);
-        for range in row_ranges(count, ROWS_PER_WRITE) {
-            let keys = par_map_rows(range, |row| {
-                let key = contents.origin(row)?.key;
-                Ok((hash_key(key), Entry::len(key.len())))
-            })?;
-            for (hash, entry) in keys {
-                let place = u32::try_from(len / 8).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
-                index.add(hash, place);
-                places.push(place);
-                len += entry as u64;
-            }
+        let place = u32::try_from(self.entries.len() / 8).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
+        // The search for a free place in a full index would not end.
+        self.room = self.room.checked_sub(1).ok_or_else(|| Error::corrupt("more origins than there were"))?;
+        self.index.add(hash_key(origin.key), place);
+        let row = self.counts.origins as u32;
+        let OriginContents { key, outcome, .. } = *origin;
+        self.encoded.clear();
+        Entry { key, file: origin.file.unwrap_or(NONE), row, class: outcome.class }.encode(&mut self.encoded);
+        self.entries.append(&self.encoded)?;
+        self.encoded.clear();
+        let metadata = OriginMetadata {
+            outcome: outcome.clone(),
+            entry: place,
+            last_good: origin.last_good.unwrap_or(NONE),
+            source: self.strings.intern(origin.source)?,
+            detail: self.strings.intern(origin.detail)?,
+        };
+        metadata.encode(&mut self.encoded);
+        self.rows.append(&self.encoded)?;
+        self.add_to_counts(outcome);
+        Ok(())
+    }
+
+    fn add_to_counts(&mut self, outcome: &Outcome) {
+        let counts = &mut self.counts;
+        counts.origins += 1;
+        counts.redirected += u64::from(outcome.hops > 0 && outcome.class != OutcomeClass::Unresolved);
+        *match outcome.class {
+            OutcomeClass::Rules => &mut counts.outcome_rules,
+            OutcomeClass::ClientError => &mut counts.outcome_client_error,
+            OutcomeClass::ServerError => &mut counts.outcome_server_error,
+            OutcomeClass::Unreachable => &mut counts.outcome_unreachable,
+            OutcomeClass::Unresolved => &mut counts.outcome_unresolved,
+        } += 1;
+        if let Some(time) = outcome.fetched {
+            let (oldest, newest) = self.captured.unwrap_or((time, time));
+            self.captured = Some((time.min(oldest), time.max(newest)));
         }
-        Ok(Self { places, len, index: index.finish() })
     }
 }
 
-fn entry<'a>(row: usize, origin: &OriginContents<'a>) -> Entry<'a> {
-    Entry { key: origin.key, file: origin.file.unwrap_or(NONE), row: row as u32, class: origin.outcome.class }
+/// Appends files: rows, named agents, texts, rule sets with patterns, and names.
+#[derive(Debug)]
+pub(crate) struct FileWriter {
+    rows: Spool,
+    /// Rows whose tokens are numbers by first use.
+    named: Spool,
+    texts: Spool,
+    rule_sets: RuleSetWriter,
+    /// Names with their numbers by first use.
+    names: HashMap<Box<[u8]>, u32>,
+    files: u64,
+    rule_sets_before: u64,
+    encoded: Vec<u8>,
+    /// The places of the rules of one file.
+    places: Vec<Option<u32>>,
 }
 
-fn origin_metadata(origin: &OriginContents<'_>, entry: u32, strings: &mut StringTable) -> Result<OriginMetadata> {
-    Ok(OriginMetadata {
-        outcome: origin.outcome.clone(),
-        entry,
-        last_good: origin.last_good.unwrap_or(NONE),
-        source: strings.intern(origin.source)?,
-        detail: strings.intern(origin.detail)?,
-    })
-}
-
-fn tokens(tokens: &[&[u8]]) -> Vec<u8> {
-    let mut out = (tokens.len() as u64).to_le_bytes().to_vec();
-    let mut end = 0u64;
-    out.extend_from_slice(&end.to_le_bytes());
-    for token in tokens {
-        end += token.len() as u64;
-        out.extend_from_slice(&end.to_le_bytes());
+impl FileWriter {
+    pub(crate) fn new(options: &SpoolOptions) -> Self {
+        Self {
+            rows: Spool::new(options, "files"),
+            named: Spool::new(options, "named agents"),
+            texts: Spool::new(options, "texts"),
+            rule_sets: RuleSetWriter::new(options),
+            names: HashMap::new(),
+            files: 0,
+            rule_sets_before: 0,
+            encoded: Vec::new(),
+            places: Vec::new(),
+        }
     }
-    out.extend(tokens.iter().flat_map(|token| token.iter()));
-    out
-}
 
-/// The section `notes`, a string table: short texts with their lengths, each distinct one once.
-#[derive(Default)]
-struct StringTable {
-    bytes: Vec<u8>,
-    places: HashMap<Vec<u8>, u32>,
-}
+    /// Appends a file. Its number is that of the files before.
+    ///
+    /// # Errors
+    /// As [`OriginWriter::append`].
+    pub(crate) fn append(&mut self, file: FileContents) -> Result<()> {
+        self.places.clear();
+        self.places.resize(file.rules.len(), None);
+        let row = FileRow {
+            global: file.global.map(|rules| self.place(&file, rules)).transpose()?.unwrap_or(NONE),
+            named_len: file.named.len() as u32,
+            named_start: self.named.len() / NAMED_LEN as u64,
+            text_start: self.texts.len(),
+            text_len: file.frame.len() as u32,
+            raw_len: file.raw_len,
+        };
+        self.encoded.clear();
+        row.encode(&mut self.encoded);
+        self.rows.append(&self.encoded)?;
+        self.texts.append(&file.frame)?;
+        self.encoded.clear();
+        for named in &file.named {
+            let rule_set = self.place(&file, named.rules)?;
+            let token = match self.names.get(&named.name) {
+                Some(&token) => token,
+                None => {
+                    let token = self.names.len() as u32;
+                    self.names.insert(named.name.clone(), token);
+                    token
+                }
+            };
+            NamedRow { token, rule_set }.encode(&mut self.encoded);
+        }
+        self.named.append(&self.encoded)?;
+        self.files += 1;
+        self.rule_sets_before += file.named.len() as u64 + u64::from(file.global.is_some());
+        Ok(())
+    }
 
-impl StringTable {
-    /// The place of a text, in units of 4 bytes; [`NONE`] for no text.
-    fn intern(&mut self, text: Option<&[u8]>) -> Result<u32> {
-        let Some(text) = text else { return Ok(NONE) };
-        let text = &text[..text.len().min(usize::from(u16::MAX))];
-        if let Some(&place) = self.places.get(text) {
+    /// The place of some rules of a file.
+    fn place(&mut self, file: &FileContents, rules: usize) -> Result<u32> {
+        if let Some(place) = self.places[rules] {
             return Ok(place);
         }
-        let place = u32::try_from(self.bytes.len() / 4).ok().filter(|&place| place != NONE);
-        let place = place.ok_or_else(|| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
-        self.bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
-        self.bytes.extend_from_slice(text);
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        self.places.insert(text.to_vec(), place);
+        let place = self.rule_sets.place(&file.rules[rules])?;
+        self.places[rules] = Some(place);
         Ok(place)
     }
 }
 
-/// Rows that are encoded before they are written.
-const ROWS_PER_WRITE: usize = 1 << 14;
+/// A snapshot whose sections are complete, in temporary data.
+#[derive(Debug)]
+pub(crate) struct SnapshotSections {
+    pub counts: Counts,
+    metadata: Vec<u8>,
+    index: Vec<[u8; BUCKET_LEN]>,
+    entries: SpooledBytes,
+    rows: SpooledBytes,
+    files: SpooledBytes,
+    named: SpooledBytes,
+    /// The final numbers of names, by number of first use.
+    tokens: Vec<u32>,
+    names: Vec<u8>,
+    rule_sets: SpooledBytes,
+    patterns: SpooledBytes,
+    texts: SpooledBytes,
+    strings: SpooledBytes,
+}
+
+impl SnapshotSections {
+    /// # Errors
+    /// I/O errors of temporary data.
+    pub(crate) fn new(profile: Profile, origins: OriginWriter, files: FileWriter) -> Result<Self> {
+        let mut counts = origins.counts;
+        counts.files = files.files;
+        counts.rule_sets_before = files.rule_sets_before;
+        counts.rule_sets = files.rule_sets.count();
+        counts.rules = files.rule_sets.rules;
+        counts.tokens = files.names.len() as u64;
+        let metadata = Metadata { tool: TOOL.to_owned(), profile, counts, captured: origins.captured };
+        let mut names: Vec<(Box<[u8]>, u32)> = files.names.into_iter().collect();
+        names.sort_unstable();
+        let mut tokens = vec![0; names.len()];
+        names.iter().zip(0..).for_each(|((_, first_use), number)| tokens[*first_use as usize] = number);
+        Ok(Self {
+            counts,
+            metadata: serde_json::to_vec(&metadata).map_err(std::io::Error::from)?,
+            index: origins.index.finish(),
+            entries: origins.entries.finish()?,
+            rows: origins.rows.finish()?,
+            files: files.rows.finish()?,
+            named: files.named.finish()?,
+            tokens,
+            names: encode_tokens(&names),
+            rule_sets: files.rule_sets.sets.finish()?,
+            patterns: files.rule_sets.patterns.bytes.finish()?,
+            texts: files.texts.finish()?,
+            strings: origins.strings.bytes.finish()?,
+        })
+    }
+
+    /// Writes the file; returns its length in bytes. The lengths of all sections are known, so two
+    /// threads copy them at once. Temporary data are freed section by section.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub(crate) fn write<W: Write + Seek + Send>(self, out: W) -> Result<u64> {
+        let mut sections = Sections::new(out);
+        let mut slot = |section, len: u64| sections.reserve(section, len);
+        let metadata = slot(Section::Metadata, self.metadata.len() as u64);
+        let index = slot(Section::Index, (self.index.len() * BUCKET_LEN) as u64);
+        let entries = slot(Section::Origins, self.entries.len());
+        let rows = slot(Section::OriginMetadata, self.rows.len());
+        let files = slot(Section::Files, self.files.len());
+        let named = slot(Section::Named, self.named.len());
+        let rule_sets = slot(Section::RuleSets, self.rule_sets.len());
+        let patterns = slot(Section::Patterns, self.patterns.len());
+        let tokens = slot(Section::Tokens, self.names.len() as u64);
+        let texts = slot(Section::Texts, self.texts.len());
+        let dictionary = slot(Section::Dictionary, DICTIONARY.len() as u64);
+        let strings = slot(Section::Strings, self.strings.len());
+        let (origins, rest) = rayon::join(
+            || -> Result<()> {
+                sections.fill(metadata, |out| out.append(&self.metadata))?;
+                let pieces = self.index.chunks(1 << 10);
+                sections
+                    .fill(index, |out| pieces.into_iter().try_for_each(|piece| out.append(piece.as_flattened())))?;
+                drop(self.index);
+                copy(&sections, entries, self.entries)?;
+                copy(&sections, rows, self.rows)?;
+                copy(&sections, files, self.files)?;
+                copy_named(&sections, named, self.named, &self.tokens)?;
+                copy(&sections, strings, self.strings)
+            },
+            || -> Result<()> {
+                copy(&sections, rule_sets, self.rule_sets)?;
+                copy(&sections, patterns, self.patterns)?;
+                sections.fill(tokens, |out| out.append(&self.names))?;
+                copy(&sections, texts, self.texts)?;
+                sections.fill(dictionary, |out| out.append(DICTIONARY))
+            },
+        );
+        origins.and(rest)?;
+        sections.finish()
+    }
+}
+
+/// Copies a section and frees its temporary data.
+fn copy<W: Write + Seek>(sections: &Sections<W>, slot: SectionSlot, bytes: SpooledBytes) -> Result<()> {
+    sections.fill(slot, |out| bytes.for_each_piece(|piece| out.append(piece)))
+}
+
+/// Copies the rows of named agents with the final numbers of names.
+fn copy_named<W: Write + Seek>(
+    sections: &Sections<W>,
+    slot: SectionSlot,
+    rows: SpooledBytes,
+    tokens: &[u32],
+) -> Result<()> {
+    sections.fill(slot, |out| {
+        rows.for_each_piece(|piece| {
+            for row in piece.as_chunks_mut::<NAMED_LEN>().0 {
+                let NamedRow { token, rule_set } = NamedRow::decode(row);
+                let mut renumbered = Vec::with_capacity(NAMED_LEN);
+                NamedRow { token: tokens[token as usize], rule_set }.encode(&mut renumbered);
+                row.copy_from_slice(&renumbered);
+            }
+            out.append(piece)
+        })
+    })
+}
+
+/// The section `tokens`: the number of names, the ends of their texts, the texts.
+fn encode_tokens(names: &[(Box<[u8]>, u32)]) -> Vec<u8> {
+    let mut out = (names.len() as u64).to_le_bytes().to_vec();
+    let mut end = 0u64;
+    out.extend_from_slice(&end.to_le_bytes());
+    for (name, _) in names {
+        end += name.len() as u64;
+        out.extend_from_slice(&end.to_le_bytes());
+    }
+    names.iter().for_each(|(name, _)| out.extend_from_slice(name));
+    out
+}
+
+/// The section `strings`, a string table: short texts with their lengths, each distinct one once.
+#[derive(Debug)]
+struct StringTable {
+    bytes: Spool,
+    /// Places by digest, in units of 4 bytes.
+    places: HashTable<(Digest, u32)>,
+}
+
+impl StringTable {
+    fn new(options: &SpoolOptions) -> Self {
+        Self { bytes: Spool::new(options, "strings"), places: HashTable::new() }
+    }
+
+    /// The place of a text, in units of 4 bytes; [`NONE`] for no text.
+    fn intern(&mut self, text: Option<&[u8]>) -> Result<u32> {
+        let Some(text) = text else { return Ok(NONE) };
+        let text = &text[..text.len().min(usize::from(u16::MAX))];
+        let digest = digest(text);
+        if let Some((_, place)) = self.places.find(digest_hash(&digest), |(other, _)| *other == digest) {
+            return Ok(*place);
+        }
+        let place = u32::try_from(self.bytes.len() / 4).ok().filter(|&place| place != NONE);
+        let place = place.ok_or_else(|| ErrorKind::TooLarge("over 16 GiB of notes".to_owned()))?;
+        self.bytes.append(&(text.len() as u16).to_le_bytes())?;
+        self.bytes.append(text)?;
+        let end = self.bytes.len();
+        self.bytes.append(&[0; 4][..(end.next_multiple_of(4) - end) as usize])?;
+        self.places.insert_unique(digest_hash(&digest), (digest, place), |(other, _)| digest_hash(other));
+        Ok(place)
+    }
+}

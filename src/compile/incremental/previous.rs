@@ -1,14 +1,16 @@
 //! The snapshot of an earlier compilation, read in place.
 
 use crate::compile::ingest::url_key::ROBOTS_PATH;
+use crate::digest::{Digest, digest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matcher::encoded_set::EncodedSet;
 use crate::matcher::rule_set::Rules;
 use crate::profile::Profile;
+use crate::robots::condense::CondensedText;
 use crate::snapshot::Metadata;
 use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::read::{OriginEntry, Snapshot};
-use crate::snapshot::text::DICTIONARY;
+use crate::snapshot::text::{DICTIONARY, Unpacker};
 use crate::snapshot::write::TOOL;
 use jiff::Timestamp;
 
@@ -17,6 +19,8 @@ use jiff::Timestamp;
 pub(crate) struct PreviousSnapshot {
     pub snapshot: Snapshot,
     metadata: Metadata,
+    /// The digests of its texts, as this version condenses them, by file row.
+    pub digests: Vec<Digest>,
 }
 
 /// The rules of one agent name: an encoded set, or the places of several.
@@ -26,12 +30,16 @@ pub(crate) enum PreviousRules<'p> {
 }
 
 impl PreviousSnapshot {
-    /// Verifies the whole structure: the new snapshot copies rules and texts of the old one, so it
-    /// would make the contradictions of a forged file its own, with right checksums.
+    /// Verifies the whole structure: the new snapshot copies outcomes and texts of the old one, so
+    /// it would make the contradictions of a forged file its own, with right checksums.
     pub(crate) fn new(snapshot: Snapshot) -> Result<Self> {
-        snapshot.verify()?;
         let metadata = snapshot.metadata()?;
-        Ok(Self { snapshot, metadata })
+        let is_current = has_current_texts(&metadata, &snapshot);
+        let digests = snapshot.verify_and_map_texts(|text| {
+            // Another version may keep other lines.
+            if is_current { digest(text) } else { digest(CondensedText::of(text, false).text()) }
+        })?;
+        Ok(Self { snapshot, metadata, digests })
     }
 
     /// Fails if it has captures newer than `as_of`: it does not keep the earlier captures.
@@ -45,10 +53,14 @@ impl PreviousSnapshot {
         Err(ErrorKind::BadPrevious(what).into())
     }
 
-    /// Whether compiling its texts for `profile` would give the same rule sets. Another version may
-    /// parse them differently.
-    pub(crate) fn is_reusable(&self, profile: Profile) -> bool {
-        self.metadata.tool == TOOL && self.metadata.profile == profile && self.snapshot.dictionary() == DICTIONARY
+    /// Whether its compressed texts are those that this program would write.
+    pub(crate) fn has_current_texts(&self) -> bool {
+        has_current_texts(&self.metadata, &self.snapshot)
+    }
+
+    /// Whether its rule sets are those that this program would compile for `profile`.
+    pub(crate) fn has_current_rules(&self, profile: Profile) -> bool {
+        self.has_current_texts() && self.metadata.profile == profile
     }
 
     /// The origin in a row; rows are sorted by key.
@@ -56,11 +68,34 @@ impl PreviousSnapshot {
         self.snapshot.origin_at(row).map_err(damaged)
     }
 
-    /// The origin whose robots.txt has this URL.
-    pub(crate) fn origin_of(&self, url: &[u8]) -> Result<Option<OriginEntry<'_>>> {
-        let Some(key) = url.strip_suffix(ROBOTS_PATH) else { return Ok(None) };
+    /// The first row from `row` on whose key is not less than `key`. Rows are sorted.
+    ///
+    /// Cost: a search in steps that double, so that a merge of two lists is linear.
+    pub(crate) fn first_row_from(&self, key: &[u8], row: u32) -> Result<u32> {
+        let is_less = |row: u32| self.origin(row).map(|entry| entry.key() < key);
+        let count = self.snapshot.origin_count();
+        let (mut low, mut high, mut step) = (row, row, 1);
+        while high < count && is_less(high)? {
+            low = high + 1;
+            high = count.min(high.saturating_add(step));
+            step *= 2;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_less(middle)? { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+
+    /// The origin with this key.
+    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<OriginEntry<'_>>> {
         let Some(entry) = self.snapshot.view().find(key).map_err(damaged)? else { return Ok(None) };
         self.origin(entry.row).map(Some)
+    }
+
+    /// The origin whose robots.txt has this URL.
+    pub(crate) fn origin_of(&self, url: &[u8]) -> Result<Option<OriginEntry<'_>>> {
+        url.strip_suffix(ROBOTS_PATH).map_or(Ok(None), |key| self.find(key))
     }
 
     pub(crate) fn file(&self, row: u32) -> Result<FileRow> {
@@ -72,9 +107,14 @@ impl PreviousSnapshot {
         self.snapshot.frame(&self.file(row)?).map_err(damaged)
     }
 
+    /// A decompressor for its texts.
+    pub(crate) fn unpacker(&self) -> Result<Unpacker> {
+        self.snapshot.unpacker().map_err(damaged)
+    }
+
     /// The condensed text of a robots.txt.
-    pub(crate) fn text(&self, row: u32) -> Result<Vec<u8>> {
-        self.snapshot.text(row).map_err(damaged)
+    pub(crate) fn text(&self, row: u32, unpacker: &mut Unpacker) -> Result<Vec<u8>> {
+        unpacker.unpack(self.frame(row)?, self.file(row)?.raw_len as usize).map_err(damaged)
     }
 
     /// The named agents of a robots.txt: numbers of tokens, and places of rules.
@@ -88,11 +128,7 @@ impl PreviousSnapshot {
         (file.global != NONE).then_some(file.global)
     }
 
-    /// The places of all rules of a robots.txt: the global ones, then those of the named agents.
-    pub(crate) fn rules_of(&self, file: &FileRow) -> Result<impl Iterator<Item = u32> + '_> {
-        Ok(self.global(file).into_iter().chain(self.named(file)?.map(|(_, place)| place)))
-    }
-
+    /// The rules at a place.
     pub(crate) fn rules(&self, place: u32) -> Result<PreviousRules<'_>> {
         let view = self.snapshot.view();
         match view.rules(place).map_err(damaged)? {
@@ -106,20 +142,14 @@ impl PreviousSnapshot {
         }
     }
 
-    /// The places of all rules, in the order of the file.
-    pub(crate) fn places(&self) -> Result<Vec<u32>> {
-        self.snapshot.view().rule_places().map_err(damaged)
-    }
-
-    /// The number of names, after a check that the last one exists.
-    pub(crate) fn token_count(&self) -> Result<u64> {
-        let count = self.snapshot.token_count().map_err(damaged)?;
-        count.checked_sub(1).map_or(Ok(count), |last| self.snapshot.token(last).map(|_| count).map_err(damaged))
-    }
-
+    /// The text of a token.
     pub(crate) fn token(&self, number: u32) -> Result<&[u8]> {
         self.snapshot.token(number.into()).map_err(damaged)
     }
+}
+
+fn has_current_texts(metadata: &Metadata, snapshot: &Snapshot) -> bool {
+    metadata.tool == TOOL && snapshot.dictionary() == DICTIONARY
 }
 
 /// Marks an error as one of the previous snapshot, so that it is not reported for another file.

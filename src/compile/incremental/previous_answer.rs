@@ -1,5 +1,6 @@
 //! The answer of one URL in the previous snapshot, and the details of redirects that it stores.
 
+use crate::compile::ingest::text_store::TextId;
 use crate::snapshot::OutcomeClass;
 use crate::snapshot::read::OriginEntry;
 
@@ -31,17 +32,15 @@ fn parse_missing_target(detail: &[u8]) -> Option<&[u8]> {
 #[derive(Clone, Debug)]
 pub(crate) struct PreviousAnswer<'p> {
     pub entry: OriginEntry<'p>,
+    /// The robots.txt of the entry's rules.
+    pub rules: Option<TextId>,
+    /// The last good copy, if the newest capture failed.
+    pub last_good: Option<TextId>,
     /// The number of redirects from the URL to its final answer.
     pub hops: u8,
 }
 
 impl<'p> PreviousAnswer<'p> {
-    /// The answer of the robots.txt of the entry's own origin.
-    pub(crate) fn of_origin(entry: OriginEntry<'p>) -> Self {
-        let hops = entry.outcome().hops;
-        Self { entry, hops }
-    }
-
     /// Whether the URL itself failed, so that its last good copy counts.
     pub(crate) fn is_failure(&self) -> bool {
         self.hops == 0 && matches!(self.class(), OutcomeClass::ServerError | OutcomeClass::Unreachable)
@@ -57,9 +56,9 @@ impl<'p> PreviousAnswer<'p> {
         self.hops > 0 || self.class() == OutcomeClass::Unresolved
     }
 
-    /// The row of the robots.txt that the URL itself returned.
-    pub(crate) fn robots_row(&self) -> Option<u32> {
-        self.entry.rules_file().filter(|_| self.hops == 0 && self.class() == OutcomeClass::Rules)
+    /// The robots.txt that the URL itself returned.
+    pub(crate) fn rules_text(&self) -> Option<TextId> {
+        self.rules.filter(|_| self.hops == 0 && self.class() == OutcomeClass::Rules)
     }
 
     /// The URL at the end of the redirects, and their number.

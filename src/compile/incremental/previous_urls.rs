@@ -1,83 +1,132 @@
-//! URLs in the previous snapshot, and its origins that new captures affect.
+//! The previous snapshot as one more source of answers: its texts by number, and its URLs.
 
-use super::previous::PreviousSnapshot;
+use super::previous::{PreviousSnapshot, damaged};
 use super::previous_answer::PreviousAnswer;
-use crate::compile::ingest::fetch::{Fetch, FetchAnswer, Fetches};
-use crate::compile::ingest::url_key::ROBOTS_PATH;
-use crate::error::Result;
+use crate::compile::ingest::text_store::{TextId, TextStore};
+use crate::compile::ingest::url_key::{ROBOTS_PATH, UrlKey};
+use crate::compile::sort::table::SortedTable;
+use crate::error::{Error, Result};
+use crate::snapshot::read::OriginEntry;
+use hashbrown::HashTable;
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 
-/// The previous snapshot, indexed for one set of captures.
+/// The previous snapshot of one compilation.
 #[derive(Debug)]
-pub(crate) struct PreviousUrls<'f> {
-    pub previous: &'f PreviousSnapshot,
-    /// The captured URLs.
-    captured: HashSet<&'f [u8]>,
-    /// For URLs other than a robots.txt that may be looked up: the first row whose redirects end
-    /// there.
-    by_source: HashMap<&'f [u8], u32>,
-    /// The robots.txt URLs of origins that were not captured, but whose redirects lead to a
-    /// captured URL, so that their outcome may change. Sorted by origin.
-    pub affected: Vec<Vec<u8>>,
+pub(crate) struct PreviousUrls<'p> {
+    pub previous: &'p PreviousSnapshot,
+    /// The texts of this compilation by file row.
+    texts: Vec<TextId>,
+    sources: RedirectEnds,
 }
 
-/// A row whose redirects matter to the captures.
-struct RedirectedRow<'f> {
-    row: u32,
-    /// The end of its redirects, if that may be looked up.
-    source: Option<&'f [u8]>,
-    /// Its robots.txt URL, if captures may change its outcome.
-    affected: Option<Vec<u8>>,
+/// For URLs that are not the robots.txt of an origin: the first row whose redirects end there.
+#[derive(Debug, Default)]
+struct RedirectEnds {
+    /// The seed is random, because sites choose their URLs.
+    hasher: RandomState,
+    rows: HashTable<u32>,
 }
 
-impl<'f> PreviousUrls<'f> {
-    /// One pass over the rows of the previous snapshot. Memory: some bytes per capture.
-    pub(crate) fn new(previous: &'f PreviousSnapshot, fetches: &'f Fetches) -> Result<Self> {
-        let captured: HashSet<&[u8]> = fetches.iter().map(|fetch| fetch.key.text()).collect();
-        let mut urls = Self { previous, captured, by_source: HashMap::new(), affected: Vec::new() };
-        if urls.captured.is_empty() {
-            return Ok(urls);
-        }
-        let target = |fetch: &'f Fetch| match &fetch.answer {
-            FetchAnswer::Redirect(Some(target)) => Some(target.text()),
-            _ => None,
-        };
-        let targets: HashSet<&[u8]> = fetches.iter().filter_map(target).collect();
-        let rows = (0..previous.snapshot.origin_count()).into_par_iter();
-        let found: Vec<_> =
-            rows.filter_map(|row| urls.redirected_row(row, &targets).transpose()).collect::<Result<_>>()?;
-        for RedirectedRow { row, source, affected } in found {
-            if let Some(source) = source {
-                urls.by_source.entry(source).or_insert(row);
-            }
-            urls.affected.extend(affected);
+impl<'p> PreviousUrls<'p> {
+    /// Gives the texts of the previous snapshot numbers, and looks for redirects on all threads.
+    /// Memory: four bytes per file, and five per origin whose redirects end at another URL than a
+    /// robots.txt.
+    pub(crate) fn new(previous: &'p PreviousSnapshot, store: &TextStore, has_captures: bool) -> Result<Self> {
+        let texts = (0..).zip(&previous.digests).map(|(row, digest)| store.intern_previous(*digest, row));
+        let mut urls = Self { previous, texts: texts.collect::<Result<_>>()?, sources: RedirectEnds::default() };
+        if has_captures {
+            urls.sources = urls.redirect_ends()?;
         }
         Ok(urls)
     }
 
-    /// The redirects of a row, if they matter to the captures.
-    fn redirected_row(&self, row: u32, targets: &HashSet<&[u8]>) -> Result<Option<RedirectedRow<'f>>> {
-        let answer = PreviousAnswer::of_origin(self.previous.origin(row)?);
-        let source = answer.redirect_end().map(|(url, _)| url);
-        let missing = answer.missing_target().map(|(url, _)| url);
-        let is_affected = [source, missing].into_iter().flatten().any(|url| self.captured.contains(url));
-        let source = source.filter(|url| is_affected || targets.contains(url));
-        if source.is_none() && !is_affected {
-            return Ok(None);
+    fn redirect_ends(&self) -> Result<RedirectEnds> {
+        let is_source = |row: u32| -> Result<Option<u32>> {
+            let entry = self.previous.origin(row)?;
+            Ok(redirect_end(&entry).filter(|source| !is_robots_url(source)).map(|_| row))
+        };
+        let rows = (0..self.previous.snapshot.origin_count()).into_par_iter();
+        let found: Vec<u32> = rows.filter_map(|row| is_source(row).transpose()).collect::<Result<_>>()?;
+        let mut ends = RedirectEnds::default();
+        for row in found {
+            let entry = self.previous.origin(row)?;
+            let Some(source) = redirect_end(&entry) else { continue };
+            if ends.find(source, self.previous)?.is_none() {
+                let RedirectEnds { hasher, rows } = &mut ends;
+                // A row that cannot be read any more gets any hash: it is not found then.
+                let hash_of = |row: &u32| {
+                    let entry = self.previous.origin(*row).ok();
+                    hasher.hash_one(entry.as_ref().and_then(redirect_end).unwrap_or_default())
+                };
+                rows.insert_unique(hash_of(&row), row, hash_of);
+            }
         }
-        let url = [answer.entry.key(), ROBOTS_PATH].concat();
-        let affected = (is_affected && !self.captured.contains(&*url)).then_some(url);
-        Ok(Some(RedirectedRow { row, source, affected }))
+        Ok(ends)
     }
 
     /// The answer of a URL in the previous snapshot.
-    pub(crate) fn answer_of(&self, url: &[u8]) -> Result<Option<PreviousAnswer<'f>>> {
+    pub(crate) fn answer_of(&self, url: &[u8]) -> Result<Option<PreviousAnswer<'p>>> {
         if let Some(entry) = self.previous.origin_of(url)? {
-            return Ok(Some(PreviousAnswer::of_origin(entry)));
+            return self.answer(entry).map(Some);
         }
-        let row = self.by_source.get(url);
+        let Some(row) = self.sources.find(url, self.previous)? else { return Ok(None) };
         // It is the URL that answered, so no redirect is left.
-        row.map(|&row| Ok(PreviousAnswer { entry: self.previous.origin(row)?, hops: 0 })).transpose()
+        Ok(Some(PreviousAnswer { hops: 0, ..self.answer(self.previous.origin(row)?)? }))
     }
+
+    /// The answer of the robots.txt of an origin.
+    pub(crate) fn answer(&self, entry: OriginEntry<'p>) -> Result<PreviousAnswer<'p>> {
+        let text = |row: Option<u32>| row.map(|row| self.text(row)).transpose();
+        let (rules, last_good) = (text(entry.rules_file())?, text(entry.last_good())?);
+        let hops = entry.outcome().hops;
+        Ok(PreviousAnswer { entry, rules, last_good, hops })
+    }
+
+    fn text(&self, row: u32) -> Result<TextId> {
+        let text = self.texts.get(row as usize).copied();
+        text.ok_or_else(|| damaged(Error::corrupt("a robots.txt that is not there")))
+    }
+
+    /// Whether the redirects of an origin lead to a captured URL, so that its outcome may change.
+    pub(crate) fn is_affected(&self, answer: &PreviousAnswer<'_>, table: &SortedTable) -> Result<bool> {
+        let ends = [answer.redirect_end(), answer.missing_target()];
+        for (url, _) in ends.into_iter().flatten() {
+            if let Some(key) = UrlKey::of_canonical(url)
+                && table.newest_of(&key)?.is_some()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl RedirectEnds {
+    fn find(&self, url: &[u8], previous: &PreviousSnapshot) -> Result<Option<u32>> {
+        if self.rows.is_empty() {
+            return Ok(None);
+        }
+        let mut failure = None;
+        let is_same = |row: &u32| match previous.origin(*row) {
+            Ok(entry) => redirect_end(&entry) == Some(url),
+            Err(err) => {
+                failure = Some(err);
+                false
+            }
+        };
+        let found = self.rows.find(self.hasher.hash_one(url), is_same).copied();
+        failure.map_or(Ok(found), Err)
+    }
+}
+
+/// Whether a canonical URL is that of an origin's robots.txt. A snapshot has the origins of all such
+/// URLs that answered.
+fn is_robots_url(url: &[u8]) -> bool {
+    url.strip_suffix(ROBOTS_PATH).is_some_and(|origin| memchr::memchr_iter(b'/', origin).count() == 2)
+}
+
+/// The URL at the end of an origin's redirects.
+fn redirect_end<'p>(entry: &OriginEntry<'p>) -> Option<&'p [u8]> {
+    entry.strings().0.filter(|_| entry.outcome().hops > 0)
 }

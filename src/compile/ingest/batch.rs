@@ -1,15 +1,17 @@
 //! A batch: the captures and counts of one thread.
 
-use super::fetch::{BodyFlags, Fetch, FetchAnswer};
-use super::file_store::FileStore;
+use super::capture_record::{BodyFlags, Fetch, FetchAnswer};
 use super::tally::IngestTally;
+use super::text_store::TextStore;
 use super::url_key::UrlKey;
 use crate::archive::capture::{Capture, CapturedResponse, EntryContent};
 use crate::archive::reader::ArchiveEntry;
+use crate::compile::sort::runs::RunWriter;
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::robots::condense::CondensedText;
 use crate::snapshot::text::Packer;
+use crate::spool::SpoolOptions;
 
 /// Options that all threads share.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,22 +30,37 @@ impl IngestOptions {
     }
 }
 
-/// Captures and counts; files go to the shared store.
+/// The captures and texts of all threads.
+#[derive(Debug)]
+pub(crate) struct CaptureStore {
+    pub texts: TextStore,
+    pub runs: RunWriter,
+}
+
+impl CaptureStore {
+    /// Empty; `run_len` bytes of captures make a run.
+    pub(crate) fn new(options: &SpoolOptions, run_len: usize) -> Self {
+        Self { texts: TextStore::new(options), runs: RunWriter::new(options, run_len) }
+    }
+}
+
+/// Decodes captures into a shared store, and counts them.
 pub(crate) struct CaptureBatch<'c> {
     options: IngestOptions,
-    store: &'c FileStore,
+    store: &'c CaptureStore,
     packer: Packer,
-    pub fetches: Vec<Fetch>,
+    /// Encoded captures that the store has not taken yet.
+    records: Vec<u8>,
     pub tally: IngestTally,
 }
 
 impl<'c> CaptureBatch<'c> {
-    pub(crate) fn new(options: IngestOptions, store: &'c FileStore) -> Result<Self> {
-        let (fetches, tally) = (Vec::new(), IngestTally::default());
-        Ok(Self { options, store, packer: Packer::new()?, fetches, tally })
+    pub(crate) fn new(options: IngestOptions, store: &'c CaptureStore) -> Result<Self> {
+        let (records, tally) = (Vec::new(), IngestTally::default());
+        Ok(Self { options, store, packer: Packer::new()?, records, tally })
     }
 
-    /// Parses an archive entry and adds its captures.
+    /// Decodes an archive entry and adds its captures.
     pub(super) fn add_entry(&mut self, entry: ArchiveEntry) -> Result<()> {
         match entry.parse() {
             Ok(EntryContent::Captures(captures)) => {
@@ -73,32 +90,35 @@ impl<'c> CaptureBatch<'c> {
         };
         let (status, max_age, answer) = match capture.answer {
             Err(cause) => (0, None, FetchAnswer::Unreachable(cause.into())),
-            Ok(response) => (response.status, response.max_age, self.intern_answer(&capture.url, response)?),
+            Ok(response) => (response.status, response.max_age, self.answer(&capture.url, response)?),
         };
-        self.fetches.push(Fetch { key, time: capture.time, status, max_age, answer });
-        Ok(())
+        Fetch { time: capture.time, status, max_age, answer }.encode(&key, &mut self.records);
+        if self.records.len() >= self.store.runs.batch_len() { self.flush() } else { Ok(()) }
     }
 
-    /// The answer of a response to `url`; the body of a 2xx is interned.
-    fn intern_answer(&mut self, url: &[u8], response: CapturedResponse) -> Result<FetchAnswer> {
+    /// The answer of a response to `url`; the text of a 2xx is interned.
+    fn answer(&mut self, url: &[u8], response: CapturedResponse) -> Result<FetchAnswer> {
         if !(200..300).contains(&response.status) {
             return Ok(FetchAnswer::without_body(url, response));
         }
         let flags = BodyFlags::of(&response);
-        self.tally.body(&response.body);
+        self.tally.report.body_bytes += response.body.len() as u64;
         let text = CondensedText::of(&response.body, response.cut_short);
-        let file = self.store.intern_text(&text, self.options.profile, &mut self.packer)?;
-        Ok(FetchAnswer::Rules(file, flags))
+        let text = self.store.texts.intern(text.text(), &mut self.packer)?;
+        Ok(FetchAnswer::Rules(text, flags))
     }
 
+    /// Passes the captures to the store.
+    ///
+    /// # Errors
+    /// I/O errors of temporary data.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.store.runs.add(&mut self.records, &self.store.texts)
+    }
+
+    /// Both counts; both batches are flushed.
     pub(super) fn merge(mut self, other: Self) -> Self {
-        append(&mut self.fetches, other.fetches);
         self.tally.merge(other.tally);
         self
     }
-}
-
-/// Appends captures; an empty list takes the other's memory instead of a copy.
-pub(crate) fn append(fetches: &mut Vec<Fetch>, more: Vec<Fetch>) {
-    if fetches.is_empty() { *fetches = more } else { fetches.extend(more) }
 }

@@ -1,13 +1,12 @@
-//! Archives to captures: reader threads cut archives into entries, a pool parses them.
+//! Archives to captures: reader threads cut archives into entries, a pool decodes them.
 //!
-//! A body goes from its entry to its rule sets in one pass: [`batch`] parses the entry and condenses
-//! the body, [`file_store`] interns the text, groups its lines, merges the groups and encodes their
-//! rules. Each distinct text and each distinct rule set is stored once.
+//! [`batch`] decodes an entry and condenses the body. [`text_store`] keeps each distinct text once;
+//! the capture becomes a [`capture_record`], which `sort` takes. Nothing is parsed here, so a
+//! capture that a newer one supersedes costs no parsing.
 
 pub(super) mod batch;
-pub(super) mod fetch;
-pub(super) mod file_store;
-mod interner;
+pub(super) mod capture_record;
 pub(super) mod readers;
 pub(super) mod tally;
+pub(super) mod text_store;
 pub(super) mod url_key;

@@ -1,12 +1,12 @@
-//! Reader threads and the parser pool: readers cut inputs into entries, the rayon pool parses them.
+//! Reader threads and the pool: readers cut inputs into entries, the rayon pool decodes them.
 //!
 //! Half as many readers as workers decompress, because an archive must be decompressed in order,
-//! and parsing takes about as long. A bounded channel between them limits memory.
+//! and decoding takes about as long. A bounded channel between them limits memory.
 
-use super::batch::{CaptureBatch, IngestOptions};
-use super::file_store::FileStore;
+use super::batch::{CaptureBatch, CaptureStore, IngestOptions};
 use crate::archive::read_context::ReadContext;
 use crate::archive::reader::{ArchiveEntry, ArchiveInput, ArchiveReader};
+use crate::compile::progress::{CompilePhase, CompileProgress};
 use crate::error::{Error, Result};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender};
@@ -19,22 +19,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
-/// Progress of a compilation, for a display.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CompileProgress {
-    /// Archive entries parsed so far.
-    pub entries: u64,
-    /// Bytes read of all inputs so far, before decompression.
-    pub bytes_read: u64,
-    /// Inputs read to their end.
-    pub inputs_done: usize,
-}
-
 /// The ingestion of some inputs.
 pub(crate) struct ArchiveIngest<'c> {
     options: IngestOptions,
-    store: &'c FileStore,
+    store: &'c CaptureStore,
     input_count: usize,
     progress: &'c (dyn Fn(CompileProgress) + Sync),
     /// The inputs that no reader has opened yet.
@@ -60,7 +48,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 impl<'c> ArchiveIngest<'c> {
     pub(crate) fn new(
         options: IngestOptions,
-        store: &'c FileStore,
+        store: &'c CaptureStore,
         inputs: Vec<ArchiveInput<'c>>,
         progress: &'c (dyn Fn(CompileProgress) + Sync),
     ) -> Self {
@@ -182,10 +170,13 @@ impl<'c> ArchiveIngest<'c> {
         for entry in chunk.entries {
             batch.add_entry(entry).map_err(|err| err.at(chunk.name))?;
         }
+        batch.flush()?;
         (self.progress)(CompileProgress {
+            phase: CompilePhase::Read,
             entries: self.entries.fetch_add(count, Ordering::Relaxed) + count,
             bytes_read: self.context.bytes.load(Ordering::Relaxed),
             inputs_done: self.inputs_done.load(Ordering::Relaxed),
+            ..CompileProgress::default()
         });
         Ok(batch)
     }

@@ -2,8 +2,6 @@
 
 use crate::compile::report::CompileReport;
 use crate::profile::Profile;
-use std::collections::HashSet;
-use xxhash_rust::xxh3::xxh3_128;
 
 /// The most keys that are counted: writers may use any number of them.
 const MAX_UNREAD_KEYS: usize = 16;
@@ -16,28 +14,15 @@ const MAX_EXAMPLES: usize = 5;
 pub(crate) struct IngestTally {
     /// Only the counts of the input are kept here.
     pub report: CompileReport,
-    /// Hashes of the bodies with their lengths. Only these statistics depend on them.
-    bodies: HashSet<(u128, u32)>,
 }
 
 impl Default for IngestTally {
     fn default() -> Self {
-        Self { report: CompileReport::new(Profile::default()), bodies: HashSet::new() }
+        Self { report: CompileReport::new(Profile::default()) }
     }
 }
 
 impl IngestTally {
-    pub(crate) fn body(&mut self, body: &[u8]) {
-        self.report.body_bytes += body.len() as u64;
-        self.distinct_body((xxh3_128(body), body.len() as u32));
-    }
-
-    fn distinct_body(&mut self, body: (u128, u32)) {
-        if self.bodies.insert(body) {
-            self.report.distinct_body_bytes += u64::from(body.1);
-        }
-    }
-
     /// Counts lines in which this key looks like the body.
     pub(crate) fn unread_key(&mut self, key: String, lines: u64) {
         let keys = &mut self.report.unread_keys;
@@ -55,12 +40,7 @@ impl IngestTally {
         self.report.skipped_examples.truncate(MAX_EXAMPLES);
     }
 
-    pub(crate) fn merge(&mut self, mut other: Self) {
-        if self.bodies.len() < other.bodies.len() {
-            std::mem::swap(&mut self.bodies, &mut other.bodies);
-            std::mem::swap(&mut self.report.distinct_body_bytes, &mut other.report.distinct_body_bytes);
-        }
-        other.bodies.into_iter().for_each(|body| self.distinct_body(body));
+    pub(crate) fn merge(&mut self, other: Self) {
         let report = other.report;
         self.report.inputs += report.inputs;
         self.report.bytes_in += report.bytes_in;

@@ -8,7 +8,7 @@ use crate::url::escape::normalize_path;
 pub(crate) const ROBOTS_PATH: &[u8] = b"/robots.txt";
 
 /// A canonical URL: origin and path with query, without the fragment.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UrlKey {
     text: Box<[u8]>,
     origin_len: u16,
@@ -25,16 +25,27 @@ impl UrlKey {
         Some(Self { text: [parts.origin, slash, &path].concat().into(), origin_len })
     }
 
+    /// The key with this text, whose first `origin_len` bytes are the origin.
+    pub(super) fn from_parts(text: &[u8], origin_len: u16) -> Self {
+        Self { text: text.into(), origin_len }
+    }
+
+    /// The key of a URL that is canonical; `None` for any other text.
+    pub(crate) fn of_canonical(text: &[u8]) -> Option<Self> {
+        Self::new(text).filter(|key| *key.text == *text)
+    }
+
+    /// The key of an origin's robots.txt.
+    pub(crate) fn robots_of(origin: &[u8]) -> Self {
+        Self { text: [origin, ROBOTS_PATH].concat().into(), origin_len: origin.len() as u16 }
+    }
+
     pub(crate) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    pub(crate) fn origin(&self) -> &[u8] {
-        &self.text[..usize::from(self.origin_len)]
-    }
-
-    /// Whether it is the URL of an origin's robots.txt.
-    pub(crate) fn is_robots(&self) -> bool {
-        &self.text[usize::from(self.origin_len)..] == ROBOTS_PATH
+    /// The origin, and the path with the query.
+    pub(crate) fn split(&self) -> (&[u8], &[u8]) {
+        self.text.split_at(usize::from(self.origin_len))
     }
 }

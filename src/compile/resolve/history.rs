@@ -4,14 +4,15 @@
 //! run of failures ends, because many origins may redirect to one URL with many captures.
 
 use crate::compile::incremental::previous_answer::PreviousAnswer;
-use crate::compile::incremental::previous_urls::PreviousUrls;
-use crate::compile::ingest::fetch::{AnswerRank, Fetch, FetchAnswer};
-use crate::error::Result;
+use crate::compile::ingest::capture_record::{AnswerRank, Fetch, FetchAnswer};
+use crate::compile::ingest::text_store::{TextDigests, TextId, Texts};
+use crate::compile::ingest::url_key::UrlKey;
 use crate::snapshot::OutcomeClass;
 use std::cmp::Ordering;
 
-pub(super) struct UrlHistory<'f> {
-    events: Vec<UrlEvent<'f>>,
+pub(super) struct UrlHistory<'p> {
+    pub key: UrlKey,
+    events: Vec<UrlEvent<'p>>,
     /// The ends of the runs of failures around each event; empty if no event is a failure.
     run_ends: Vec<RunEnds>,
 }
@@ -29,38 +30,38 @@ struct RunEnds {
 }
 
 #[derive(Clone)]
-pub(super) struct UrlEvent<'f> {
+pub(super) struct UrlEvent<'p> {
     /// In seconds since 1970; `None`, older than any time, if the archive has none.
     pub time: Option<i64>,
     pub max_age: Option<u32>,
-    pub kind: EventKind<'f>,
+    pub kind: EventKind<'p>,
     /// A 304 at this time confirmed the copy of `kind`.
     pub confirmed: bool,
 }
 
 #[derive(Clone)]
-pub(super) enum EventKind<'f> {
+pub(super) enum EventKind<'p> {
     /// A capture.
-    Capture(&'f Fetch),
+    Capture(Fetch),
     /// The answer in the previous snapshot: its newest capture of the URL.
-    Previous(PreviousAnswer<'f>),
+    Previous(PreviousAnswer<'p>),
     /// The first 5xx or network error of the run that ends with `Previous`, after an earlier 429.
     FirstUnreachable,
     /// The first failure of the run that ends with `Previous`. `unreachable`: the run has no 429.
     FirstFailure { unreachable: bool },
-    /// The good copy from before that run: a file row of the previous snapshot.
-    LastGood(u32),
+    /// The good copy from before that run.
+    LastGood(TextId),
 }
 
-impl<'f> UrlEvent<'f> {
-    fn new(time: Option<i64>, max_age: Option<u32>, kind: EventKind<'f>) -> Self {
+impl<'p> UrlEvent<'p> {
+    fn new(time: Option<i64>, max_age: Option<u32>, kind: EventKind<'p>) -> Self {
         Self { time, max_age, kind, confirmed: false }
     }
 
     /// Whether it is a temporary failure.
     fn is_failure(&self) -> bool {
         match &self.kind {
-            EventKind::Capture(fetch) => fetch.is_failure(),
+            EventKind::Capture(capture) => capture.is_failure(),
             EventKind::Previous(answer) => answer.is_failure(),
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => true,
             EventKind::LastGood(_) => false,
@@ -71,7 +72,7 @@ impl<'f> UrlEvent<'f> {
     /// "unavailable" (§2.3.1.3).
     fn is_unreachable(&self) -> bool {
         match &self.kind {
-            EventKind::Capture(fetch) => fetch.is_failure() && fetch.status != 429,
+            EventKind::Capture(capture) => capture.is_failure() && capture.status != 429,
             EventKind::Previous(answer) => answer.is_unreachable(),
             EventKind::FirstUnreachable => true,
             EventKind::FirstFailure { unreachable } => *unreachable,
@@ -86,39 +87,44 @@ impl<'f> UrlEvent<'f> {
     /// Whether a later 304 can confirm it: a robots.txt, or a redirect.
     fn is_copy(&self) -> bool {
         match &self.kind {
-            EventKind::Capture(fetch) => matches!(fetch.answer, FetchAnswer::Rules(..) | FetchAnswer::Redirect(_)),
-            EventKind::Previous(answer) => answer.robots_row().is_some() || answer.is_redirect(),
+            EventKind::Capture(capture) => {
+                matches!(capture.answer, FetchAnswer::Rules(..) | FetchAnswer::Redirect(_))
+            }
+            EventKind::Previous(answer) => answer.rules_text().is_some() || answer.is_redirect(),
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => false,
             EventKind::LastGood(_) => true,
         }
     }
 }
 
-impl<'f> UrlHistory<'f> {
-    /// The history of a URL with these captures, newest first.
-    pub(super) fn new(url: &[u8], captures: &'f [Fetch], previous_urls: Option<&PreviousUrls<'f>>) -> Result<Self> {
-        let event = |fetch: &'f Fetch| UrlEvent::new(fetch.time, fetch.max_age, EventKind::Capture(fetch));
-        let mut events: Vec<UrlEvent<'_>> = captures.iter().map(event).collect();
-        if let Some(previous_urls) = previous_urls
-            && let Some(answer) = previous_urls.answer_of(url)?
-        {
-            let mut at = 0;
-            while at < captures.len() && is_newer(&captures[at], &answer, previous_urls)? {
-                at += 1;
-            }
-            insert(&mut events, at, answer);
+impl<'p> UrlHistory<'p> {
+    /// The history of a URL with these captures, newest first, and its answer in the previous
+    /// snapshot.
+    pub(super) fn new(key: UrlKey, captures: Vec<Fetch>, previous: Option<PreviousAnswer<'p>>, texts: &Texts) -> Self {
+        let newer = previous
+            .as_ref()
+            .map_or(0, |answer| captures.iter().take_while(|capture| is_newer(capture, answer, texts)).count());
+        let event = |capture: Fetch| UrlEvent::new(capture.time, capture.max_age, EventKind::Capture(capture));
+        let mut events: Vec<UrlEvent<'_>> = captures.into_iter().map(event).collect();
+        if let Some(answer) = previous {
+            insert(&mut events, newer, answer);
         }
         confirm_copies(&mut events);
         let run_ends = run_ends(&events);
-        Ok(Self { events, run_ends })
+        Self { key, events, run_ends }
     }
 
-    pub(super) fn all(&self) -> EventsSince<'_, 'f> {
+    /// The number of events.
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    pub(super) fn all(&self) -> EventsSince<'_, 'p> {
         EventsSince { history: self, start: 0 }
     }
 
     /// The events up to the time `until`; all without it.
-    pub(super) fn until(&self, until: Option<i64>) -> EventsSince<'_, 'f> {
+    pub(super) fn until(&self, until: Option<i64>) -> EventsSince<'_, 'p> {
         let start = until.map_or(0, |until| self.events.partition_point(|event| event.time > Some(until)));
         EventsSince { history: self, start }
     }
@@ -126,13 +132,13 @@ impl<'f> UrlHistory<'f> {
 
 /// The events of a history from one on, newest first. Its first event may end a run of failures.
 #[derive(Clone, Copy)]
-pub(super) struct EventsSince<'h, 'f> {
-    history: &'h UrlHistory<'f>,
+pub(super) struct EventsSince<'h, 'p> {
+    history: &'h UrlHistory<'p>,
     start: usize,
 }
 
-impl<'h, 'f> EventsSince<'h, 'f> {
-    pub(super) fn first(&self) -> Option<&'h UrlEvent<'f>> {
+impl<'h, 'p> EventsSince<'h, 'p> {
+    pub(super) fn first(&self) -> Option<&'h UrlEvent<'p>> {
         self.history.events.get(self.start)
     }
 
@@ -206,12 +212,12 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
 
 /// Inserts the answer of the previous snapshot: its newest capture and, for a failure, the first
 /// failures and the good copy.
-fn insert<'f>(events: &mut Vec<UrlEvent<'f>>, mut at: usize, answer: PreviousAnswer<'f>) {
+fn insert<'p>(events: &mut Vec<UrlEvent<'p>>, mut at: usize, answer: PreviousAnswer<'p>) {
     let outcome = answer.entry.outcome();
     let (fetched, max_age) = (outcome.fetched, outcome.max_age);
     let (first, unreachable) = (outcome.first_failure.min(fetched), outcome.first_unreachable.min(fetched));
     let (failed, is_unreachable) = (answer.is_failure(), answer.is_unreachable());
-    let last_good = answer.entry.last_good();
+    let last_good = answer.last_good;
     events.insert(at, UrlEvent::new(fetched, max_age, EventKind::Previous(answer)));
     if !failed {
         return;
@@ -225,9 +231,9 @@ fn insert<'f>(events: &mut Vec<UrlEvent<'f>>, mut at: usize, answer: PreviousAns
         insert_after(unreachable, EventKind::FirstUnreachable);
     }
     insert_after(first, EventKind::FirstFailure { unreachable: is_unreachable && unreachable == first });
-    if let Some(row) = last_good {
+    if let Some(text) = last_good {
         // The snapshot does not keep the time of the copy, only that it is the event before.
-        insert_after(first.and_then(|first| first.checked_sub(1)), EventKind::LastGood(row));
+        insert_after(first.and_then(|first| first.checked_sub(1)), EventKind::LastGood(text));
     }
 }
 
@@ -235,18 +241,18 @@ fn insert<'f>(events: &mut Vec<UrlEvent<'f>>, mut at: usize, answer: PreviousAns
 ///
 /// In the same second, the more informative one counts as newer, as among captures. If both times
 /// are unknown, the capture counts as newer.
-fn is_newer(fetch: &Fetch, answer: &PreviousAnswer<'_>, previous_urls: &PreviousUrls<'_>) -> Result<bool> {
+fn is_newer(capture: &Fetch, answer: &PreviousAnswer<'_>, texts: &Texts) -> bool {
     let outcome = answer.entry.outcome();
-    let order = match fetch.time.cmp(&outcome.fetched) {
-        Ordering::Equal if fetch.time.is_some() => content_order(fetch, answer, previous_urls)?,
+    let order = match capture.time.cmp(&outcome.fetched) {
+        Ordering::Equal if capture.time.is_some() => content_order(capture, answer, texts),
         Ordering::Equal => Ordering::Less,
         order => order.reverse(),
     };
-    Ok(order != Ordering::Greater)
+    order != Ordering::Greater
 }
 
 /// `Less` if the capture is more informative.
-fn content_order(fetch: &Fetch, answer: &PreviousAnswer<'_>, previous_urls: &PreviousUrls<'_>) -> Result<Ordering> {
+fn content_order(capture: &Fetch, answer: &PreviousAnswer<'_>, texts: &Texts) -> Ordering {
     let outcome = answer.entry.outcome();
     let rank = match outcome.class {
         _ if answer.hops > 0 => AnswerRank::Redirect,
@@ -256,19 +262,17 @@ fn content_order(fetch: &Fetch, answer: &PreviousAnswer<'_>, previous_urls: &Pre
         OutcomeClass::Unreachable => AnswerRank::Unreachable,
         OutcomeClass::Unresolved => AnswerRank::Redirect,
     };
-    let fetch_rank = fetch.rank();
-    if rank == AnswerRank::Redirect || fetch_rank.0 != rank {
+    let capture_rank = capture.rank();
+    if rank == AnswerRank::Redirect || capture_rank.0 != rank {
         // The previous snapshot does not keep the status of a redirect that was followed.
-        return Ok(fetch_rank.0.cmp(&rank));
+        return capture_rank.0.cmp(&rank);
     }
-    let order = fetch_rank.cmp(&(rank, outcome.status, outcome.max_age));
-    Ok(match (&fetch.answer, answer.robots_row()) {
-        (FetchAnswer::Rules(file, _), Some(row)) if order.is_eq() => {
-            (*file.frame).cmp(previous_urls.previous.frame(row)?)
-        }
+    let order = capture_rank.cmp(&(rank, outcome.status, outcome.max_age));
+    match (&capture.answer, answer.rules_text()) {
+        (FetchAnswer::Rules(text, _), Some(other)) if order.is_eq() => texts.digest(*text).cmp(&texts.digest(other)),
         (FetchAnswer::Unreachable(cause), _) if order.is_eq() => {
             cause.as_bytes().cmp(answer.entry.strings().1.unwrap_or_default())
         }
         _ => order,
-    })
+    }
 }

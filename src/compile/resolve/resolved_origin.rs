@@ -1,42 +1,32 @@
-//! One origin's outcome, with the files that it refers to.
+//! One origin's outcome, with the texts that it refers to.
 
-use crate::compile::ingest::file_store::InternedFile;
+use crate::compile::ingest::text_store::TextId;
 use crate::snapshot::{Outcome, OutcomeClass};
-use std::sync::Arc;
+
+/// The source of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DecidedBy {
+    /// A capture of the origin's own robots.txt.
+    Capture,
+    /// The previous snapshot, although the origin was captured: it has something newer.
+    NewerPrevious,
+    /// The previous snapshot, with captures of URLs that its redirects lead to.
+    Redirects,
+    /// The previous snapshot alone.
+    Previous,
+}
 
 /// The outcome of one origin.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedOrigin {
     pub key: Box<[u8]>,
     pub outcome: Outcome,
-    pub file: Option<FileRef>,
-    pub last_good: Option<FileRef>,
+    pub file: Option<TextId>,
+    pub last_good: Option<TextId>,
     /// The URL that answered, if it is not the origin's own robots.txt.
     pub source: Option<Box<[u8]>>,
     pub detail: Option<Box<[u8]>>,
-    /// Whether a capture of the origin's own robots.txt decided, not the previous snapshot.
-    pub by_capture: bool,
-}
-
-/// A robots.txt, or the rules of an agent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ContentRef<T> {
-    /// Content of the captures.
-    New(T),
-    /// A row or a place of the previous snapshot.
-    Previous(u32),
-}
-
-pub(crate) type FileRef = ContentRef<Arc<InternedFile>>;
-pub(crate) type FileView<'a> = ContentRef<&'a Arc<InternedFile>>;
-
-impl FileRef {
-    pub(crate) fn view(&self) -> FileView<'_> {
-        match self {
-            Self::New(file) => ContentRef::New(file),
-            Self::Previous(row) => ContentRef::Previous(*row),
-        }
-    }
+    pub decided_by: DecidedBy,
 }
 
 impl ResolvedOrigin {
@@ -56,7 +46,7 @@ impl ResolvedOrigin {
             max_age: None,
         };
         let (file, last_good, source, detail) = (None, None, None, None);
-        Self { key: Box::default(), outcome, file, last_good, source, detail, by_capture: false }
+        Self { key: Box::default(), outcome, file, last_good, source, detail, decided_by: DecidedBy::Previous }
     }
 
     /// The outcome of a URL without any event.

@@ -5,65 +5,27 @@
 //! older events are searched for the last good copy, at the target of an older redirect too.
 
 use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
-use super::resolved_origin::{FileRef, ResolvedOrigin};
+use super::resolved_origin::{DecidedBy, ResolvedOrigin};
 use crate::compile::incremental::previous_answer::{
     LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
 };
 use crate::compile::incremental::previous_urls::PreviousUrls;
-use crate::compile::ingest::fetch::{BodyFlags, Fetch, FetchAnswer, Fetches};
-use crate::compile::ingest::url_key::{ROBOTS_PATH, UrlKey};
+use crate::compile::ingest::capture_record::{BodyFlags, Fetch, FetchAnswer};
+use crate::compile::ingest::text_store::Texts;
+use crate::compile::ingest::url_key::UrlKey;
+use crate::compile::sort::table::{RobotsCaptures, SortedTable};
 use crate::error::Result;
 use crate::snapshot::{Outcome, OutcomeClass};
-use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-
-/// The outcomes of all origins that captures may change.
-#[derive(Debug, Default)]
-pub(crate) struct ResolvedOrigins {
-    /// Sorted by key.
-    pub origins: Vec<ResolvedOrigin>,
-    /// The number decided by a capture of their own robots.txt.
-    pub by_capture: u64,
-    /// The number of captured origins for which the previous snapshot has something newer.
-    pub outdated: u64,
-}
-
-/// Resolves all origins that captures may change.
-pub(crate) fn resolve_all(fetches: &Fetches, previous_urls: Option<&PreviousUrls<'_>>) -> Result<ResolvedOrigins> {
-    let resolver = Resolver { fetches, previous_urls, histories: RwLock::default() };
-    // Collecting results would hold all origins twice for a moment, so an error is stored apart.
-    let failure = OnceLock::new();
-    let resolve = |key, url, captures| {
-        resolver.resolve(key, url, captures).unwrap_or_else(|err| {
-            let _ = failure.set(err);
-            ResolvedOrigin::unknown()
-        })
-    };
-    let captured = fetches.robots().into_par_iter();
-    let mut origins: Vec<ResolvedOrigin> =
-        captured.map(|captures| resolve(captures[0].key.origin(), captures[0].key.text(), captures)).collect();
-    let captured = origins.len() as u64;
-    let by_capture = origins.iter().filter(|origin| origin.by_capture).count() as u64;
-    let affected = previous_urls.map_or(&[][..], |urls| &urls.affected);
-    if !affected.is_empty() {
-        let affected = affected.par_iter();
-        origins.par_extend(affected.map(|url| resolve(&url[..url.len() - ROBOTS_PATH.len()], url, &[])));
-        origins.par_sort_unstable_by(|a, b| a.key.cmp(&b.key));
-    }
-    match failure.into_inner() {
-        Some(err) => Err(err),
-        None => Ok(ResolvedOrigins { origins, by_capture, outdated: captured - by_capture }),
-    }
-}
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The most redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
 const MAX_HOPS: u8 = 5;
 
 /// A chain of redirects.
-struct RedirectChain<'f> {
-    /// The URLs so far, the current one last.
-    visited: Vec<&'f [u8]>,
+struct RedirectChain<'p> {
+    /// The histories of the URLs so far, the current one last.
+    visited: Vec<Arc<UrlHistory<'p>>>,
     /// The redirects so far. The previous snapshot keeps the ends of chains only, so this may
     /// exceed the number of URLs.
     hops: u8,
@@ -71,19 +33,19 @@ struct RedirectChain<'f> {
     until: Option<i64>,
 }
 
-impl<'f> RedirectChain<'f> {
-    fn new(url: &'f [u8]) -> Self {
-        Self { visited: vec![url], hops: 0, until: None }
+impl<'p> RedirectChain<'p> {
+    fn new(history: Arc<UrlHistory<'p>>) -> Self {
+        Self { visited: vec![history], hops: 0, until: None }
     }
 
     /// Whether the URL is on the chain, so that another redirect to it is a loop.
-    fn has_visited(&self, url: &[u8]) -> bool {
-        self.visited.contains(&url)
+    fn has_visited(&self, url: &UrlKey) -> bool {
+        self.visited.iter().any(|visited| visited.key == *url)
     }
 
     /// Moves to a URL, `hops` redirects away.
-    fn push(&mut self, url: &'f [u8], hops: u8) {
-        self.visited.push(url);
+    fn push(&mut self, history: Arc<UrlHistory<'p>>, hops: u8) {
+        self.visited.push(history);
         self.hops += hops;
     }
 
@@ -96,58 +58,119 @@ impl<'f> RedirectChain<'f> {
     }
 
     /// The current URL, if redirects led to it.
-    fn source(&self) -> Option<&'f [u8]> {
-        self.visited.last().copied().filter(|_| self.hops > 0)
+    fn source(&self) -> Option<&[u8]> {
+        self.visited.last().filter(|_| self.hops > 0).map(|history| history.key.text())
     }
 }
 
 /// Captures and previous snapshot, with the histories that several origins share.
-struct Resolver<'f> {
-    fetches: &'f Fetches,
-    previous_urls: Option<&'f PreviousUrls<'f>>,
-    /// Histories of URLs with many captures, to which any number of origins may redirect.
-    histories: RwLock<HashMap<&'f [u8], Arc<UrlHistory<'f>>>>,
+pub(crate) struct Resolver<'p> {
+    pub table: &'p SortedTable,
+    pub texts: &'p Texts,
+    pub previous: Option<&'p PreviousUrls<'p>>,
+    pub histories: SharedHistories<'p>,
 }
 
-/// Histories of fewer captures are built again for each origin, which is faster than keeping them.
-const MIN_KEPT_CAPTURES: usize = 16;
+/// Histories of URLs with many captures, to which any number of origins may redirect.
+///
+/// When they are full, they are cleared: neighbours in the order of origins lead to the same hubs.
+#[derive(Default)]
+pub(crate) struct SharedHistories<'p>(RwLock<HistoryMap<'p>>);
+
+#[derive(Default)]
+struct HistoryMap<'p> {
+    by_url: HashMap<UrlKey, Arc<UrlHistory<'p>>>,
+    events: usize,
+}
+
+/// Shorter histories are built again for each origin, which is faster than keeping them.
+const MIN_SHARED_EVENTS: usize = 16;
+
+/// The most events that are kept: some 64 MiB.
+const MAX_SHARED_EVENTS: usize = 1 << 19;
+
+impl<'p> SharedHistories<'p> {
+    fn get(&self, url: &UrlKey) -> Option<Arc<UrlHistory<'p>>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).by_url.get(url).cloned()
+    }
+
+    fn insert(&self, history: &Arc<UrlHistory<'p>>) {
+        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if map.events + history.len() > MAX_SHARED_EVENTS {
+            *map = HistoryMap::default();
+        }
+        if map.by_url.insert(history.key.clone(), history.clone()).is_none() {
+            map.events += history.len();
+        }
+    }
+}
 
 /// The status of a confirmed copy whose own status the previous snapshot does not keep.
 const OK: u16 = 200;
 
-impl<'f> Resolver<'f> {
-    /// The outcome of the origin `key`, whose robots.txt has this URL and these captures.
-    fn resolve(&self, key: &[u8], url: &'f [u8], captures: &'f [Fetch]) -> Result<ResolvedOrigin> {
-        let history = self.history(url, captures)?;
+impl<'p> Resolver<'p> {
+    /// The outcome of an origin with captures of its robots.txt.
+    pub(crate) fn resolve(&self, robots: RobotsCaptures) -> Result<ResolvedOrigin> {
+        let RobotsCaptures { origin, captures } = robots;
+        let resolved = self.resolve_history(&origin, captures)?;
+        let decided_by = match resolved.decided_by {
+            DecidedBy::Capture => DecidedBy::Capture,
+            _ => DecidedBy::NewerPrevious,
+        };
+        Ok(ResolvedOrigin { key: origin, decided_by, ..resolved })
+    }
+
+    /// The outcome of an origin without captures of its robots.txt, in a row of the previous
+    /// snapshot. It changes if its redirects lead to a captured URL.
+    pub(crate) fn resolve_previous(&self, row: u32) -> Result<ResolvedOrigin> {
+        let Some(previous) = self.previous else { return Ok(ResolvedOrigin::unknown()) };
+        let entry = previous.previous.origin(row)?;
+        let key: Box<[u8]> = entry.key().into();
+        let answer = previous.answer(entry)?;
+        if previous.is_affected(&answer, self.table)? {
+            let resolved = self.resolve_history(&key, Vec::new())?;
+            return Ok(ResolvedOrigin { key, decided_by: DecidedBy::Redirects, ..resolved });
+        }
+        Ok(ResolvedOrigin { key, ..unchanged(&answer, answer.entry.strings().0) })
+    }
+
+    /// The outcome of an origin whose robots.txt has these captures.
+    fn resolve_history(&self, origin: &[u8], captures: Vec<Fetch>) -> Result<ResolvedOrigin> {
+        let history = Arc::new(self.history(UrlKey::robots_of(origin), captures)?);
         let events = history.all();
-        let resolved = self.outcome(events, &mut RedirectChain::new(url))?;
+        let mut resolved = self.outcome(events, &mut RedirectChain::new(history.clone()))?;
         let by_capture =
             events.first().is_some_and(|event| event.confirmed || matches!(event.kind, EventKind::Capture(_)));
-        Ok(ResolvedOrigin { key: key.into(), by_capture, ..resolved })
+        resolved.decided_by = if by_capture { DecidedBy::Capture } else { DecidedBy::Previous };
+        Ok(resolved)
     }
 
     /// The history of a URL with these captures.
-    fn history(&self, url: &'f [u8], captures: &'f [Fetch]) -> Result<Arc<UrlHistory<'f>>> {
-        if captures.len() < MIN_KEPT_CAPTURES {
-            return UrlHistory::new(url, captures, self.previous_urls).map(Arc::new);
-        }
-        let kept = self.histories.read().unwrap_or_else(PoisonError::into_inner).get(url).cloned();
-        if let Some(history) = kept {
+    fn history(&self, url: UrlKey, captures: Vec<Fetch>) -> Result<UrlHistory<'p>> {
+        let answer = self.previous.map(|previous| previous.answer_of(url.text())).transpose()?.flatten();
+        Ok(UrlHistory::new(url, captures, answer, self.texts))
+    }
+
+    /// The history of a URL that redirects lead to.
+    fn history_of(&self, url: &UrlKey) -> Result<Arc<UrlHistory<'p>>> {
+        if let Some(history) = self.histories.get(url) {
             return Ok(history);
         }
-        let history = Arc::new(UrlHistory::new(url, captures, self.previous_urls)?);
-        self.histories.write().unwrap_or_else(PoisonError::into_inner).insert(url, history.clone());
+        let history = Arc::new(self.history(url.clone(), self.table.captures_of(url)?)?);
+        if history.len() >= MIN_SHARED_EVENTS {
+            self.histories.insert(&history);
+        }
         Ok(history)
     }
 
     /// The outcome of the current URL of the chain, with these events.
-    fn outcome(&self, events: EventsSince<'_, 'f>, chain: &mut RedirectChain<'f>) -> Result<ResolvedOrigin> {
+    fn outcome(&self, events: EventsSince<'_, 'p>, chain: &mut RedirectChain<'p>) -> Result<ResolvedOrigin> {
         let Some(event) = events.first() else { return Ok(ResolvedOrigin::unknown()) };
         match &event.kind {
-            EventKind::Capture(fetch) => self.capture_outcome(event, fetch, events, chain),
+            EventKind::Capture(capture) => self.capture_outcome(event, capture, events, chain),
             EventKind::Previous(answer) => self.previous_outcome(answer, events, chain),
-            EventKind::LastGood(row) if event.confirmed => {
-                let file = Some(FileRef::Previous(*row));
+            EventKind::LastGood(text) if event.confirmed => {
+                let file = Some(*text);
                 Ok(ResolvedOrigin { file, ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.max_age) })
             }
             // These are never the newest event.
@@ -160,23 +183,23 @@ impl<'f> Resolver<'f> {
     /// The outcome of a capture, the newest event.
     fn capture_outcome(
         &self,
-        event: &UrlEvent<'f>,
-        fetch: &'f Fetch,
-        events: EventsSince<'_, 'f>,
-        chain: &mut RedirectChain<'f>,
+        event: &UrlEvent<'p>,
+        capture: &Fetch,
+        events: EventsSince<'_, 'p>,
+        chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin> {
-        let answered = |class| chain.outcome(class, fetch.status, event.time, event.max_age);
+        let answered = |class| chain.outcome(class, capture.status, event.time, event.max_age);
         let unreachable = |cause: &str| ResolvedOrigin {
             detail: Some(cause.as_bytes().into()),
             ..answered(OutcomeClass::Unreachable)
         };
-        let failed = match &fetch.answer {
-            FetchAnswer::Redirect(target) => return self.redirect(event, fetch.status, target.as_ref(), chain),
-            FetchAnswer::Rules(file, flags) => {
+        let failed = match &capture.answer {
+            FetchAnswer::Redirect(target) => return self.redirect(event, capture.status, target.as_ref(), chain),
+            FetchAnswer::Rules(text, flags) => {
                 let BodyFlags { cut_short, past_limit, looks_like } = *flags;
                 let resolved = answered(OutcomeClass::Rules);
                 let outcome = Outcome { cut_short, past_limit, looks_like, ..resolved.outcome };
-                return Ok(ResolvedOrigin { outcome, file: Some(FileRef::New(file.clone())), ..resolved });
+                return Ok(ResolvedOrigin { outcome, file: Some(*text), ..resolved });
             }
             FetchAnswer::ClientError => return Ok(answered(OutcomeClass::ClientError)),
             FetchAnswer::ServerError => answered(OutcomeClass::ServerError),
@@ -189,16 +212,16 @@ impl<'f> Resolver<'f> {
     /// The outcome of a redirect with this status and target.
     fn redirect(
         &self,
-        event: &UrlEvent<'f>,
+        event: &UrlEvent<'p>,
         status: u16,
-        target: Option<&'f UrlKey>,
-        chain: &mut RedirectChain<'f>,
+        target: Option<&UrlKey>,
+        chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin> {
         let unresolved = |why: &str, chain: &RedirectChain<'_>| ResolvedOrigin {
             detail: Some(why.as_bytes().into()),
             ..chain.outcome(OutcomeClass::Unresolved, status, event.time, event.max_age)
         };
-        let Some(target) = target.map(UrlKey::text) else { return Ok(unresolved(NO_LOCATION, chain)) };
+        let Some(target) = target else { return Ok(unresolved(NO_LOCATION, chain)) };
         if chain.has_visited(target) {
             return Ok(unresolved(LOOP, chain));
         }
@@ -208,20 +231,20 @@ impl<'f> Resolver<'f> {
         if let Some(resolved) = self.follow(target, 1, chain)? {
             return Ok(resolved);
         }
-        let mut resolved = unresolved(&missing_target(target), chain);
+        let mut resolved = unresolved(&missing_target(target.text()), chain);
         resolved.outcome.target_missing = true;
         Ok(resolved)
     }
 
     /// The outcome of a URL, `hops` redirects away. `None`, and an unchanged chain, if the URL has
     /// no history.
-    fn follow(&self, url: &'f [u8], hops: u8, chain: &mut RedirectChain<'f>) -> Result<Option<ResolvedOrigin>> {
-        let history = self.history(url, self.fetches.of(url))?;
+    fn follow(&self, url: &UrlKey, hops: u8, chain: &mut RedirectChain<'p>) -> Result<Option<ResolvedOrigin>> {
+        let history = self.history_of(url)?;
         let events = history.until(chain.until);
         if events.first().is_none() {
             return Ok(None);
         }
-        chain.push(url, hops);
+        chain.push(history.clone(), hops);
         self.outcome(events, chain).map(Some)
     }
 
@@ -229,9 +252,9 @@ impl<'f> Resolver<'f> {
     /// captured since, that URL's history decides.
     fn previous_outcome(
         &self,
-        answer: &PreviousAnswer<'f>,
-        events: EventsSince<'_, 'f>,
-        chain: &mut RedirectChain<'f>,
+        answer: &PreviousAnswer<'p>,
+        events: EventsSince<'_, 'p>,
+        chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin> {
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
@@ -239,16 +262,17 @@ impl<'f> Resolver<'f> {
             let resolved = chain.outcome(OutcomeClass::Unresolved, status, fetched, max_age);
             return Ok(ResolvedOrigin { detail: Some(TOO_MANY.as_bytes().into()), ..resolved });
         }
-        if let Some((url, further)) = self.recaptured_target(answer)
+        if let Some((url, further)) = self.recaptured_target(answer)?
             && chain.hops.saturating_add(further) <= MAX_HOPS
-            && !chain.has_visited(url)
-            && let Some(resolved) = self.follow(url, further, chain)?
+            && !chain.has_visited(&url)
+            && let Some(resolved) = self.follow(&url, further, chain)?
         {
             return Ok(resolved);
         }
-        let mut resolved = inherited(answer, chain);
+        let source = if answer.hops > 0 { answer.entry.strings().0 } else { chain.source() };
+        let mut resolved = unchanged(answer, source);
         resolved.outcome.hops = hops;
-        if let Some(event) = events.first().filter(|event| event.confirmed && answer.robots_row().is_some()) {
+        if let Some(event) = events.first().filter(|event| event.confirmed && answer.rules_text().is_some()) {
             (resolved.outcome.fetched, resolved.outcome.max_age) = (event.time, event.max_age);
         }
         if answer.is_failure() { self.with_last_good(resolved, events, chain) } else { Ok(resolved) }
@@ -256,38 +280,41 @@ impl<'f> Resolver<'f> {
 
     /// The URL to which redirects of the previous snapshot led, if it was captured since, and the
     /// number of these redirects.
-    fn recaptured_target(&self, answer: &PreviousAnswer<'f>) -> Option<(&'f [u8], u8)> {
-        let newest = |url: &[u8]| self.fetches.of(url).first();
+    fn recaptured_target(&self, answer: &PreviousAnswer<'p>) -> Result<Option<(UrlKey, u8)>> {
         if let Some((url, hops)) = answer.missing_target()
-            && newest(url).is_some()
+            && let Some((url, _)) = self.captured(url)?
         {
-            return Some((url, hops));
+            return Ok(Some((url, hops)));
         }
-        let is_unresolved = answer.class() == OutcomeClass::Unresolved;
+        let Some((url, hops)) = answer.redirect_end() else { return Ok(None) };
+        let Some((url, newest)) = self.captured(url)? else { return Ok(None) };
         // Unresolved redirects stay unresolved, unless the URL at their end has a newer capture.
-        answer.redirect_end().filter(|(url, _)| {
-            newest(url).is_some_and(|fetch| !is_unresolved || fetch.time > answer.entry.outcome().fetched)
-        })
+        let is_unresolved = answer.class() == OutcomeClass::Unresolved;
+        let is_newer = newest.time > answer.entry.outcome().fetched;
+        Ok((!is_unresolved || is_newer).then_some((url, hops)))
+    }
+
+    /// The newest capture of a canonical URL.
+    fn captured(&self, url: &[u8]) -> Result<Option<(UrlKey, Fetch)>> {
+        let Some(key) = UrlKey::of_canonical(url) else { return Ok(None) };
+        let newest = self.table.newest_of(&key)?;
+        Ok(newest.map(|capture| (key, capture)))
     }
 
     /// Adds to a failure when it began, and the last good copy from before.
     fn with_last_good(
         &self,
         mut resolved: ResolvedOrigin,
-        events: EventsSince<'_, 'f>,
-        chain: &mut RedirectChain<'f>,
+        events: EventsSince<'_, 'p>,
+        chain: &mut RedirectChain<'p>,
     ) -> Result<ResolvedOrigin> {
         let before = events.before_failures();
         resolved.outcome.first_failure = events.first_failure();
         resolved.outcome.first_unreachable = events.first_unreachable();
         resolved.last_good = match before.first().map(|event| &event.kind) {
-            Some(EventKind::Capture(Fetch { answer: FetchAnswer::Rules(file, _), .. })) => {
-                Some(FileRef::New(file.clone()))
-            }
-            Some(EventKind::LastGood(row)) => Some(FileRef::Previous(*row)),
-            Some(EventKind::Previous(answer)) if answer.robots_row().is_some() => {
-                answer.robots_row().map(FileRef::Previous)
-            }
+            Some(EventKind::Capture(Fetch { answer: FetchAnswer::Rules(text, _), .. })) => Some(*text),
+            Some(EventKind::LastGood(text)) => Some(*text),
+            Some(EventKind::Previous(answer)) if answer.rules_text().is_some() => answer.rules_text(),
             Some(EventKind::Capture(Fetch { answer: FetchAnswer::Redirect(Some(_)), .. }) | EventKind::Previous(_)) => {
                 // An older redirect: the answer of its target when the failures began, or the last
                 // good copy of the target.
@@ -301,17 +328,15 @@ impl<'f> Resolver<'f> {
     }
 }
 
-/// The outcome of the previous snapshot, unchanged.
-fn inherited(answer: &PreviousAnswer<'_>, chain: &RedirectChain<'_>) -> ResolvedOrigin {
-    let (source, detail) = answer.entry.strings();
-    let source = if answer.hops > 0 { source } else { chain.source() };
+/// The outcome of the previous snapshot; `source` is the URL that answered after redirects.
+fn unchanged(answer: &PreviousAnswer<'_>, source: Option<&[u8]>) -> ResolvedOrigin {
     ResolvedOrigin {
         key: Box::default(),
         outcome: answer.entry.outcome().clone(),
-        file: answer.entry.rules_file().map(FileRef::Previous),
-        last_good: answer.entry.last_good().map(FileRef::Previous),
+        file: answer.rules,
+        last_good: answer.last_good,
         source: source.map(Box::from),
-        detail: detail.map(Box::from),
-        by_capture: false,
+        detail: answer.entry.strings().1.map(Box::from),
+        decided_by: DecidedBy::Previous,
     }
 }

@@ -1,0 +1,252 @@
+//! The pass over all origins in the order of the snapshot: outcomes, then files, then sections.
+//!
+//! ```text
+//! chunk k+2   read and resolve, on all threads
+//! chunk k+1   number new files and append origins, then parse the new files on all threads
+//! chunk k     append the rule sets and texts of the new files
+//! ```
+//!
+//! Numbers are given by first use, which is the order of appending. So what must be done in order
+//! is little, and the three steps work on three chunks at once.
+
+use super::file_compiler::FileCompiler;
+use super::incremental::previous::PreviousSnapshot;
+use super::incremental::previous_urls::PreviousUrls;
+use super::ingest::text_store::{TextId, Texts};
+use super::progress::{CompilePhase, CompileProgress, ShowProgress};
+use super::resolve::resolved_origin::{DecidedBy, ResolvedOrigin};
+use super::resolve::resolver::{Resolver, SharedHistories};
+use super::sort::table::{RobotsCaptures, SortedTable, TableReader};
+use crate::error::{ErrorKind, Result};
+use crate::profile::Profile;
+use crate::snapshot::contents::{FileContents, OriginContents};
+use crate::snapshot::format::NONE;
+use crate::snapshot::write::{FileWriter, OriginWriter, SnapshotSections};
+use crate::spool::SpoolOptions;
+use rayon::prelude::*;
+
+/// The sources of a snapshot.
+pub(super) struct BuildInputs<'c> {
+    pub profile: Profile,
+    pub table: &'c SortedTable,
+    pub texts: &'c Texts,
+    pub previous: Option<&'c PreviousUrls<'c>>,
+    pub spools: &'c SpoolOptions,
+}
+
+/// A snapshot, with counts of how its origins were decided.
+pub(super) struct BuiltSnapshot {
+    pub sections: SnapshotSections,
+    /// Origins decided by a capture of their own robots.txt.
+    pub by_capture: u64,
+    /// Captured origins for which the previous snapshot has something newer.
+    pub outdated: u64,
+    /// Origins inherited from the previous snapshot, unchanged.
+    pub inherited: u64,
+}
+
+/// The origins of a chunk.
+const CHUNK_ORIGINS: usize = 1 << 14;
+
+/// A chunk ends early with this many captures: archives of years have many per origin.
+const CHUNK_CAPTURES: usize = 1 << 18;
+
+/// Origins per parallel task.
+const ORIGINS_PER_TASK: usize = 1 << 7;
+
+/// Texts per parallel task.
+const TEXTS_PER_TASK: usize = 1 << 7;
+
+/// Resolves all origins and writes the sections.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`]; I/O errors of temporary data; damage in the previous snapshot.
+pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Result<BuiltSnapshot> {
+    let count = origin_count(inputs)?;
+    let mut source = OriginSource::new(inputs)?;
+    let mut numbering = Numbering {
+        writer: OriginWriter::new(inputs.spools, count),
+        numbers: vec![NONE; inputs.texts.len()],
+        files: 0,
+        decided: DecisionCounts::default(),
+    };
+    let mut files = FileWriter::new(inputs.spools);
+    let resolver = Resolver {
+        table: inputs.table,
+        texts: inputs.texts,
+        previous: inputs.previous,
+        histories: SharedHistories::default(),
+    };
+    let (mut resolved, mut compiled) = (source.resolve_chunk(&resolver)?, Vec::new());
+    while !resolved.is_empty() || !compiled.is_empty() {
+        let (next, (parsed, appended)) = rayon::join(
+            || source.resolve_chunk(&resolver),
+            || {
+                rayon::join(
+                    || numbering.append(&resolved).and_then(|texts| compile_files(&texts, inputs)),
+                    || std::mem::take(&mut compiled).into_iter().flatten().try_for_each(|file| files.append(file)),
+                )
+            },
+        );
+        appended?;
+        (resolved, compiled) = (next?, parsed?);
+        progress(CompileProgress::of(CompilePhase::Build, numbering.writer.count(), count as u64));
+    }
+    let DecisionCounts { by_capture, outdated, inherited } = numbering.decided;
+    let sections = SnapshotSections::new(inputs.profile, numbering.writer, files)?;
+    Ok(BuiltSnapshot { sections, by_capture, outdated, inherited })
+}
+
+/// The number of origins, which the index needs first.
+fn origin_count(inputs: &BuildInputs<'_>) -> Result<usize> {
+    let mut count = inputs.table.counts.origins;
+    if let Some(previous) = inputs.previous {
+        count += u64::from(previous.previous.snapshot.origin_count());
+        inputs.table.for_each_origin(|origin| {
+            count -= u64::from(previous.previous.find(origin)?.is_some());
+            Ok(())
+        })?;
+    }
+    match u32::try_from(count) {
+        Ok(count) if count < NONE => Ok(count as usize),
+        _ => Err(ErrorKind::TooLarge("four billion origins or more".to_owned()).into()),
+    }
+}
+
+/// Merges captured origins with the rows of the previous snapshot, in the order of keys.
+struct OriginSource<'c> {
+    captured: TableReader<'c>,
+    next: Option<RobotsCaptures>,
+    previous: Option<&'c PreviousSnapshot>,
+    /// The next row of the previous snapshot.
+    row: u32,
+    /// The first row whose key is not less than that of the next captured origin.
+    row_end: u32,
+}
+
+/// An origin on its way to its outcome.
+enum UnresolvedOrigin {
+    Captured(RobotsCaptures),
+    /// Without captures; the row in the previous snapshot.
+    Previous(u32),
+}
+
+impl<'c> OriginSource<'c> {
+    fn new(inputs: &BuildInputs<'c>) -> Result<Self> {
+        let captured = inputs.table.reader()?;
+        let previous = inputs.previous.map(|previous| previous.previous);
+        let mut source = Self { captured, next: None, previous, row: 0, row_end: 0 };
+        source.read_captured()?;
+        Ok(source)
+    }
+
+    /// Reads the next captured origin, and finds its place among the rows.
+    fn read_captured(&mut self) -> Result<()> {
+        self.next = self.captured.next_origin()?;
+        if let Some(previous) = self.previous {
+            self.row_end = match &self.next {
+                Some(next) => previous.first_row_from(&next.origin, self.row)?,
+                None => previous.snapshot.origin_count(),
+            };
+        }
+        Ok(())
+    }
+
+    /// The next origin. A captured one replaces the row of the same key.
+    fn next(&mut self) -> Result<Option<UnresolvedOrigin>> {
+        if self.row < self.row_end {
+            self.row += 1;
+            return Ok(Some(UnresolvedOrigin::Previous(self.row - 1)));
+        }
+        let Some(robots) = self.next.take() else { return Ok(None) };
+        if let Some(previous) = self.previous
+            && self.row < previous.snapshot.origin_count()
+            && previous.origin(self.row)?.key() == &*robots.origin
+        {
+            self.row += 1;
+        }
+        self.read_captured()?;
+        Ok(Some(UnresolvedOrigin::Captured(robots)))
+    }
+
+    /// The outcomes of the next origins, on all threads; empty at the end.
+    fn resolve_chunk(&mut self, resolver: &Resolver<'c>) -> Result<Vec<ResolvedOrigin>> {
+        let (mut chunk, mut captures) = (Vec::new(), 0);
+        while chunk.len() < CHUNK_ORIGINS && captures < CHUNK_CAPTURES {
+            let Some(origin) = self.next()? else { break };
+            if let UnresolvedOrigin::Captured(robots) = &origin {
+                captures += robots.captures.len();
+            }
+            chunk.push(origin);
+        }
+        let resolve = |origin| match origin {
+            UnresolvedOrigin::Captured(robots) => resolver.resolve(robots),
+            UnresolvedOrigin::Previous(row) => resolver.resolve_previous(row),
+        };
+        chunk.into_par_iter().with_min_len(ORIGINS_PER_TASK).map(resolve).collect()
+    }
+}
+
+/// Numbers files by first use, and appends origins with these numbers.
+struct Numbering {
+    writer: OriginWriter,
+    /// Files by text; [`NONE`] for texts that no origin uses so far.
+    numbers: Vec<u32>,
+    files: u32,
+    decided: DecisionCounts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct DecisionCounts {
+    by_capture: u64,
+    outdated: u64,
+    inherited: u64,
+}
+
+impl Numbering {
+    /// Appends origins; returns the texts of new files, in the order of their numbers.
+    fn append(&mut self, origins: &[ResolvedOrigin]) -> Result<Vec<TextId>> {
+        let mut new = Vec::new();
+        for origin in origins {
+            let file = self.number(origin.file, &mut new);
+            let last_good = self.number(origin.last_good, &mut new);
+            self.writer.append(&OriginContents {
+                key: &origin.key,
+                outcome: &origin.outcome,
+                file,
+                last_good,
+                source: origin.source.as_deref(),
+                detail: origin.detail.as_deref(),
+            })?;
+            match origin.decided_by {
+                DecidedBy::Capture => self.decided.by_capture += 1,
+                DecidedBy::NewerPrevious => self.decided.outdated += 1,
+                DecidedBy::Previous => self.decided.inherited += 1,
+                DecidedBy::Redirects => {}
+            }
+        }
+        Ok(new)
+    }
+
+    /// The number of a file; a new one is added to `new`.
+    fn number(&mut self, text: Option<TextId>, new: &mut Vec<TextId>) -> Option<u32> {
+        let text = text?;
+        let number = &mut self.numbers[text.0 as usize];
+        if *number == NONE {
+            *number = self.files;
+            self.files += 1;
+            new.push(text);
+        }
+        Some(*number)
+    }
+}
+
+/// Parses texts on all threads; the files are in the order of the texts.
+fn compile_files(texts: &[TextId], inputs: &BuildInputs<'_>) -> Result<Vec<Vec<FileContents>>> {
+    let previous = inputs.previous.map(|previous| previous.previous);
+    let compile = |texts: &[TextId]| -> Result<Vec<FileContents>> {
+        let mut compiler = FileCompiler::new(inputs.profile, inputs.texts, previous)?;
+        texts.iter().map(|&text| compiler.compile(text)).collect()
+    };
+    texts.par_chunks(TEXTS_PER_TASK).map(compile).collect()
+}

@@ -1,0 +1,383 @@
+//! A capture as a record: what decides outcomes, without the text of the robots.txt.
+//!
+//! ```text
+//! bytes  0..4         4..6               6..10                 10..
+//!        length       length of origin   length of the rest    URL, time, status, max-age, answer
+//! ```
+//!
+//! All numbers are little-endian. Records sort by origin, path, and time, newest first. Captures of
+//! the same second sort by rank and content, so the order depends neither on the order of the
+//! inputs nor on the numbers of texts.
+
+use super::text_store::{TextDigests, TextId};
+use super::url_key::{ROBOTS_PATH, UrlKey};
+use crate::archive::capture::CapturedResponse;
+use crate::robots::{BodyFacts, LooksLike};
+use ::url::Url;
+use std::cmp::{Ordering, Reverse};
+
+/// One capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fetch {
+    /// In seconds since 1970. `None`, older than any time, if the archive has none.
+    pub time: Option<i64>,
+    pub status: u16,
+    pub max_age: Option<u32>,
+    pub answer: FetchAnswer,
+}
+
+/// The class of an answer, with the data that its outcome needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FetchAnswer {
+    /// 2xx.
+    Rules(TextId, BodyFlags),
+    /// 3xx except 304; the target if the answer names one.
+    Redirect(Option<UrlKey>),
+    /// 304, or a WARC `revisit` record: the crawler's copy is still valid.
+    NotModified,
+    /// 4xx except 429.
+    ClientError,
+    /// 429 and 5xx.
+    ServerError,
+    /// No answer, or not HTTP; the cause.
+    Unreachable(Box<str>),
+}
+
+impl FetchAnswer {
+    /// The answer of a response that is not a 2xx; `url` is its URL.
+    pub(super) fn without_body(url: &[u8], response: CapturedResponse) -> Self {
+        match response.status {
+            304 => Self::NotModified,
+            300..=399 => Self::Redirect(response.location.and_then(|location| redirect_target(url, &location))),
+            429 | 500..=599 => Self::ServerError,
+            400..=499 => Self::ClientError,
+            status => Self::Unreachable(format!("HTTP status {status}").into()),
+        }
+    }
+
+    fn rank(&self) -> AnswerRank {
+        match self {
+            Self::Rules(..) => AnswerRank::Rules,
+            Self::Redirect(_) => AnswerRank::Redirect,
+            Self::NotModified => AnswerRank::NotModified,
+            Self::ClientError => AnswerRank::ClientError,
+            Self::ServerError => AnswerRank::ServerError,
+            Self::Unreachable(_) => AnswerRank::Unreachable,
+        }
+    }
+}
+
+/// The target of a `Location`, which may be relative (RFC 9110 §10.2.2).
+fn redirect_target(base: &[u8], location: &[u8]) -> Option<UrlKey> {
+    let location = String::from_utf8_lossy(location);
+    let target = if location.starts_with("http://") || location.starts_with("https://") {
+        Url::parse(&location)
+    } else {
+        Url::parse(std::str::from_utf8(base).ok()?).and_then(|base| base.join(&location))
+    };
+    UrlKey::new(target.ok()?.as_str().as_bytes())
+}
+
+/// Properties of a body that its condensed text does not show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BodyFlags {
+    /// The archive kept only its beginning.
+    pub cut_short: bool,
+    pub past_limit: bool,
+    pub looks_like: Option<LooksLike>,
+}
+
+impl BodyFlags {
+    pub(super) fn of(response: &CapturedResponse) -> Self {
+        let facts = BodyFacts::of(&response.body);
+        Self { cut_short: response.cut_short, past_limit: facts.ignored_bytes > 0, looks_like: facts.looks_like }
+    }
+
+    fn encode(self) -> u8 {
+        let looks_like = match self.looks_like {
+            None => 0,
+            Some(LooksLike::Html) => 1,
+            Some(LooksLike::Utf16) => 2,
+        };
+        looks_like | u8::from(self.past_limit) << 2 | u8::from(self.cut_short) << 3
+    }
+
+    fn decode(byte: u8) -> Self {
+        let looks_like = match byte & 3 {
+            0 => None,
+            1 => Some(LooksLike::Html),
+            _ => Some(LooksLike::Utf16),
+        };
+        Self { cut_short: byte & 8 != 0, past_limit: byte & 4 != 0, looks_like }
+    }
+}
+
+/// How informative an answer is; the most informative one sorts first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum AnswerRank {
+    Rules = 0,
+    Redirect = 1,
+    NotModified = 2,
+    ClientError = 3,
+    ServerError = 4,
+    Unreachable = 5,
+}
+
+impl Fetch {
+    /// The first sort key of captures of the same second.
+    pub(crate) fn rank(&self) -> (AnswerRank, u16, Option<u32>) {
+        (self.answer.rank(), self.status, self.max_age)
+    }
+
+    /// Whether it is a temporary failure, after which the last good copy counts.
+    ///
+    /// A 304 is one here. Histories replace each 304 that confirms a copy by that copy, so only
+    /// those without a copy remain.
+    pub(crate) fn is_failure(&self) -> bool {
+        use FetchAnswer::{NotModified, ServerError, Unreachable};
+        matches!(self.answer, ServerError | Unreachable(_) | NotModified)
+    }
+
+    /// Newest first. Captures of the same second sort by rank and content.
+    fn order(&self, other: &Self, texts: &impl TextDigests) -> Ordering {
+        other.time.cmp(&self.time).then_with(|| self.content_order(other, texts))
+    }
+
+    fn content_order(&self, other: &Self, texts: &impl TextDigests) -> Ordering {
+        self.rank().cmp(&other.rank()).then_with(|| match (&self.answer, &other.answer) {
+            (FetchAnswer::Rules(a, flags_a), FetchAnswer::Rules(b, flags_b)) => {
+                let digests = if a == b { Ordering::Equal } else { texts.digest(*a).cmp(&texts.digest(*b)) };
+                digests.then(flags_a.cmp(flags_b))
+            }
+            (FetchAnswer::Redirect(a), FetchAnswer::Redirect(b)) => a.cmp(b),
+            (FetchAnswer::Unreachable(a), FetchAnswer::Unreachable(b)) => a.cmp(b),
+            _ => Ordering::Equal,
+        })
+    }
+
+    /// Appends the record of this capture of a URL.
+    pub(crate) fn encode(&self, key: &UrlKey, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend_from_slice(&[0; 4]);
+        encode_key(key, out);
+        out.extend_from_slice(&self.time.unwrap_or(NO_TIME).to_le_bytes());
+        out.extend_from_slice(&self.status.to_le_bytes());
+        out.extend_from_slice(&self.max_age.unwrap_or_default().to_le_bytes());
+        out.push(self.answer.rank() as u8 | if self.max_age.is_some() { HAS_MAX_AGE } else { 0 });
+        match &self.answer {
+            FetchAnswer::Rules(text, flags) => {
+                out.push(flags.encode());
+                out.extend_from_slice(&text.0.to_le_bytes());
+            }
+            FetchAnswer::Redirect(target) => target.iter().for_each(|target| encode_key(target, out)),
+            FetchAnswer::Unreachable(cause) => out.extend_from_slice(cause.as_bytes()),
+            FetchAnswer::NotModified | FetchAnswer::ClientError | FetchAnswer::ServerError => {}
+        }
+        let len = (out.len() - start) as u32;
+        out[start..start + 4].copy_from_slice(&len.to_le_bytes());
+    }
+}
+
+/// The time of a capture without one: no real time is as old.
+const NO_TIME: i64 = i64::MIN;
+/// A bit next to the rank: the answer has a `max-age`.
+const HAS_MAX_AGE: u8 = 0x80;
+
+/// The length of a record in front of its URL.
+const HEAD_LEN: usize = 10;
+
+fn encode_key(key: &UrlKey, out: &mut Vec<u8>) {
+    let (origin, path) = key.split();
+    out.extend_from_slice(&(origin.len() as u16).to_le_bytes());
+    out.extend_from_slice(&(path.len() as u32).to_le_bytes());
+    out.extend_from_slice(key.text());
+}
+
+/// Sixteen bytes of an origin after its `http`, in the order of origins. Comparing these first
+/// leaves most records untouched.
+pub(crate) type KeyPrefix = u128;
+
+/// An encoded capture.
+#[derive(Clone, Copy)]
+pub(crate) struct CaptureRecord<'a> {
+    bytes: &'a [u8],
+    origin_end: usize,
+    path_end: usize,
+}
+
+impl<'a> CaptureRecord<'a> {
+    /// The record at the start of `bytes`, as [`Fetch::encode`] writes it. `None` if the bytes
+    /// end before the record does.
+    pub(crate) fn first_of(bytes: &'a [u8]) -> Option<Self> {
+        let len = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+        let bytes = bytes.get(..len)?;
+        let origin_len = usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
+        let path_len = u32::from_le_bytes([bytes[6], bytes[7], bytes[8], bytes[9]]) as usize;
+        let origin_end = HEAD_LEN + origin_len;
+        Some(Self { bytes, origin_end, path_end: origin_end + path_len })
+    }
+
+    /// The encoded bytes.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub(crate) fn origin(&self) -> &'a [u8] {
+        &self.bytes[HEAD_LEN..self.origin_end]
+    }
+
+    /// The path with the query.
+    pub(crate) fn path(&self) -> &'a [u8] {
+        &self.bytes[self.origin_end..self.path_end]
+    }
+
+    /// Whether it is a capture of an origin's robots.txt.
+    pub(crate) fn is_robots(&self) -> bool {
+        self.path() == ROBOTS_PATH
+    }
+
+    /// The start of the key.
+    pub(crate) fn key_prefix(&self) -> KeyPrefix {
+        let text = self.origin().strip_prefix(b"http").unwrap_or_default();
+        let mut prefix = [0; 16];
+        let len = text.len().min(prefix.len());
+        prefix[..len].copy_from_slice(&text[..len]);
+        KeyPrefix::from_be_bytes(prefix)
+    }
+
+    /// By origin, then path.
+    pub(crate) fn url_order(&self, other: &Self) -> Ordering {
+        self.origin().cmp(other.origin()).then_with(|| self.path().cmp(other.path()))
+    }
+
+    /// The order of sorted captures.
+    pub(crate) fn order(&self, other: &Self, texts: &impl TextDigests) -> Ordering {
+        // The times decide between nearly all captures of a URL, so they are compared first, without decoding.
+        let by_time = || Reverse(self.raw_time()).cmp(&Reverse(other.raw_time()));
+        self.url_order(other).then_with(by_time).then_with(|| self.decode().order(&other.decode(), texts))
+    }
+
+    fn raw_time(&self) -> i64 {
+        Fields(&self.bytes[self.path_end..]).i64()
+    }
+
+    pub(crate) fn time(&self) -> Option<i64> {
+        Some(self.raw_time()).filter(|time| *time != NO_TIME)
+    }
+
+    pub(crate) fn decode(&self) -> Fetch {
+        let mut fields = Fields(&self.bytes[self.path_end..]);
+        let time = Some(fields.i64()).filter(|time| *time != NO_TIME);
+        let status = fields.u16();
+        let (max_age, rank) = (fields.u32(), fields.u8());
+        let answer = match rank & !HAS_MAX_AGE {
+            0 => {
+                let flags = BodyFlags::decode(fields.u8());
+                FetchAnswer::Rules(TextId(fields.u32()), flags)
+            }
+            1 if fields.0.is_empty() => FetchAnswer::Redirect(None),
+            1 => FetchAnswer::Redirect(Some(fields.key())),
+            2 => FetchAnswer::NotModified,
+            3 => FetchAnswer::ClientError,
+            4 => FetchAnswer::ServerError,
+            _ => FetchAnswer::Unreachable(String::from_utf8_lossy(fields.0).into()),
+        };
+        Fetch { time, status, max_age: (rank & HAS_MAX_AGE != 0).then_some(max_age), answer }
+    }
+}
+
+/// The fields of a record that this process wrote, one after the other.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn bytes(&mut self, len: usize) -> &'a [u8] {
+        let (field, rest) = self.0.split_at(len);
+        self.0 = rest;
+        field
+    }
+
+    fn array<const N: usize>(&mut self) -> [u8; N] {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes(N));
+        array
+    }
+
+    fn u8(&mut self) -> u8 {
+        self.array::<1>()[0]
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.array())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.array())
+    }
+
+    fn i64(&mut self) -> i64 {
+        i64::from_le_bytes(self.array())
+    }
+
+    fn key(&mut self) -> UrlKey {
+        let (origin_len, path_len) = (self.u16(), self.u32());
+        UrlKey::from_parts(self.bytes(usize::from(origin_len) + path_len as usize), origin_len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoTexts;
+    impl TextDigests for NoTexts {
+        fn digest(&self, text: TextId) -> [u8; 16] {
+            // Another order than that of the numbers.
+            [!text.0 as u8; 16]
+        }
+    }
+
+    #[test]
+    fn records_decode_to_the_same_captures_and_sort() {
+        let key = |url: &str| UrlKey::new(url.as_bytes()).unwrap();
+        let flags = BodyFlags { cut_short: true, past_limit: false, looks_like: Some(LooksLike::Utf16) };
+        let no_flags = BodyFlags { cut_short: false, past_limit: false, looks_like: None };
+        let capture = |time, status, max_age, answer| Fetch { time, status, max_age, answer };
+        // In sorted order.
+        let captures = [
+            ("http://a.example/robots.txt", capture(Some(7), 404, None, FetchAnswer::ClientError)),
+            ("http://a.example/robots.txt?a", capture(Some(7), 404, None, FetchAnswer::ClientError)),
+            // A port sorts after all paths of the shorter origin.
+            ("http://a.example:81/r", capture(None, 304, Some(0), FetchAnswer::NotModified)),
+            ("https://a.example/robots.txt", capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), no_flags))),
+            ("https://a.example/robots.txt", capture(Some(9), 200, None, FetchAnswer::Rules(TextId(2), flags))),
+            ("https://a.example/robots.txt", capture(Some(9), 200, None, FetchAnswer::Rules(TextId(1), flags))),
+            ("https://a.example/robots.txt", capture(Some(9), 301, None, FetchAnswer::Redirect(None))),
+            (
+                "https://a.example/robots.txt",
+                capture(Some(9), 301, None, FetchAnswer::Redirect(Some(key("http://b.example/x")))),
+            ),
+            ("https://a.example/robots.txt", capture(Some(9), 503, Some(4), FetchAnswer::ServerError)),
+            ("https://a.example/robots.txt", capture(Some(9), 0, None, FetchAnswer::Unreachable("a cause".into()))),
+            ("https://a.example/robots.txt", capture(Some(-9), 0, None, FetchAnswer::Unreachable("".into()))),
+            ("https://a.example/robots.txt", capture(None, 0, None, FetchAnswer::Unreachable("".into()))),
+        ];
+        let encode = |(url, capture): &(&str, Fetch)| {
+            let mut bytes = Vec::new();
+            capture.encode(&key(url), &mut bytes);
+            bytes
+        };
+        let encoded: Vec<Vec<u8>> = captures.iter().map(encode).collect();
+        let records: Vec<_> = encoded.iter().map(|bytes| CaptureRecord::first_of(bytes).unwrap()).collect();
+        for ((url, capture), record) in captures.iter().zip(&records) {
+            assert_eq!([record.origin(), record.path()].concat(), url.as_bytes());
+            assert_eq!((&record.decode(), record.time()), (capture, capture.time));
+        }
+        for (i, a) in records.iter().enumerate() {
+            for (j, b) in records.iter().enumerate() {
+                assert_eq!(a.order(b, &NoTexts), i.cmp(&j), "{i} {j}");
+            }
+        }
+        assert!(CaptureRecord::first_of(&encoded[0][..encoded[0].len() - 1]).is_none());
+    }
+}

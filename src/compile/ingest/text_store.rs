@@ -1,0 +1,180 @@
+//! The distinct condensed texts: each is compressed once and appended to temporary data.
+//!
+//! A digest stands for a text, so no text is read again while archives are read. It is the same on
+//! every machine, so captures of one second sort by it.
+
+use crate::digest::{Digest, digest, digest_hash};
+use crate::error::{ErrorKind, Result};
+use crate::snapshot::text::Packer;
+use crate::spool::{Spool, SpoolOptions, SpooledBytes};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The number of a text of this compilation, in the order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextId(pub u32);
+
+/// The digests of texts, by which captures of one second are sorted.
+pub(crate) trait TextDigests: Sync {
+    fn digest(&self, text: TextId) -> Digest;
+}
+
+/// Shards, each with a lock of its own, so that threads seldom wait for each other.
+const SHARDS: usize = 64;
+
+/// The texts so far. Threads add to it at once.
+#[derive(Debug)]
+pub(crate) struct TextStore {
+    /// Texts by digest.
+    shards: Vec<Mutex<HashTable<(Digest, TextId)>>>,
+    frames: Mutex<FrameList>,
+}
+
+#[derive(Debug)]
+struct FrameList {
+    /// The compressed texts, one after the other, each after its uncompressed length.
+    spool: Spool,
+    places: Vec<TextPlace>,
+    /// The length of the texts before compression.
+    raw_len: u64,
+}
+
+/// Where the frame of a text is, and its digest.
+#[derive(Clone, Copy, Debug)]
+struct TextPlace {
+    digest: Digest,
+    /// An offset in the spooled frames; above [`PREVIOUS`], a file row of the previous snapshot.
+    start: u64,
+}
+
+/// The first number that is a file row of the previous snapshot.
+const PREVIOUS: u64 = 1 << 63;
+
+impl TextStore {
+    pub(crate) fn new(options: &SpoolOptions) -> Self {
+        let shards = std::iter::repeat_with(Mutex::default).take(SHARDS);
+        let frames = FrameList { spool: Spool::new(options, "robots.txt texts"), places: Vec::new(), raw_len: 0 };
+        Self { shards: shards.collect(), frames: Mutex::new(frames) }
+    }
+
+    /// The number of a text. Only a new text is compressed.
+    ///
+    /// # Errors
+    /// I/O errors of temporary data; [`ErrorKind::TooLarge`] for four billion texts.
+    pub(crate) fn intern(&self, text: &[u8], packer: &mut Packer) -> Result<TextId> {
+        let digest = digest(text);
+        if let Some(id) = self.find(&digest) {
+            return Ok(id);
+        }
+        // Another thread may add the same text meanwhile; then this frame is dropped.
+        let frame = packer.pack(text)?;
+        self.insert(digest, |frames| {
+            let start = frames.spool.len();
+            frames.spool.append(&(text.len() as u32).to_le_bytes())?;
+            frames.spool.append(frame)?;
+            frames.raw_len += text.len() as u64;
+            Ok(start)
+        })
+    }
+
+    /// The number of a text that the previous snapshot has in a file row.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] for four billion texts.
+    pub(crate) fn intern_previous(&self, digest: Digest, row: u32) -> Result<TextId> {
+        self.insert(digest, |_| Ok(PREVIOUS + u64::from(row)))
+    }
+
+    fn shard(&self, digest: &Digest) -> MutexGuard<'_, HashTable<(Digest, TextId)>> {
+        lock(&self.shards[usize::from(digest[15]) % SHARDS])
+    }
+
+    fn find(&self, digest: &Digest) -> Option<TextId> {
+        self.shard(digest).find(digest_hash(digest), |(other, _)| other == digest).map(|(_, id)| *id)
+    }
+
+    /// The number of the text with this digest; a new one is added at the place that `add` returns.
+    fn insert(&self, digest: Digest, add: impl FnOnce(&mut FrameList) -> Result<u64>) -> Result<TextId> {
+        let mut shard = self.shard(&digest);
+        let is_same = |(other, _): &(Digest, TextId)| *other == digest;
+        match shard.entry(digest_hash(&digest), is_same, |(other, _)| digest_hash(other)) {
+            Entry::Occupied(entry) => Ok(entry.get().1),
+            Entry::Vacant(entry) => {
+                let mut frames = lock(&self.frames);
+                let id = u32::try_from(frames.places.len()).ok().filter(|&id| id != u32::MAX);
+                let id = id.ok_or_else(|| ErrorKind::TooLarge("four billion robots.txt texts or more".to_owned()))?;
+                let start = add(&mut frames)?;
+                frames.places.push(TextPlace { digest, start });
+                entry.insert((digest, TextId(id)));
+                Ok(TextId(id))
+            }
+        }
+    }
+
+    /// The length of the distinct texts of captures, before compression.
+    pub(crate) fn raw_len(&self) -> u64 {
+        lock(&self.frames).raw_len
+    }
+
+    /// All texts, to be read. The hash table is freed.
+    pub(crate) fn finish(self) -> Result<Texts> {
+        let FrameList { spool, places, .. } = self.frames.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Texts { frames: spool.finish()?, places })
+    }
+}
+
+impl TextDigests for TextStore {
+    fn digest(&self, text: TextId) -> Digest {
+        lock(&self.frames).places[text.0 as usize].digest
+    }
+}
+
+/// All texts of a compilation.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    frames: SpooledBytes,
+    places: Vec<TextPlace>,
+}
+
+/// A compressed text.
+pub(crate) enum TextFrame {
+    /// The frame, and the length of the text.
+    Spooled { frame: Vec<u8>, raw_len: u32 },
+    /// A file row of the previous snapshot.
+    Previous(u32),
+}
+
+impl Texts {
+    /// The number of texts.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// # Errors
+    /// I/O errors of temporary data.
+    pub(crate) fn frame(&self, text: TextId) -> Result<TextFrame> {
+        let TextPlace { start, .. } = self.places[text.0 as usize];
+        if start >= PREVIOUS {
+            return Ok(TextFrame::Previous((start - PREVIOUS) as u32));
+        }
+        // Texts of the previous snapshot come last, and have no frame here.
+        let next = self.places.get(text.0 as usize + 1).map_or(PREVIOUS, |next| next.start);
+        let end = next.min(self.frames.len());
+        let mut bytes = vec![0; (end - start) as usize];
+        self.frames.read_at(&mut bytes, start)?;
+        let frame = bytes.split_off(4);
+        Ok(TextFrame::Spooled { frame, raw_len: u32::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 4])) })
+    }
+}
+
+impl TextDigests for Texts {
+    fn digest(&self, text: TextId) -> Digest {
+        self.places[text.0 as usize].digest
+    }
+}
+
+/// A lock that ignores poison: a thread that panics leaves out its text at worst.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,211 @@
+//! Compiling under any budget of memory: sorted runs and temporary files, or all in memory. The
+//! bytes are the same, for random webs in any order and division.
+
+use crate::corruption::{METADATA, sections};
+use crate::determinism::robots;
+use crate::generate::Random;
+use proptest::prelude::*;
+use robosieve::{Compiler, Profile, Snapshot};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// A web of few hosts with every kind of answer: redirects to other hosts and other paths, chains
+/// and loops, 304, failures, ports, captures without a time and captures of one second.
+struct RandomWeb {
+    random: Random,
+    hosts: u64,
+    /// Different times of captures.
+    times: u64,
+}
+
+impl RandomWeb {
+    fn new(seed: u64) -> Self {
+        let mut random = Random(seed);
+        let hosts = [3, 40, 400][random.below(3) as usize];
+        let times = [2, 50, 100_000][random.below(3) as usize];
+        Self { random, hosts, times }
+    }
+
+    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.random.below(of.len() as u64) as usize]
+    }
+
+    fn url(&mut self) -> String {
+        // One host of five draws is a hub.
+        let host = if self.random.below(5) == 0 { 0 } else { self.random.below(self.hosts) };
+        let scheme = self.pick(&["http", "https", "https"]);
+        let www = self.pick(&["", "", "www."]);
+        let port = self.pick(&["", "", "", "", ":8080", ":81"]);
+        let path = self.pick(&["/robots.txt", "/robots.txt", "/robots.txt", "/robots.txt", "/r", "/en/robots.txt?a=1"]);
+        format!("{scheme}://{www}h{host}.example{port}{path}")
+    }
+
+    fn capture(&mut self) -> String {
+        let url = self.url();
+        let mut capture = json!({ "url": url });
+        if self.random.below(20) > 0 {
+            capture["fetched_at"] = json!(1_767_225_600 + self.random.below(self.times));
+        }
+        match self.random.below(20) {
+            0..=7 => capture["body"] = json!(robots(self.random.below(90))),
+            8..=12 => {
+                capture["status"] = json!(self.pick(&["301", "302", "308"]).parse::<u16>().unwrap());
+                let target = match self.random.below(9) {
+                    0 => "/robots.txt".to_owned(),
+                    1 => "en/robots.txt?a=1".to_owned(),
+                    2 => url,
+                    3 => "http://".to_owned(),
+                    _ => self.url(),
+                };
+                capture["headers"] = json!({ "Location": target });
+            }
+            13 => capture["status"] = json!(304),
+            14 | 15 => capture["status"] = json!(self.pick(&["404", "403", "410"]).parse::<u16>().unwrap()),
+            16..=18 => capture["status"] = json!(self.pick(&["500", "503", "429"]).parse::<u16>().unwrap()),
+            _ => capture["error"] = json!(self.pick(&["dns", "timeout"])),
+        }
+        if capture.get("error").is_none() && self.random.below(8) == 0 {
+            let max_age = format!("max-age={}", self.random.below(1000));
+            let headers = capture.as_object_mut().unwrap().entry("headers").or_insert_with(|| json!({}));
+            headers["Cache-Control"] = Value::String(max_age);
+        }
+        capture.to_string() + "\n"
+    }
+}
+
+/// The captures of a web, one per line.
+fn web(seed: u64, captures: usize) -> Vec<String> {
+    let mut web = RandomWeb::new(seed);
+    (0..captures).map(|_| web.capture()).collect()
+}
+
+/// How a web is compiled.
+#[derive(Debug)]
+struct Compilation {
+    /// `None` is the default, in which nothing of these webs leaves memory.
+    memory: Option<u64>,
+    threads: usize,
+    /// The number of inputs.
+    inputs: usize,
+    /// The seed of the order of captures.
+    order: u64,
+}
+
+impl Compilation {
+    const IN_MEMORY: Self = Self { memory: None, threads: 1, inputs: 1, order: 0 };
+
+    fn compile(&self, dir: &Path, lines: &[String], previous: Option<&[u8]>) -> Vec<u8> {
+        let mut lines = lines.to_vec();
+        Random(self.order).shuffle(&mut lines);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();
+        pool.install(|| {
+            let mut compiler = Compiler::new(Profile::Google).temp_dir(dir);
+            if let Some(memory) = self.memory {
+                compiler = compiler.memory(memory);
+            }
+            if let Some(previous) = previous {
+                compiler = compiler.previous(Snapshot::new(previous.to_vec()).unwrap()).unwrap();
+            }
+            for part in lines.chunks(lines.len().div_ceil(self.inputs).max(1)) {
+                compiler.add_reader("web", part.concat().as_bytes()).unwrap();
+            }
+            compiler.finish().unwrap().to_vec().unwrap()
+        })
+    }
+}
+
+/// An eighth of the memory makes a run. A capture of these webs has some 70 to 130 bytes: runs of
+/// one capture, of about three, of about 64, and all of them.
+fn budgets() -> impl Strategy<Value = Option<u64>> {
+    prop::sample::select(vec![Some(0), Some(8 * 250), Some(8 * 6000), Some(1 << 30), None])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn snapshots_ignore_memory_division_order_and_threads(
+        seed: u64,
+        captures in prop::sample::select(vec![0_usize, 1, 2, 30, 400, 1500]),
+        memory in budgets(),
+        threads in prop::sample::select(vec![1_usize, 2, 4]),
+        inputs in 1_usize..4,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let lines = web(seed, captures);
+        let compilation = Compilation { memory, threads, inputs, order: seed ^ 1 };
+        let found = compilation.compile(dir.path(), &lines, None);
+        prop_assert!(found == Compilation::IN_MEMORY.compile(dir.path(), &lines, None), "{compilation:?}");
+        Snapshot::new(found.clone()).unwrap().verify().unwrap();
+
+        // The same over the snapshot of other captures of the same hosts.
+        let more = web(seed, captures * 2).split_off(captures);
+        let again = compilation.compile(dir.path(), &more, Some(&found));
+        prop_assert!(again == Compilation::IN_MEMORY.compile(dir.path(), &more, Some(&found)), "{compilation:?}");
+        prop_assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "temporary files have no names");
+    }
+}
+
+/// A hub: every site redirects to one URL, which was captured often.
+#[test]
+fn hubs_do_not_depend_on_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let capture = |i: u64| {
+        let url = if i.is_multiple_of(2) {
+            "https://hub.example/robots.txt"
+        } else {
+            &*format!("https://h{i}.example/robots.txt")
+        };
+        let mut capture = json!({ "url": url, "fetched_at": 1_767_225_600 + i });
+        match i % 4 {
+            0 => capture["body"] = json!(robots(i % 50)),
+            2 => capture["status"] = json!(503),
+            _ => {
+                capture["status"] = json!(301);
+                capture["headers"] = json!({ "Location": "https://hub.example/robots.txt" });
+            }
+        }
+        capture.to_string() + "\n"
+    };
+    let lines: Vec<String> = (0..4000).map(capture).collect();
+    let expected = Compilation::IN_MEMORY.compile(dir.path(), &lines, None);
+    for memory in [0, 8 * 6000] {
+        let compilation = Compilation { memory: Some(memory), threads: 2, inputs: 3, order: 5 };
+        assert!(compilation.compile(dir.path(), &lines, None) == expected, "{memory} bytes");
+    }
+    let metadata = String::from_utf8(sections(&expected)[METADATA].clone()).unwrap();
+    assert!(metadata.contains("\"redirected\":2000"), "{metadata}");
+}
+
+#[test]
+fn unusable_directories_are_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("missing");
+    let mut compiler = Compiler::default().memory(0).temp_dir(&missing);
+    let lines = web(1, 100).concat();
+    let added = compiler.add_reader("web", lines.as_bytes());
+    let err = added.and_then(|()| compiler.finish().map(drop)).unwrap_err().to_string();
+    assert!(err.starts_with(&missing.display().to_string()) && err.contains("temporary data ("), "{err}");
+}
+
+/// A killed process cannot clean up, so temporary data have no names.
+#[test]
+fn killed_runs_leave_no_temporary_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let temporary = dir.path().join("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    std::fs::write(dir.path().join("web.jsonl"), web(7, 20_000).concat()).unwrap();
+    let mut finished = 0;
+    for moment in 0..40 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
+        let args = ["compile", "-q", "--memory", "64K", "--temp-dir", "temporary", "-o", "web.rsieve", "web.jsonl"];
+        let mut child = command.args(args).current_dir(dir.path()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(moment * moment / 4));
+        child.kill().unwrap();
+        finished += u32::from(child.wait().unwrap().success());
+        assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "after {moment}² / 4 ms");
+    }
+    assert!(finished < 40, "no run was killed");
+}
