@@ -34,7 +34,7 @@ class Compiler:
         memory: How many bytes of captures and texts may stay in memory; the default is 1 GiB. The
             rest goes to temporary files. The snapshot does not depend on it.
         temp_dir: The directory of temporary files; the default is that of the system. Ten million
-            captures take about 10 GB there.
+            captures take less than 10 GB there.
         threads: The number of threads; the default is one per core.
 
     The newest capture of an origin wins; the order of the calls does not matter. About 50 bytes per

@@ -130,6 +130,24 @@ def test_single_responses_give_the_same_bytes(expected: bytes, tmp_path: Path) -
     assert (tmp_path / "out.rsieve").read_bytes() == expected
 
 
+def test_any_budget_of_memory_gives_the_same_bytes(tmp_path: Path) -> None:
+    archive, out = tmp_path / "web.jsonl", tmp_path / "out.rsieve"
+    rules = [f"user-agent: *\ndisallow: /{number % 7}" for number in range(300)]
+    captures = [{"url": f"https://h{number}.example/robots.txt", "body": body} for number, body in enumerate(rules)]
+    archive.write_text("".join(json.dumps(capture) + "\n" for capture in captures))
+
+    def written(**options: Any) -> bytes:
+        compiler = robosieve.Compiler(**options)
+        compiler.add_path(archive)
+        compiler.write(out)
+        return out.read_bytes()
+
+    assert written(memory=0, temp_dir=tmp_path) == written()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.rsieve", "web.jsonl"]
+    with pytest.raises(OSError, match="temporary data"):
+        written(memory=0, temp_dir=tmp_path / "missing")
+
+
 def test_times_may_be_text_dates_and_datetimes(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     for given in [

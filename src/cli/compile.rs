@@ -56,7 +56,7 @@ pub(crate) struct CompileArgs {
     pub memory: u64,
     /// Directory of temporary files (default: that of the snapshot to write)
     ///
-    /// Ten million captures take about 10 GB there. The files have no name, and vanish with the
+    /// Ten million captures take less than 10 GB there. The files have no name, and vanish with the
     /// process.
     #[arg(long, value_name = "DIR", help_heading = RESOURCES)]
     pub temp_dir: Option<PathBuf>,

@@ -109,7 +109,7 @@ impl Compiler {
     /// The directory of temporary files; by default that of the system
     /// ([`std::env::temp_dir`]). Call it before archives are added.
     ///
-    /// Ten million captures take about 10 GB there. Small compilations write nothing.
+    /// Ten million captures take less than 10 GB there. Small compilations write nothing.
     pub fn temp_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.temp_dir = Some(dir.into());
         self
@@ -123,10 +123,12 @@ impl Compiler {
 
     /// The store of captures, which is created if there is none.
     fn store(&self) -> &CaptureStore {
-        self.store.get_or_init(|| {
-            let part = self.memory.unwrap_or(DEFAULT_MEMORY) / MEMORY_PARTS;
-            CaptureStore::new(&self.spools(), part.min(MAX_RUN_LEN) as usize)
-        })
+        self.store.get_or_init(|| self.new_store())
+    }
+
+    fn new_store(&self) -> CaptureStore {
+        let part = self.memory.unwrap_or(DEFAULT_MEMORY) / MEMORY_PARTS;
+        CaptureStore::new(&self.spools(), part.min(MAX_RUN_LEN) as usize)
     }
 
     /// Whether to skip and count damaged places instead of failing at the first; off by default.
@@ -353,8 +355,7 @@ impl Compiler {
         self.check_as_of()?;
         let spools = self.spools();
         let mut report = std::mem::take(&mut self.tally).report;
-        self.store();
-        let CaptureStore { texts, runs } = self.store.take().unwrap_or_else(|| CaptureStore::new(&spools, 0));
+        let CaptureStore { texts, runs } = self.store.take().unwrap_or_else(|| self.new_store());
         report.profile = self.options.profile;
         report.distinct_text_bytes = texts.raw_len();
         let runs = runs.finish(&texts)?;

@@ -6,7 +6,8 @@ use crate::compile::ingest::text_store::TextDigests;
 use crate::error::Result;
 use crate::spool::{Spool, SpoolOptions, SpooledBytes};
 use rayon::slice::ParallelSliceMut;
-use std::sync::{Mutex, PoisonError};
+use std::cmp::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the spools hold, for errors.
 const RUNS: &str = "runs of captures";
@@ -19,6 +20,7 @@ pub(crate) struct RunWriter {
     run_len: usize,
     /// Encoded captures, in no order.
     buffer: Mutex<Vec<u8>>,
+    /// The runs. A thread that writes one holds the lock.
     runs: Mutex<Vec<SpooledBytes>>,
 }
 
@@ -36,42 +38,42 @@ impl RunWriter {
     }
 
     /// Adds encoded captures, and empties `records`. The thread that fills the buffer writes the
-    /// run; others go on meanwhile.
+    /// run, while others fill a second buffer. If that is full too, they wait, so two buffers are
+    /// all that is held.
     ///
     /// # Errors
     /// I/O errors of temporary data.
     pub(crate) fn add(&self, records: &mut Vec<u8>, texts: &impl TextDigests) -> Result<()> {
-        let full = {
-            let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-            buffer.extend_from_slice(records);
-            records.clear();
-            if buffer.len() < self.run_len {
-                return Ok(());
-            }
-            std::mem::take(&mut *buffer)
-        };
-        self.write(&full, texts)
+        let mut buffer = lock(&self.buffer);
+        buffer.extend_from_slice(records);
+        records.clear();
+        if buffer.is_empty() || buffer.len() < self.run_len {
+            return Ok(());
+        }
+        let mut runs = lock(&self.runs);
+        let full = std::mem::take(&mut *buffer);
+        drop(buffer);
+        let mut slots = slots(&full);
+        // On this thread alone. While it waited for parts of a parallel sort, it would take up other
+        // work of the pool, which may come here again.
+        slots.sort_unstable_by(|a, b| order(&full, a, b, texts));
+        runs.push(self.run(&full, &slots)?);
+        if runs.len() == MAX_FAN_IN {
+            // Each run is an open file. Merging some of them early changes nothing.
+            let mut merged = Spool::new(&self.options, RUNS);
+            merge(&runs, texts, |record| merged.append(record.bytes()))?;
+            *runs = vec![merged.finish()?];
+        }
+        Ok(())
     }
 
-    fn write(&self, records: &[u8], texts: &impl TextDigests) -> Result<()> {
+    /// A run of sorted records.
+    fn run(&self, records: &[u8], slots: &[RecordSlot]) -> Result<SpooledBytes> {
         let mut run = Spool::new(&self.options, RUNS);
-        for record in sorted(records, texts) {
+        for record in slots.iter().filter_map(|slot| CaptureRecord::first_of(&records[slot.start..])) {
             run.append(record.bytes())?;
         }
-        let run = run.finish()?;
-        let many = {
-            let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-            runs.push(run);
-            if runs.len() < MAX_FAN_IN {
-                return Ok(());
-            }
-            std::mem::take(&mut *runs)
-        };
-        // Each run is an open file. Merging some of them early changes nothing.
-        let mut merged = Spool::new(&self.options, RUNS);
-        merge(&many, texts, |record| merged.append(record.bytes()))?;
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push(merged.finish()?);
-        Ok(())
+        run.finish()
     }
 
     /// All runs, with the captures that are left in the buffer as one more.
@@ -81,10 +83,18 @@ impl RunWriter {
     pub(crate) fn finish(mut self, texts: &impl TextDigests) -> Result<Vec<SpooledBytes>> {
         let rest = std::mem::take(self.buffer.get_mut().unwrap_or_else(PoisonError::into_inner));
         if !rest.is_empty() {
-            self.write(&rest, texts)?;
+            let mut slots = slots(&rest);
+            slots.par_sort_unstable_by(|a, b| order(&rest, a, b, texts));
+            let run = self.run(&rest, &slots)?;
+            lock(&self.runs).push(run);
         }
         Ok(self.runs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// A lock that ignores poison: a panic ends the whole compilation.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where a record is, and the start of its key.
@@ -94,21 +104,21 @@ struct RecordSlot {
     start: usize,
 }
 
-/// The records in `records`, sorted.
-fn sorted<'a>(records: &'a [u8], texts: &impl TextDigests) -> impl Iterator<Item = CaptureRecord<'a>> {
-    let mut slots = Vec::new();
-    let mut start = 0;
+/// The slots of all records.
+fn slots(records: &[u8]) -> Vec<RecordSlot> {
+    let (mut slots, mut start) = (Vec::new(), 0);
     while let Some(record) = CaptureRecord::first_of(&records[start..]) {
         slots.push(RecordSlot { prefix: record.key_prefix(), start });
         start += record.bytes().len();
     }
+    slots
+}
+
+fn order(records: &[u8], a: &RecordSlot, b: &RecordSlot, texts: &impl TextDigests) -> Ordering {
     let record = |slot: &RecordSlot| CaptureRecord::first_of(&records[slot.start..]);
-    slots.par_sort_unstable_by(|a, b| {
-        a.prefix.cmp(&b.prefix).then_with(|| match (record(a), record(b)) {
-            (Some(a), Some(b)) => a.order(&b, texts),
-            // Every slot has a record.
-            _ => std::cmp::Ordering::Equal,
-        })
-    });
-    slots.into_iter().filter_map(move |slot| record(&slot))
+    a.prefix.cmp(&b.prefix).then_with(|| match (record(a), record(b)) {
+        (Some(a), Some(b)) => a.order(&b, texts),
+        // Every slot has a record.
+        _ => Ordering::Equal,
+    })
 }
