@@ -47,7 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "compile",
         &[
-            "error", "profile", "digest", "spool", "threads", "atomic", "decode", "url", "robots", "matcher",
+            "error", "profile", "digest", "spool", "threads", "atomic", "bytes", "decode", "url", "robots", "matcher",
             "snapshot", "archive",
         ],
     ),

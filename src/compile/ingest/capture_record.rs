@@ -12,6 +12,7 @@
 use super::text_store::{TextDigests, TextId};
 use super::url_key::{ROBOTS_PATH, UrlKey};
 use crate::archive::capture::CapturedResponse;
+use crate::bytes::wire::Fields;
 use crate::robots::{BodyFacts, LooksLike};
 use ::url::Url;
 use std::cmp::{Ordering, Reverse};
@@ -277,7 +278,7 @@ impl<'a> CaptureRecord<'a> {
                 FetchAnswer::Rules(TextId(fields.u32()), flags)
             }
             1 if fields.0.is_empty() => FetchAnswer::Redirect(None),
-            1 => FetchAnswer::Redirect(Some(fields.key())),
+            1 => FetchAnswer::Redirect(Some(decode_key(&mut fields))),
             2 => FetchAnswer::NotModified,
             3 => FetchAnswer::ClientError,
             4 => FetchAnswer::ServerError,
@@ -287,42 +288,13 @@ impl<'a> CaptureRecord<'a> {
     }
 }
 
-/// The fields of a record that this process wrote, one after the other.
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    fn bytes(&mut self, len: usize) -> &'a [u8] {
-        let (field, rest) = self.0.split_at(len);
-        self.0 = rest;
-        field
-    }
-
-    fn array<const N: usize>(&mut self) -> [u8; N] {
-        let mut array = [0; N];
-        array.copy_from_slice(self.bytes(N));
-        array
-    }
-
-    fn u8(&mut self) -> u8 {
-        self.array::<1>()[0]
-    }
-
-    fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.array())
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.array())
-    }
-
-    fn i64(&mut self) -> i64 {
-        i64::from_le_bytes(self.array())
-    }
-
-    fn key(&mut self) -> UrlKey {
-        let (origin_len, path_len) = (self.u16(), self.u32());
-        UrlKey::from_parts(self.bytes(usize::from(origin_len) + path_len as usize), origin_len)
-    }
+/// The next key, as [`encode_key`] writes it.
+fn decode_key(fields: &mut Fields<'_>) -> UrlKey {
+    let (origin_len, path_len) = (fields.u16(), fields.u32());
+    let len = usize::from(origin_len) + path_len as usize;
+    let (text, rest) = fields.0.split_at(len.min(fields.0.len()));
+    fields.0 = rest;
+    UrlKey::from_parts(text, origin_len)
 }
 
 #[cfg(test)]
