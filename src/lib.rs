@@ -98,6 +98,7 @@ pub mod parquet;
 mod pipeline;
 pub mod preferences;
 mod profile;
+mod read_at;
 pub mod records;
 pub mod robots;
 mod simd;

@@ -5,8 +5,9 @@
 //! processes cannot meet in one file.
 
 use crate::error::{Error, Result};
+use crate::read_at::ReadAt;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::{SpooledData, SpooledTempFile};
@@ -81,7 +82,7 @@ impl Spool {
         let file = out.into_inner().map_err(|err| error(err.error()))?;
         let content = match file.into_inner() {
             SpooledData::InMemory(bytes) => SpooledContent::Memory(bytes.into_inner()),
-            SpooledData::OnDisk(file) => SpooledContent::File(file),
+            SpooledData::OnDisk(file) => SpooledContent::File(Arc::new(file)),
         };
         Ok(SpooledBytes { options, data, content, len })
     }
@@ -99,7 +100,7 @@ pub(crate) struct SpooledBytes {
 #[derive(Debug)]
 enum SpooledContent {
     Memory(Vec<u8>),
-    File(File),
+    File(Arc<File>),
 }
 
 impl SpooledBytes {
@@ -126,7 +127,7 @@ impl SpooledBytes {
                 let range = bytes.get(start..).and_then(|rest| rest.get(..buf.len()));
                 range.map(|range| buf.copy_from_slice(range)).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
             }
-            SpooledContent::File(file) => read_exact_at(file, buf, offset),
+            SpooledContent::File(file) => ReadAt::new(file, offset).read_exact(buf),
         };
         read.map_err(|err| self.options.error(self.data, &err))
     }
@@ -135,7 +136,7 @@ impl SpooledBytes {
     ///
     /// # Errors
     /// As [`read_at`](Self::read_at), and those of `take`.
-    pub(crate) fn for_each_piece(&self, mut take: impl FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each_piece(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut buf = vec![0; PIECE.min(self.len as usize)];
         let mut offset = 0;
         while offset < self.len {
@@ -151,25 +152,6 @@ impl SpooledBytes {
 /// The size of the pieces of [`SpooledBytes::for_each_piece`], a multiple of 8.
 const PIECE: usize = 1 << 20;
 
-fn read_exact_at(file: &File, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !buf.is_empty() {
-        #[cfg(unix)]
-        let read = std::os::unix::fs::FileExt::read_at(file, buf, offset);
-        #[cfg(windows)]
-        let read = std::os::windows::fs::FileExt::seek_read(file, buf, offset);
-        match read {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(n) => {
-                offset += n as u64;
-                buf = &mut buf[n..];
-            }
-            Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
-            Err(err) => return Err(err),
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +166,7 @@ mod tests {
             let spooled = spool.finish().unwrap();
             assert_eq!(spooled.in_memory().is_some(), memory == usize::MAX);
             let mut all = Vec::new();
-            let mut take = |piece: &mut [u8]| -> Result<()> {
+            let mut take = |piece: &[u8]| -> Result<()> {
                 all.extend_from_slice(piece);
                 Ok(())
             };

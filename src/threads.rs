@@ -3,8 +3,13 @@
 use crate::error::Result;
 use std::io;
 use std::num::NonZero;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
+
+/// Locks a mutex and ignores poison: a panic ends the whole job, so nobody uses what it leaves.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The number of cores that the process may use, counted once: counting reads files of the system,
 /// which takes 24 microseconds.

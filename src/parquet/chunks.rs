@@ -3,7 +3,7 @@
 //! The `parquet` crate reads a `File` through its one position, which threads would have to share.
 //! Here each read has its own offset.
 
-use crate::pipeline::ranged_file::ReadAt;
+use crate::read_at::ReadAt;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};

@@ -6,6 +6,7 @@
 
 use crate::decode::became_shorter;
 use crate::error::{Error, Result};
+use crate::read_at::ReadAt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -15,30 +16,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The distance before the wanted end of a range in which a line end is searched. Blocks with a
 /// longer line are read in order.
 const PROBE: usize = 4 << 10;
-
-/// Reads a file from an offset on. The position of the file handle is neither used nor moved.
-#[derive(Debug)]
-pub(crate) struct ReadAt {
-    file: Arc<File>,
-    offset: u64,
-}
-
-impl ReadAt {
-    pub(crate) fn new(file: &Arc<File>, offset: u64) -> Self {
-        Self { file: Arc::clone(file), offset }
-    }
-}
-
-impl Read for ReadAt {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        #[cfg(unix)]
-        let n = std::os::unix::fs::FileExt::read_at(&*self.file, buf, self.offset)?;
-        #[cfg(windows)]
-        let n = std::os::windows::fs::FileExt::seek_read(&*self.file, buf, self.offset)?;
-        self.offset += n as u64;
-        Ok(n)
-    }
-}
 
 /// A plain file that is read from start to end, as ranges of whole lines or as a stream. Clones
 /// share the offset.

@@ -297,15 +297,15 @@ fn copy_named<W: Write + Seek>(
     rows: SpooledBytes,
     tokens: &[u32],
 ) -> Result<()> {
+    let mut renumbered = Vec::new();
     sections.fill(slot, |out| {
         rows.for_each_piece(|piece| {
-            for row in piece.as_chunks_mut::<NAMED_LEN>().0 {
+            renumbered.clear();
+            for row in piece.as_chunks::<NAMED_LEN>().0 {
                 let NamedRow { token, rule_set } = NamedRow::decode(row);
-                let mut renumbered = Vec::with_capacity(NAMED_LEN);
                 NamedRow { token: tokens[token as usize], rule_set }.encode(&mut renumbered);
-                row.copy_from_slice(&renumbered);
             }
-            out.append(piece)
+            out.append(&renumbered)
         })
     })
 }

@@ -3,8 +3,7 @@
 use super::previous::{PreviousSnapshot, damaged};
 use super::previous_answer::PreviousAnswer;
 use crate::compile::ingest::text_store::{TextId, TextStore};
-use crate::compile::ingest::url_key::{ROBOTS_PATH, UrlKey};
-use crate::compile::sort::table::SortedTable;
+use crate::compile::ingest::url_key::ROBOTS_PATH;
 use crate::error::{Error, Result};
 use crate::snapshot::read::OriginEntry;
 use hashbrown::HashTable;
@@ -86,19 +85,6 @@ impl<'p> PreviousUrls<'p> {
     fn text(&self, row: u32) -> Result<TextId> {
         let text = self.texts.get(row as usize).copied();
         text.ok_or_else(|| damaged(Error::corrupt("a robots.txt that is not there")))
-    }
-
-    /// Whether the redirects of an origin lead to a captured URL, so that its outcome may change.
-    pub(crate) fn is_affected(&self, answer: &PreviousAnswer<'_>, table: &SortedTable) -> Result<bool> {
-        let ends = [answer.redirect_end(), answer.missing_target()];
-        for (url, _) in ends.into_iter().flatten() {
-            if let Some(key) = UrlKey::of_canonical(url)
-                && table.newest_of(&key)?.is_some()
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 

@@ -8,15 +8,15 @@ use crate::archive::read_context::ReadContext;
 use crate::archive::reader::{ArchiveEntry, ArchiveInput, ArchiveReader};
 use crate::compile::progress::{CompilePhase, CompileProgress};
 use crate::error::{Error, Result};
-use crate::threads;
+use crate::threads::{self, lock};
 use crossbeam_channel::{Receiver, Sender};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::iter::Enumerate;
 use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
 /// The ingestion of some inputs.
@@ -180,9 +180,4 @@ impl<'c> ArchiveIngest<'c> {
         });
         Ok(batch)
     }
-}
-
-/// A lock that ignores poison: a panic ends the whole call, so nobody reads the value.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,7 @@ use crate::digest::{Digest, digest, digest_hash};
 use crate::error::{ErrorKind, Result};
 use crate::snapshot::text::Packer;
 use crate::spool::{Spool, SpoolOptions, SpooledBytes};
+use crate::threads::lock;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -172,9 +173,4 @@ impl TextDigests for Texts {
     fn digest(&self, text: TextId) -> Digest {
         self.places[text.0 as usize].digest
     }
-}
-
-/// A lock that ignores poison: a thread that panics leaves out its text at worst.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -112,12 +112,7 @@ impl<'p> Resolver<'p> {
     /// The outcome of an origin with captures of its robots.txt.
     pub(crate) fn resolve(&self, robots: RobotsCaptures) -> Result<ResolvedOrigin> {
         let RobotsCaptures { origin, captures } = robots;
-        let resolved = self.resolve_history(&origin, captures)?;
-        let decided_by = match resolved.decided_by {
-            DecidedBy::Capture => DecidedBy::Capture,
-            _ => DecidedBy::NewerPrevious,
-        };
-        Ok(ResolvedOrigin { key: origin, decided_by, ..resolved })
+        self.resolve_history(origin, captures, DecidedBy::NewerPrevious)
     }
 
     /// The outcome of an origin without captures of its robots.txt, in a row of the previous
@@ -127,22 +122,24 @@ impl<'p> Resolver<'p> {
         let entry = previous.previous.origin(row)?;
         let key: Box<[u8]> = entry.key().into();
         let answer = previous.answer(entry)?;
-        if previous.is_affected(&answer, self.table)? {
-            let resolved = self.resolve_history(&key, Vec::new())?;
-            return Ok(ResolvedOrigin { key, decided_by: DecidedBy::Redirects, ..resolved });
+        for (url, _) in [answer.redirect_end(), answer.missing_target()].into_iter().flatten() {
+            if self.captured(url)?.is_some() {
+                return self.resolve_history(key, Vec::new(), DecidedBy::Redirects);
+            }
         }
         Ok(ResolvedOrigin { key, ..unchanged(&answer, answer.entry.strings().0) })
     }
 
-    /// The outcome of an origin whose robots.txt has these captures.
-    fn resolve_history(&self, origin: &[u8], captures: Vec<Fetch>) -> Result<ResolvedOrigin> {
-        let history = Arc::new(self.history(UrlKey::robots_of(origin), captures)?);
+    /// The outcome of an origin whose robots.txt has these captures; `otherwise` is what decides if
+    /// none of them does.
+    fn resolve_history(&self, origin: Box<[u8]>, captures: Vec<Fetch>, otherwise: DecidedBy) -> Result<ResolvedOrigin> {
+        let history = Arc::new(self.history(UrlKey::robots_of(&origin), captures)?);
         let events = history.all();
-        let mut resolved = self.outcome(events, &mut RedirectChain::new(history.clone()))?;
+        let resolved = self.outcome(events, &mut RedirectChain::new(history.clone()))?;
         let by_capture =
             events.first().is_some_and(|event| event.confirmed || matches!(event.kind, EventKind::Capture(_)));
-        resolved.decided_by = if by_capture { DecidedBy::Capture } else { DecidedBy::Previous };
-        Ok(resolved)
+        let decided_by = if by_capture { DecidedBy::Capture } else { otherwise };
+        Ok(ResolvedOrigin { key: origin, decided_by, ..resolved })
     }
 
     /// The history of a URL with these captures.

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 /// The most runs that are merged at once: each has an open file and a buffer.
 pub(super) const MAX_FAN_IN: usize = 128;
 
-/// Progress is shown after so many bytes of captures.
+/// The number of bytes of captures between two reports of progress.
 const BYTES_PER_PROGRESS: u64 = 8 << 20;
 
 /// Merges runs into one table, without the captures that `is_left_out` holds for.

@@ -5,9 +5,10 @@ use crate::compile::ingest::capture_record::{CaptureRecord, KeyPrefix};
 use crate::compile::ingest::text_store::TextDigests;
 use crate::error::Result;
 use crate::spool::{Spool, SpoolOptions, SpooledBytes};
+use crate::threads::lock;
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// What the spools hold, for errors.
 const RUNS: &str = "runs of captures";
@@ -90,11 +91,6 @@ impl RunWriter {
         }
         Ok(self.runs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-/// A lock that ignores poison: a panic ends the whole compilation.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where a record is, and the start of its key.

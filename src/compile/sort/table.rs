@@ -8,8 +8,9 @@ use crate::compile::ingest::capture_record::{CaptureRecord, Fetch};
 use crate::compile::ingest::url_key::UrlKey;
 use crate::error::Result;
 use crate::spool::{Spool, SpoolOptions, SpooledBytes};
+use crate::threads::lock;
 use std::cmp::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The length of a block, unless a record is longer.
 const BLOCK_LEN: u64 = 16 << 10;
@@ -167,7 +168,7 @@ impl SortedTable {
         if let Some(bytes) = self.records.in_memory() {
             return Ok(work(&bytes[start as usize..end as usize]));
         }
-        let mut cached = self.cache[number % self.cache.len()].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = lock(&self.cache[number % self.cache.len()]);
         if cached.number != number + 1 {
             cached.number = 0;
             cached.bytes.resize((end - start) as usize, 0);
