@@ -19,3 +19,19 @@ pub(crate) fn digest(bytes: &[u8]) -> Digest {
 pub(crate) fn digest_hash(digest: &Digest) -> u64 {
     u64::from_le_bytes(*digest.first_chunk().unwrap_or(&[0; 8]))
 }
+
+/// A digest of many parts, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct StreamDigest(blake3::Hasher);
+
+impl StreamDigest {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn finish(&self) -> Digest {
+        let mut digest = Digest::default();
+        digest.copy_from_slice(&self.0.finalize().as_bytes()[..16]);
+        digest
+    }
+}

@@ -25,12 +25,6 @@ impl SpoolOptions {
         Self { dir: dir.into(), memory }
     }
 
-    /// Spools that never leave memory.
-    #[cfg(test)]
-    pub(crate) fn in_memory() -> Self {
-        Self::new(PathBuf::new(), usize::MAX)
-    }
-
     /// Adds the directory to an error, and the data that could not be kept.
     fn error(&self, data: &str, err: &io::Error) -> Error {
         let what = io::Error::new(err.kind(), format!("temporary data ({data}): {err}"));

@@ -19,16 +19,18 @@ use xxhash_rust::xxh3::xxh3_64;
 
 // The layout of `docs/FORMAT.md`, written down a second time: a shared constant would hide an
 // error.
-const HEADER: usize = 32;
+const HEADER: usize = 40;
 const ROW: usize = 32;
 const HEAD: usize = HEADER + SECTIONS * ROW;
 const ALIGN: usize = 64;
-const SECTIONS: usize = 12;
+const SECTIONS: usize = 13;
+const BLOCK: usize = 64 << 10;
 pub(crate) const METADATA: usize = 0;
-const FILES: usize = 4;
-const RULE_SETS: usize = 6;
+const FILES: usize = 5;
+const RULE_SETS: usize = 7;
 const TEXTS: usize = 9;
 const DICTIONARY: usize = 10;
+const CHECKSUMS: usize = 12;
 const UNION: u32 = u32::MAX;
 
 const RULES: &str = "\
@@ -124,15 +126,23 @@ pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
     (0..SECTIONS).map(extent).collect()
 }
 
+/// The contents of the sections. Checksums follow from the other sections, so the seed of the index is
+/// in the place of theirs.
 pub(crate) fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
-    extents(bytes).into_iter().map(|extent| bytes[extent].to_vec()).collect()
+    let extents = extents(bytes).into_iter().take(CHECKSUMS);
+    extents.chain([24..32]).map(|extent| bytes[extent].to_vec()).collect()
+}
+
+/// The checksums of the blocks of a section.
+fn checksums(section: &[u8]) -> Vec<u8> {
+    section.chunks(BLOCK).flat_map(|block| xxh3_64(block).to_le_bytes()).collect()
 }
 
 /// Writes a valid checksum into the header, as a forger would.
 fn seal_head(bytes: &mut [u8]) {
-    put_u64(bytes, 24, 0);
+    put_u64(bytes, 32, 0);
     let checksum = xxh3_64(&bytes[..HEAD]);
-    put_u64(bytes, 24, checksum);
+    put_u64(bytes, 32, checksum);
 }
 
 /// Assembles a snapshot of these sections with valid checksums.
@@ -140,15 +150,19 @@ pub(crate) fn assemble(sections: &[Vec<u8>]) -> Vec<u8> {
     let mut out =
         [b"RSIEVE\x1a\n".as_slice(), &FORMAT_VERSION.to_le_bytes(), &(SECTIONS as u32).to_le_bytes()].concat();
     out.resize(HEAD, 0);
-    for (i, section) in sections.iter().enumerate() {
+    let (seed, sections) = sections.split_last().unwrap();
+    let all_checksums = sections.iter().flat_map(|section| checksums(section)).collect::<Vec<u8>>();
+    for (i, section) in sections.iter().chain([&all_checksums]).enumerate() {
         out.resize(out.len().next_multiple_of(ALIGN), 0);
-        let row = [i as u64 + 1, out.len() as u64, section.len() as u64, xxh3_64(section)];
+        let checksum = if i == CHECKSUMS { 0 } else { xxh3_64(&checksums(section)) };
+        let row = [i as u64 + 1, out.len() as u64, section.len() as u64, checksum];
         let at = HEADER + i * ROW;
         row.iter().enumerate().for_each(|(field, value)| put_u64(&mut out, at + field * 8, *value));
         out.extend_from_slice(section);
     }
     let len = out.len() as u64;
     put_u64(&mut out, 16, len);
+    seed.iter().take(8).enumerate().for_each(|(i, byte)| out[24 + i] = *byte);
     seal_head(&mut out);
     out
 }
@@ -306,8 +320,9 @@ fn unions(sets: &[u8]) -> usize {
         at += if first == UNION {
             8 + (second as usize * 4).next_multiple_of(8)
         } else {
-            let (stems, branches, wild) = (first as usize, second as usize, word(at + 8) as usize);
-            32 + 24 * stems + 16 * branches + 24 * wild
+            let (prefixes, buckets, wildcards) = (first as usize, second as usize, word(at + 8) as usize);
+            let patterns = word(at + 12) as usize & 0xff_ffff;
+            32 + 24 * prefixes + 16 * buckets + 24 * wildcards + patterns.next_multiple_of(8)
         };
     }
     assert_eq!(at, sets.len());

@@ -94,10 +94,10 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     }
     let snapshot = Snapshot::open(path)?;
     let file = || path.display().to_string();
-    if args.verify {
-        snapshot.verify().with_context(file)?;
-    } else {
-        args.checksums.all(&snapshot, path)?;
+    match origin {
+        _ if args.verify => snapshot.verify().with_context(file)?,
+        Some(_) => args.checksums.look_ups(&snapshot),
+        None => args.checksums.all(&snapshot, path)?,
     }
     if let Some(time) = args.stale_at {
         return print_stale(&snapshot, time, args.json).with_context(file);

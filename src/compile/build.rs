@@ -65,7 +65,7 @@ pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Re
     let count = origin_count(inputs)?;
     let mut source = OriginSource::new(inputs)?;
     let mut numbering = Numbering {
-        writer: OriginWriter::new(inputs.spools, count),
+        writer: OriginWriter::new(inputs.spools),
         numbers: vec![NONE; inputs.texts.len()],
         files: 0,
         decided: DecisionCounts::default(),

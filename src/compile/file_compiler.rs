@@ -4,8 +4,7 @@ use super::incremental::previous::{PreviousRules, PreviousSnapshot, damaged};
 use super::ingest::text_store::{TextFrame, TextId, Texts};
 use super::rule_sets::{self, MergedRules};
 use crate::error::{Error, Result};
-use crate::matcher::build::CanonicalRule;
-use crate::matcher::encoded_set::{EncodedRules, EncodedSet};
+use crate::matcher::build::{self, CanonicalRule};
 use crate::profile::Profile;
 use crate::robots::Robots;
 use crate::robots::condense::CondensedText;
@@ -43,8 +42,8 @@ impl<'c> FileCompiler<'c> {
     /// I/O errors of temporary data; damage in the previous snapshot.
     pub(super) fn compile(&mut self, text: TextId) -> Result<FileContents> {
         match (self.texts.frame(text)?, &mut self.previous) {
-            (TextFrame::Spooled { frame, raw_len }, _) => {
-                let text = self.unpacker.unpack(&frame, raw_len as usize)?;
+            (TextFrame::Spooled { frame, .. }, _) => {
+                let text = self.unpacker.unpack(&frame)?;
                 self.contents(&CondensedText::of(&text, false), frame)
             }
             // Reading encoded rules takes a fifth of the time of parsing the text again.
@@ -72,7 +71,6 @@ impl<'c> FileCompiler<'c> {
         let named = by_agent.named.into_iter().map(|(name, rules)| NamedContents { name: name.into(), rules });
         Ok(FileContents {
             frame,
-            raw_len: text.text().len() as u32,
             rules: by_agent.merged.iter().map(encode).collect::<Result<_>>()?,
             global: by_agent.global,
             named: named.collect(),
@@ -89,10 +87,10 @@ fn inherited(snapshot: &PreviousSnapshot, row: u32) -> Result<FileContents> {
             return Ok(index);
         }
         rules.push(match snapshot.rules(place)? {
-            PreviousRules::Set(set) => RulesContents::Set(copied(&set)?),
+            PreviousRules::Set(bytes) => RulesContents::Set(DigestedSet::new(bytes)),
             PreviousRules::Union(parts) => {
                 let part = |part: u32| match snapshot.rules(part)? {
-                    PreviousRules::Set(set) => copied(&set),
+                    PreviousRules::Set(bytes) => Ok(DigestedSet::new(bytes)),
                     PreviousRules::Union(_) => Err(damaged(Error::corrupt("a union of unions"))),
                 };
                 RulesContents::Union(parts.into_iter().map(part).collect::<Result<_>>()?)
@@ -106,15 +104,11 @@ fn inherited(snapshot: &PreviousSnapshot, row: u32) -> Result<FileContents> {
         .named(&file)?
         .map(|(token, place)| Ok(NamedContents { name: snapshot.token(token)?.into(), rules: index_of(place)? }));
     let named = named.collect::<Result<_>>()?;
-    Ok(FileContents { frame: snapshot.frame(row)?.to_vec(), raw_len: file.raw_len, rules, global, named })
-}
-
-fn copied(set: &EncodedSet<'_>) -> Result<DigestedSet> {
-    EncodedRules::of_set(set).map(DigestedSet::new)
+    Ok(FileContents { frame: snapshot.frame(row)?.to_vec(), rules, global, named })
 }
 
 fn encode(merged: &MergedRules<'_>) -> Result<RulesContents> {
-    let set = |rules: &Vec<CanonicalRule<'_>>| EncodedRules::encode(rules).map(DigestedSet::new);
+    let set = |rules: &Vec<CanonicalRule<'_>>| build::encode(rules).map(DigestedSet::new);
     match merged {
         MergedRules::Set(rules) => set(rules).map(RulesContents::Set),
         MergedRules::Union(sets) => sets.iter().map(set).collect::<Result<_>>().map(RulesContents::Union),

@@ -23,7 +23,7 @@ use super::rows::{BATCH, LineRows, LineRun, RowSource};
 use super::verdicts_ref::VerdictsRef;
 use crate::error::Result;
 use crate::simd::{Backend, Kernel};
-use crate::snapshot::format::{NONE, hash_key};
+use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
 use crate::url::{self, PlainOrigin};
 use std::hint::black_box;
@@ -132,7 +132,7 @@ impl<'d, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>)> JudgeRow
                 let origin = self.plain_origin(row, text, backend);
                 previous = PreviousOrigin::new(text, origin);
                 let len = origin.map_or(0, |origin| origin.len);
-                let hash = hash_key(&text[..len]);
+                let hash = self.engine.view.hash(&text[..len]);
                 self.engine.view.prefetch(hash);
                 runs.push(OriginRun { first: row as u32, origin_len: len as u32, hash, probe: Probe::SKIPPED });
             }

@@ -10,10 +10,10 @@ use crate::matcher::RuleCache;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend, Kernel};
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::hash_key;
+use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
 use crate::snapshot::view::View;
-use crate::url;
+use crate::url::{self, Origin};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A judge that borrows its snapshot: the agents looked up, the policy chosen.
@@ -162,9 +162,31 @@ impl<'s> Engine<'s> {
                 None => return Ok(VerdictsRef::invalid(self.agents.len())),
             },
         };
-        let hash = hash_key(origin);
+        let hash = self.view.hash(origin);
         self.enter(origin, hash, Probe::SKIPPED, &mut scratch.origins, &mut scratch.other_key)?;
         self.judge_path_of(scratch.origins.current(), rest, &mut scratch.matching, backend)
+    }
+
+    /// Verifies the blocks of the snapshot that [`judge`](Self::judge) reads for a URL, each once. For
+    /// judging few URLs of a snapshot that is not verified as a whole.
+    ///
+    /// Cost: some ten blocks of 64 KiB at first, then a look-up in the index, and some bits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if one is damaged.
+    pub(crate) fn verify_url(&self, url: &[u8]) -> Result<()> {
+        let (mut key, mut other_key) = (Vec::new(), Vec::new());
+        let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(()) };
+        let mut found = self.snapshot.find(parts.origin)?;
+        if found.is_none() && self.options.any_scheme && Origin::other_scheme(parts.origin, &mut other_key) {
+            found = self.snapshot.find(&other_key)?;
+        }
+        let Some(entry) = found else { return Ok(()) };
+        let metadata = self.snapshot.origin_metadata(entry.row)?;
+        for file in [entry.file, metadata.last_good].into_iter().filter(|&file| file != NONE) {
+            self.snapshot.verify_rules_of(file, &self.chains)?;
+        }
+        Ok(())
     }
 
     /// The verdicts on the URL of a known origin, given the rest of it after the origin.

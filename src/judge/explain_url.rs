@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
 use crate::robots::Robots;
 use crate::snapshot::OriginEntry;
-use crate::snapshot::format::{NONE, hash_key};
+use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
 use crate::url::{self, Origin};
 
@@ -43,6 +43,7 @@ impl<'s> Engine<'s> {
     /// See [`Judge::explain`](super::Judge::explain). Judges with the rule sets, then with the
     /// stored text.
     pub(crate) fn explain(&self, url: &[u8], agent: usize) -> Result<UrlExplanation<'s>> {
+        self.verify_url(url)?;
         let verdict = self.judge(url, &mut self.scratch())?.get(agent);
         let mut out = UrlExplanation {
             verdict,
@@ -57,17 +58,8 @@ impl<'s> Engine<'s> {
         let (mut key, mut other_key) = (Vec::new(), Vec::new());
         let Some(parts) = url::split(url, self.profile, &mut key) else { return Ok(out) };
         (out.reason, out.origin) = (Reason::UnknownOrigin, Origin::of(url));
-        let found = self.locate(parts.origin, hash_key(parts.origin), Probe::SKIPPED, &mut other_key)?;
-        // A damaged index must not make an origin unknown.
-        if found.is_none_or(|(_, is_other)| is_other) {
-            self.snapshot.confirm_absent(parts.origin)?;
-        }
-        let Some((located, is_other)) = found else {
-            if !other_key.is_empty() {
-                self.snapshot.confirm_absent(&other_key)?;
-            }
-            return Ok(out);
-        };
+        let found = self.locate(parts.origin, self.view.hash(parts.origin), Probe::SKIPPED, &mut other_key)?;
+        let Some((located, is_other)) = found else { return Ok(out) };
         let entry = self.snapshot.origin_at(located.row)?;
         if entry.key() != located.key || entry.rules_file() != (located.file != NONE).then_some(located.file) {
             return Err(Error::corrupt(format!("the entry of {} has the metadata of another", entry.origin())));

@@ -78,7 +78,7 @@ impl<'s> Engine<'s> {
         if entry.class == OutcomeClass::Rules {
             return self.group_agents(entry.file, state);
         }
-        let metadata = self.snapshot.origin_metadata(entry.row)?;
+        let metadata = self.view.origin_metadata(entry.row)?;
         let ruling = ruling(self.policy, &metadata.outcome, metadata.last_good != NONE, self.options.at);
         state.context.reason = Reason::of(&metadata.outcome, ruling);
         match ruling {

@@ -95,12 +95,38 @@ impl Judge {
         self.with_scratch(|engine, scratch| engine.judge(url, scratch).map(Verdicts::new))
     }
 
-    /// Why the agent at this place may fetch the URL or not.
+    /// Verifies the bytes of the snapshot that [`judge`](Self::judge) reads for this URL.
+    ///
+    /// Call it before each of a few verdicts on a snapshot that is not verified as a whole
+    /// ([`Snapshot::verify_judging_checksums`]). Without either, a damaged byte may change a verdict
+    /// silently. It verifies whole blocks of 64 KiB, each once per snapshot.
+    ///
+    /// Cost: 0.1 ms for the first URLs, whatever the size of the snapshot; 0.2 to 0.5 µs if the
+    /// blocks are verified already.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    /// judge.verify_url(b"https://e.example/private")?;
+    /// assert!(!judge.judge(b"https://e.example/private")?.get(0).is_allowed());
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each
-    /// other, also if the stored text of the robots.txt explains another verdict than its rule sets
-    /// give, or if the index does not lead to an origin that is there.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if a block is damaged.
+    pub fn verify_url(&self, url: &[u8]) -> Result<()> {
+        self.engine().verify_url(url)
+    }
+
+    /// Why the agent at this place may fetch the URL or not. Verifies the bytes that it reads.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if a block that it reads is damaged, if the
+    /// snapshot's bytes contradict each other, or if the stored text of the robots.txt explains
+    /// another verdict than its rule sets give.
     pub fn explain(&self, url: &[u8], agent: usize) -> Result<UrlExplanation<'_>> {
         self.engine().explain(url, agent)
     }

@@ -137,7 +137,7 @@ impl<'j> PreferenceJudge<'j> {
             Some(unpacker) => unpacker,
             None => memory.unpacker.insert(snapshot.unpacker()?),
         };
-        unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)
+        unpacker.unpack(snapshot.frame(&row)?)
     }
 
     fn parse(&self, text: &[u8]) -> Option<PreferenceSet> {

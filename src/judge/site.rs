@@ -6,7 +6,6 @@ use super::origin_cache::OriginState;
 use super::owned::Judge;
 use super::verdicts::Verdicts;
 use crate::error::Result;
-use crate::snapshot::format::hash_key;
 use crate::snapshot::index::Probe;
 use crate::url::Origin;
 
@@ -53,7 +52,7 @@ impl Judge {
     pub fn site(&self, origin: &Origin) -> Result<Site<'_>> {
         let (engine, key) = (self.engine(), origin.as_str().as_bytes());
         let mut state = OriginState::unknown(engine.verdict_on_unknown(), engine.agents().len());
-        if let Some((entry, other)) = engine.locate(key, hash_key(key), Probe::SKIPPED, &mut Vec::new())? {
+        if let Some((entry, other)) = engine.locate(key, engine.view.hash(key), Probe::SKIPPED, &mut Vec::new())? {
             engine.resolve(&entry, other, &mut state)?;
         }
         Ok(Site { judge: self, engine, state })

@@ -105,13 +105,13 @@ pub fn survey(snapshot: &Snapshot, allowed: &[Code], progress: impl Fn(u64) + Sy
         |unpacker, (number, file)| -> Result<()> {
             let row = snapshot.view().file(number as u32)?;
             let unpacker = unpacker.as_mut().map_err(|err| Error::corrupt(err.to_string()))?;
-            let text = unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?;
+            let text = unpacker.unpack(snapshot.frame(&row)?)?;
             let codes: HashSet<Code> = codes_of(&text, allowed);
             if codes.is_empty() {
                 clean.add(file);
             }
             codes.into_iter().for_each(|code| counts[code as usize].add(file));
-            progress(u64::from(row.text_len));
+            progress(row.text.1 - row.text.0);
             Ok(())
         },
     )?;

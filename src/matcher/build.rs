@@ -1,15 +1,14 @@
 //! The encoder of rule sets: canonical rules to the bytes that [`RuleSet`] reads.
 //!
 //! A rule has three shapes: the parsed line ([`Rule`](crate::robots::Rule)), the canonical rule of
-//! a merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]). A set is
-//! encoded when it is interned ([`EncodedRules`](super::encoded_set::EncodedRules)); the snapshot's
-//! writer copies it.
+//! a merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]). The bytes of a
+//! set depend on its rules alone, so equal rules give equal bytes.
 
-use super::packed_rule::{PackedRule, checked_place};
+use super::packed_rule::{PREFIX_LEN, PackedRule};
 use super::prefix_automaton::{self, FirstByteFilter, LiteralPrefix, PrefixLink};
-use super::rule_set::{RuleSet, UNION};
+use super::rule_set::{MAX_PATTERN_BYTES, RuleSet, RuleSetHead, UNION};
 use super::wildcard::{self, UNANCHORED, WildcardBucket};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::robots::RuleKind;
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -31,57 +30,45 @@ impl CanonicalRule<'_> {
     }
 }
 
-/// Appends the encoded rule set to `out`; `store` returns the place of a pattern in the section
-/// `patterns`.
+/// The encoded rule set.
 ///
 /// # Errors
-/// [`TooLarge`](crate::ErrorKind::TooLarge) if the patterns exceed their 64 GiB.
-pub(crate) fn encode(
-    rules: &[CanonicalRule<'_>],
-    out: &mut Vec<u8>,
-    mut store: impl FnMut(&[u8]) -> u64,
-) -> Result<()> {
+/// [`TooLarge`](crate::ErrorKind::TooLarge) for more rules or longer patterns than 500 KiB of
+/// robots.txt can have.
+pub(crate) fn encode(rules: &[CanonicalRule<'_>]) -> Result<Vec<u8>> {
     let mut layout = Layout::new(rules);
-    for rule in layout.literal.iter_mut().chain(&mut layout.wildcard).filter(|rule| rule.is_stored()) {
-        rule.packed.place = checked_place(store(rule.pattern))?;
-    }
     let buckets = layout.buckets();
-    let states = layout.states(&buckets);
-    let links = prefix_automaton::links(&states);
-    let filter = FirstByteFilter::of(&states);
-    for number in [states.len(), buckets.len(), layout.wildcard.len(), filter.root_rank as usize] {
-        out.extend_from_slice(&(number as u32).to_le_bytes());
+    let mut states = layout.states(&buckets);
+    let patterns = layout.store_patterns(&buckets, &mut states);
+    if patterns.len() > MAX_PATTERN_BYTES {
+        return Err(ErrorKind::TooLarge("over 3 MB of paths in the rules of one agent".to_owned()).into());
     }
-    out.extend([filter.firsts, filter.seconds].into_iter().flat_map(u64::to_le_bytes));
-    prefix_automaton::encode(&states, &links, out)?;
+    let links = prefix_automaton::links(&states);
+    let head = RuleSetHead {
+        states: states.len(),
+        buckets: buckets.len(),
+        wildcards: layout.wildcard.len(),
+        pattern_bytes: patterns.len(),
+        filter: FirstByteFilter::of(&states),
+    };
+    let mut out = Vec::with_capacity(head.encoded_len());
+    head.encode(&mut out);
+    prefix_automaton::encode(&states, &links, &mut out)?;
     let rows = layout.bucket_rows(&buckets, &states, &links);
-    wildcard::encode(&rows, layout.wildcard.iter().map(|rule| rule.pattern), out);
+    wildcard::encode(&rows, layout.wildcard.iter().map(|rule| rule.pattern), &mut out);
     out.extend(layout.wildcard.iter().flat_map(|rule| rule.packed.encode().to_le_bytes()));
-    Ok(())
+    out.extend_from_slice(&patterns);
+    out.resize(out.len().next_multiple_of(8), 0);
+    Ok(out)
 }
 
-/// The encoded rule set, and a section `patterns` of its own.
-///
-/// # Errors
-/// As [`encode`].
-pub(crate) fn pack(rules: &[CanonicalRule<'_>]) -> Result<(Vec<u8>, Vec<u8>)> {
-    let (mut set, mut patterns) = (Vec::new(), Vec::new());
-    encode(rules, &mut set, |text| append_pattern(&mut patterns, text))?;
-    Ok((set, patterns))
-}
-
-/// Appends a pattern to a section `patterns`; returns its place there.
-pub(super) fn append_pattern(patterns: &mut Vec<u8>, text: &[u8]) -> u64 {
-    patterns.extend_from_slice(text);
-    (patterns.len() - text.len()) as u64
-}
-
-/// Appends a union of rule sets, given by their places in units of 8 bytes.
-pub(crate) fn encode_union(places: &[u32], out: &mut Vec<u8>) {
-    out.extend_from_slice(&UNION.to_le_bytes());
+/// A union of rule sets, given by their places in units of 8 bytes.
+pub(crate) fn encode_union(places: &[u32]) -> Vec<u8> {
+    let mut out = UNION.to_le_bytes().to_vec();
     out.extend_from_slice(&(places.len() as u32).to_le_bytes());
     out.extend(places.iter().flat_map(|place| place.to_le_bytes()));
     out.resize(out.len().next_multiple_of(8), 0);
+    out
 }
 
 /// A canonical rule with its packed form.
@@ -109,7 +96,7 @@ impl<'a> RuleLayout<'a> {
         // `*` alone is kept as the empty pattern, which matches everything.
         let is_literal = prefix.len() == pattern.len() && !pattern.is_empty();
         let packed = PackedRule {
-            place: 0,
+            offset: 0,
             len: pattern.len(),
             extra: stars + usize::from(rule.anchored),
             allow: rule.kind == RuleKind::Allow,
@@ -118,11 +105,6 @@ impl<'a> RuleLayout<'a> {
         };
         let literal_prefix = if is_literal || prefix.len() > 1 { prefix } else { b"" };
         Self { pattern, literal_prefix, packed, is_literal }
-    }
-
-    /// Whether the section `patterns` stores the pattern: a short literal rule fits into its word.
-    fn is_stored(&self) -> bool {
-        !self.is_literal || !self.packed.is_inline()
     }
 
     fn state(&self) -> LiteralPrefix<'a> {
@@ -192,7 +174,7 @@ impl<'a> Layout<'a> {
         let of_buckets = buckets.iter().zip(0..).skip(1).map(|(bucket, number)| LiteralPrefix {
             text: bucket.literal_prefix,
             packed: PackedRule {
-                place: bucket.rules.start as u64,
+                offset: 0,
                 len: bucket.literal_prefix.len(),
                 extra: 0,
                 allow: false,
@@ -214,6 +196,25 @@ impl<'a> Layout<'a> {
         states
     }
 
+    /// The pattern bytes of the set: of each state the bytes that its word has no room for, of each
+    /// wildcard rule those after its literal prefix. Sets the offsets of both.
+    fn store_patterns(&mut self, buckets: &[BucketLayout<'a>], states: &mut [LiteralPrefix<'_>]) -> Vec<u8> {
+        let mut patterns = Vec::new();
+        let mut store = |rule: &mut PackedRule, text: &[u8]| {
+            rule.offset = if text.is_empty() { 0 } else { patterns.len() };
+            patterns.extend_from_slice(text);
+        };
+        for state in states {
+            store(&mut state.packed, state.text.get(1 + PREFIX_LEN..).unwrap_or_default());
+        }
+        for bucket in buckets {
+            for rule in &mut self.wildcard[bucket.rules.clone()] {
+                store(&mut rule.packed, &rule.pattern[bucket.literal_prefix.len()..]);
+            }
+        }
+        patterns
+    }
+
     /// The rows of the buckets; the links of their states give the parents.
     fn bucket_rows(
         &self,
@@ -223,7 +224,7 @@ impl<'a> Layout<'a> {
     ) -> Vec<WildcardBucket> {
         let row = |bucket: &BucketLayout<'_>| WildcardBucket {
             first: bucket.rules.start as u32,
-            count: bucket.rules.len() as u32,
+            prefix_len: bucket.literal_prefix.len() as u32,
             best: self.wildcard[bucket.rules.clone()].first().map_or(0, |rule| rule.packed.rank()),
             parent: UNANCHORED,
         };
@@ -238,19 +239,18 @@ impl<'a> Layout<'a> {
 }
 
 impl RuleSet<'_> {
-    /// Checks what look-ups rely on: `bytes` are what encoding the rules gives, and all patterns
-    /// are within bounds.
+    /// Checks what look-ups rely on: `bytes` are what encoding the rules gives.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if they are not.
     pub(crate) fn verify(&self, bytes: &[u8]) -> Result<()> {
         let rules = self.rules().map(|rule| rule.map(|(text, rule)| canonical_rule(text, &rule)));
         let rules = rules.collect::<Result<Vec<_>>>()?;
-        let stored = self.packed_rules().filter(|(word, rule)| word.is_none() || !rule.is_inline());
-        let places: Vec<u64> = stored.map(|(_, rule)| rule.place).collect();
-        let (mut again, mut places) = (Vec::with_capacity(bytes.len()), places.into_iter());
-        encode(&rules, &mut again, |_| places.next().unwrap_or_default())?;
-        if again == bytes { Ok(()) } else { Err(Error::corrupt("a rule set that is not what its rules encode to")) }
+        if encode(&rules)? == bytes {
+            Ok(())
+        } else {
+            Err(Error::corrupt("a rule set that is not what its rules encode to"))
+        }
     }
 }
 

@@ -8,7 +8,6 @@
 mod bit_table;
 pub(crate) mod build;
 mod candidate;
-pub(crate) mod encoded_set;
 #[cfg(test)]
 mod generate;
 pub(crate) mod packed_rule;

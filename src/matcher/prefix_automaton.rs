@@ -33,13 +33,6 @@ pub(crate) fn prefix_word(text: &[u8]) -> u64 {
     first_word(text).swap_bytes()
 }
 
-/// The text of a prefix of this length that its word holds whole.
-pub(crate) fn inline_text(word: u64, len: usize) -> Vec<u8> {
-    let mut text = vec![b'/'];
-    text.extend(word.to_be_bytes().iter().take(len.saturating_sub(1)));
-    text
-}
-
 /// A state before it is encoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LiteralPrefix<'t> {
@@ -98,8 +91,8 @@ impl PrefixLink {
     }
 }
 
-/// The links of sorted states. A stack holds the chain of the previous state; what is no prefix of
-/// the next one is popped.
+/// The links of sorted states. A stack holds the chain of the previous state. States that are not a
+/// prefix of the next one are popped.
 pub(super) fn links(states: &[LiteralPrefix<'_>]) -> Vec<PrefixLink> {
     let mut chain: Vec<usize> = Vec::new();
     let mut links: Vec<PrefixLink> = Vec::with_capacity(states.len());
@@ -185,8 +178,7 @@ pub(crate) struct PrefixAutomaton<'a> {
     pub(super) words: &'a [[u8; 8]],
     pub(super) packed: &'a [[u8; 8]],
     pub(super) links: &'a [[u8; 8]],
-    /// The packed wildcard rules: the text of a state without a literal rule is stored with one of them.
-    pub(super) wildcard_rules: &'a [[u8; 8]],
+    /// The pattern bytes of the rule set.
     pub(super) patterns: &'a [u8],
 }
 
@@ -206,30 +198,30 @@ impl<'a> PrefixAutomaton<'a> {
         self.words.get(state).map_or(0, |word| u64::from_le_bytes(*word))
     }
 
-    fn packed_rule(&self, state: usize) -> PackedRule {
+    pub(super) fn packed_rule(&self, state: usize) -> PackedRule {
         PackedRule::decode(self.packed.get(state).map_or(0, |word| u64::from_le_bytes(*word)))
     }
 
     #[inline]
-    fn link(&self, state: usize) -> PrefixLink {
+    pub(super) fn link(&self, state: usize) -> PrefixLink {
         PrefixLink::decode(self.links.get(state).map_or(0, |link| u64::from_le_bytes(*link)))
     }
 
     /// The text of a state after the eight bytes of its word.
     fn rest(&self, packed: &PackedRule) -> Result<&'a [u8]> {
-        if packed.is_inline() {
-            return Ok(&[]);
-        }
-        let pattern = match packed.is_prefix_only {
-            false => packed.pattern(self.patterns)?,
-            true => {
-                let rule = self.wildcard_rules.get(packed.place as usize);
-                let rule = rule.ok_or_else(|| Error::corrupt("a literal prefix of no rule"))?;
-                let pattern = PackedRule::decode(u64::from_le_bytes(*rule)).pattern(self.patterns)?;
-                pattern.get(..packed.len).unwrap_or_default()
-            }
-        };
-        Ok(pattern.get(1 + PREFIX_LEN..).unwrap_or_default())
+        if packed.is_inline() { Ok(&[]) } else { packed.stored(self.patterns, 1 + PREFIX_LEN) }
+    }
+
+    /// The whole text of a state.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the rule set.
+    pub(super) fn text(&self, state: usize) -> Result<Vec<u8>> {
+        let packed = self.packed_rule(state);
+        let mut text = vec![b'/'];
+        text.extend(self.word(state).to_be_bytes().iter().take(packed.len.saturating_sub(1)));
+        text.extend_from_slice(self.rest(&packed)?);
+        Ok(text)
     }
 
     /// The number of states.
@@ -238,9 +230,9 @@ impl<'a> PrefixAutomaton<'a> {
         self.words.len()
     }
 
-    /// The literal rules, each with its word.
-    pub(super) fn literal_rules(&self) -> impl Iterator<Item = (u64, PackedRule)> {
-        let states = (0..self.words.len()).map(|state| (self.word(state), self.packed_rule(state)));
+    /// The literal rules, each with the number of its state.
+    pub(super) fn literal_rules(&self) -> impl Iterator<Item = (usize, PackedRule)> {
+        let states = (0..self.words.len()).map(|state| (state, self.packed_rule(state)));
         states.filter(|(_, rule)| !rule.is_prefix_only)
     }
 
@@ -351,7 +343,7 @@ fn first_equal(words: &[[u8; 8]], last: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::build::{CanonicalRule, pack};
+    use crate::matcher::build::{CanonicalRule, encode};
     use crate::matcher::rule_set::RuleSet;
     use crate::robots::RuleKind;
     use crate::simd::AnyBackend;
@@ -407,8 +399,8 @@ mod tests {
                 kind: RuleKind::Disallow,
             };
             let rules: Vec<CanonicalRule<'_>> = rules.into_iter().map(rule).collect();
-            let (sets, patterns) = pack(&rules).unwrap();
-            let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
+            let bytes = encode(&rules).unwrap();
+            let set = RuleSet::decode(&bytes, 0).unwrap();
             let rules: Vec<(Vec<u8>, PackedRule)> = set.rules().collect::<Result<_>>().unwrap();
             for tail in tails {
                 let path = [b"/", &tail[..]].concat();

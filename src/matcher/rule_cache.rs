@@ -213,7 +213,7 @@ fn compare_with_reference(table: &BitTable, set: &RuleSet<'_>, samples: &[Vec<u8
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::build::{CanonicalRule, pack};
+    use crate::matcher::build::{CanonicalRule, encode};
     use crate::matcher::generate::{rule_paths, text, url_paths};
     use crate::profile::Profile;
     use crate::robots::RuleKind;
@@ -227,8 +227,8 @@ mod tests {
         let texts = ["/*?a=", "/*?b=", "/x/*.c", "/*/d/*", "*.pdf", "/x/*/y/*/z"];
         let rules =
             texts.map(|text| CanonicalRule { text: text.as_bytes().into(), anchored: false, kind: RuleKind::Disallow });
-        let (sets, patterns) = pack(&rules).unwrap();
-        let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
+        let bytes = encode(&rules).unwrap();
+        let set = RuleSet::decode(&bytes, 0).unwrap();
         let hit = |cache: &mut RuleCache, place, path: &[u8]| {
             let backend = AnyBackend::detect();
             cache.allows(place, &set, Candidate::new(path), &mut PathSignature::new(), backend).unwrap();
@@ -268,9 +268,9 @@ mod tests {
                 .filter(|(pattern, _)| pattern.can_match())
                 .map(|(pattern, kind)| CanonicalRule { text: pattern.text, anchored: pattern.anchored, kind })
                 .collect();
-            let (sets, patterns) = pack(&canonical).unwrap();
-            let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-            set.verify(&sets).unwrap();
+            let bytes = encode(&canonical).unwrap();
+            let set = RuleSet::decode(&bytes, 0).unwrap();
+            set.verify(&bytes).unwrap();
             let rank = |path: &[u8], (rule, allow): &(String, bool)| {
                 let priority = reference::priority(rule.as_bytes(), profile, path);
                 if priority > 0 { priority as u32 * 2 + u32::from(*allow) } else { 0 }

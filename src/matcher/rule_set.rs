@@ -5,21 +5,24 @@
 //! [buckets](WildcardBuckets). The matcher runs on them as they are stored; `build.rs` encodes them.
 
 use super::candidate::{Candidate, PathSignature};
-use super::packed_rule::PackedRule;
-use super::prefix_automaton::{FirstByteFilter, PrefixAutomaton, inline_text};
-use super::wildcard::{BUCKET_LEN, SIGNATURE_LEN, WildcardBuckets};
+use super::packed_rule::{OFFSET_BITS, PackedRule};
+use super::prefix_automaton::{FirstByteFilter, PrefixAutomaton};
+use super::wildcard::{BUCKET_LEN, SIGNATURE_LEN, UNANCHORED, WildcardBuckets};
 use crate::bytes::wire::{Fields, array, bytes, u32_at};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::robots::line::MAX_BODY;
 use crate::simd::Backend;
-
-pub(crate) const HEAD_LEN: usize = 32;
 
 /// The bytes of a state: its word, its packed rule, its link.
 const STATE_LEN: usize = 24;
 
+/// The most pattern bytes of a set. 500 KiB of a robots.txt count (RFC 9309 §2.5), an escape makes
+/// three bytes of one, and an index page adds at most one more rule of the length of its own.
+pub(super) const MAX_PATTERN_BYTES: usize = 6 * MAX_BODY;
+
 /// The first word of a union, where a rule set has its number of states.
 pub(super) const UNION: u32 = u32::MAX;
-pub(super) const UNION_HEAD_LEN: usize = 8;
+const UNION_HEAD_LEN: usize = 8;
 
 /// What an agent name refers to in the file.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +36,10 @@ pub(crate) enum Rules<'a> {
 impl<'a> Rules<'a> {
     /// Decodes the rules at `place` of the section `sets`, in units of 8 bytes.
     #[inline]
-    pub(crate) fn decode(sets: &'a [u8], place: u32, patterns: &'a [u8]) -> Result<Self> {
+    pub(crate) fn decode(sets: &'a [u8], place: u32) -> Result<Self> {
         let at = place as usize * 8;
         if u32_at(sets, at, "a rule set's number of prefixes")? != UNION {
-            return RuleSet::decode(sets, place, patterns).map(Self::Set);
+            return RuleSet::decode(sets, place).map(Self::Set);
         }
         let count = u32_at(sets, at + 4, "a union's number of rule sets")? as usize;
         let places = bytes(sets, at + UNION_HEAD_LEN, count * 4, "a union's rule sets")?;
@@ -46,9 +49,48 @@ impl<'a> Rules<'a> {
     /// The length in the file.
     pub(crate) fn encoded_len(&self) -> usize {
         match self {
-            Self::Set(set) => set.encoded_len(),
+            Self::Set(set) => set.head().encoded_len(),
             Self::Union(places) => UNION_HEAD_LEN + (places.len() * 4).next_multiple_of(8),
         }
+    }
+}
+
+/// The sizes of a rule set's parts, and its filter.
+pub(super) struct RuleSetHead {
+    pub states: usize,
+    pub buckets: usize,
+    pub wildcards: usize,
+    pub pattern_bytes: usize,
+    pub filter: FirstByteFilter,
+}
+
+impl RuleSetHead {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        let Self { filter, .. } = self;
+        // The rank of a rule `/` is below 34, so it fits above the 24 bits of the length.
+        let last = self.pattern_bytes as u32 | filter.root_rank << OFFSET_BITS;
+        let numbers = [self.states as u32, self.buckets as u32, self.wildcards as u32, last];
+        out.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
+        out.extend([filter.firsts, filter.seconds].into_iter().flat_map(u64::to_le_bytes));
+    }
+
+    #[inline]
+    fn decode(head: &[u8; RuleSet::HEAD_LEN]) -> Self {
+        let mut head = Fields(head);
+        let (states, buckets, wildcards) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
+        let last = head.u32();
+        let filter = FirstByteFilter { root_rank: last >> OFFSET_BITS, firsts: head.u64(), seconds: head.u64() };
+        Self { states, buckets, wildcards, pattern_bytes: last as usize & ((1 << OFFSET_BITS) - 1), filter }
+    }
+
+    /// The length of the rule set with this head.
+    #[inline]
+    pub(super) fn encoded_len(&self) -> usize {
+        RuleSet::HEAD_LEN
+            + self.states * STATE_LEN
+            + self.buckets * BUCKET_LEN
+            + self.wildcards * (SIGNATURE_LEN + 8)
+            + self.pattern_bytes.next_multiple_of(8)
     }
 }
 
@@ -60,34 +102,42 @@ pub(crate) struct RuleSet<'a> {
 }
 
 impl<'a> RuleSet<'a> {
+    /// The length of the head, which tells the length of the whole set.
+    pub(crate) const HEAD_LEN: usize = 32;
+
     /// Decodes the rule set at `place` of the section `sets`, in units of 8 bytes.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the section, or has more pattern
+    /// bytes than a robots.txt gives.
     #[inline]
-    pub(crate) fn decode(sets: &'a [u8], place: u32, patterns: &'a [u8]) -> Result<Self> {
+    pub(crate) fn decode(sets: &'a [u8], place: u32) -> Result<Self> {
         let at = place as usize * 8;
-        let head: [u8; HEAD_LEN] = array(sets, at, "a rule set's head")?;
-        let mut head = Fields(&head);
-        let (states, buckets, wildcards) = (head.u32() as usize, head.u32() as usize, head.u32() as usize);
-        let filter = FirstByteFilter { root_rank: head.u32(), firsts: head.u64(), seconds: head.u64() };
-        let len = encoded_len(states, buckets, wildcards) - HEAD_LEN;
-        let mut rest = bytes(sets, at + HEAD_LEN, len, "a rule set's rules")?;
+        let head = RuleSetHead::decode(&array(sets, at, "a rule set's head")?);
+        if head.pattern_bytes > MAX_PATTERN_BYTES {
+            return Err(Error::corrupt("a rule set with over 3 MB of paths"));
+        }
+        let mut rest = bytes(sets, at + Self::HEAD_LEN, head.encoded_len() - Self::HEAD_LEN, "a rule set's rules")?;
+        let RuleSetHead { states, buckets, wildcards, filter, .. } = head;
         let (words, packed, links) = (take(&mut rest, states), take(&mut rest, states), take(&mut rest, states));
-        let wildcards = WildcardBuckets {
-            buckets: take(&mut rest, buckets),
-            signatures: take(&mut rest, wildcards),
-            packed: take(&mut rest, wildcards),
-            patterns,
-        };
-        let prefixes = PrefixAutomaton { filter, words, packed, links, wildcard_rules: wildcards.packed, patterns };
-        Ok(Self { prefixes, wildcards })
+        let (buckets, signatures) = (take(&mut rest, buckets), take(&mut rest, wildcards));
+        let wildcards = take(&mut rest, wildcards);
+        // Zeros follow.
+        let patterns = rest.get(..head.pattern_bytes).unwrap_or_default();
+        Ok(Self {
+            prefixes: PrefixAutomaton { filter, words, packed, links, patterns },
+            wildcards: WildcardBuckets { buckets, signatures, packed: wildcards, patterns },
+        })
     }
 
-    /// The pattern of a rule that the section `patterns` holds.
-    pub(crate) fn pattern(&self, rule: &PackedRule) -> Result<&'a [u8]> {
-        self.wildcards.pattern(rule)
-    }
-
-    fn encoded_len(&self) -> usize {
-        encoded_len(self.prefixes.len(), self.wildcards.buckets.len(), self.wildcards.len())
+    fn head(&self) -> RuleSetHead {
+        RuleSetHead {
+            states: self.prefixes.len(),
+            buckets: self.wildcards.buckets.len(),
+            wildcards: self.wildcards.len(),
+            pattern_bytes: self.prefixes.patterns.len(),
+            filter: self.prefixes.filter,
+        }
     }
 
     /// The rank of the rule that decides, if the first two bytes of a path tell it: 0 if none does.
@@ -119,42 +169,56 @@ impl<'a> RuleSet<'a> {
         self.prefixes.literal_rules().count() + self.wildcards.len()
     }
 
-    /// The packed rules in stored order: literal rules, each with its word, then wildcard rules.
-    pub(crate) fn packed_rules(&self) -> impl Iterator<Item = (Option<u64>, PackedRule)> {
-        let literal = self.prefixes.literal_rules().map(|(word, rule)| (Some(word), rule));
-        literal.chain(self.packed_wildcard_rules().map(|rule| (None, rule)))
-    }
-
-    fn packed_wildcard_rules(&self) -> impl Iterator<Item = PackedRule> {
-        (0..self.wildcards.len()).filter_map(|number| self.wildcards.rule(number))
-    }
-
-    /// The rules in stored order, each with its pattern.
+    /// The rules in stored order, each with its pattern: literal rules, then wildcard rules.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the file.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
     pub(crate) fn rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
-        self.packed_rules().map(|(word, rule)| {
-            let text = match word.filter(|_| rule.is_inline()) {
-                Some(word) => inline_text(word, rule.len),
-                None => rule.pattern(self.wildcards.patterns)?.to_vec(),
-            };
-            Ok((text, rule))
-        })
+        let literal = self.prefixes.literal_rules().map(|(state, rule)| Ok((self.prefixes.text(state)?, rule)));
+        literal.chain(self.wildcard_rules())
     }
 
     /// The wildcard rules in stored order, each with its pattern. The text does not tell whether a
     /// rule has wildcards: rules of stars alone (`*`, `**`) are stored with an empty pattern.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the file.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
     pub(super) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
-        self.packed_wildcard_rules().map(|rule| Ok((self.wildcards.pattern(&rule)?.to_vec(), rule)))
+        let mut state = 0;
+        (0..self.wildcards.buckets.len() as u32).flat_map(move |number| {
+            let rules = self.bucket_rules(number, &mut state);
+            // An error takes the place of the rules.
+            let (rules, failure) = match rules {
+                Ok(rules) => (rules, None),
+                Err(err) => (Vec::new(), Some(Err(err))),
+            };
+            rules.into_iter().map(Ok).chain(failure)
+        })
     }
-}
 
-fn encoded_len(states: usize, buckets: usize, wildcards: usize) -> usize {
-    HEAD_LEN + states * STATE_LEN + buckets * BUCKET_LEN + wildcards * (SIGNATURE_LEN + 8)
+    /// The rules of a bucket. States and buckets are sorted alike, so the search for the state with
+    /// the bucket's literal prefix begins at `state`, where the search for that of the previous
+    /// bucket ended.
+    fn bucket_rules(&self, number: u32, state: &mut usize) -> Result<Vec<(Vec<u8>, PackedRule)>> {
+        let bucket = self.wildcards.bucket(number)?;
+        let prefix = if number == UNANCHORED {
+            Vec::new()
+        } else {
+            let states = *state..self.prefixes.len();
+            *state = states
+                .clone()
+                .find(|&state| self.prefixes.link(state).bucket == number)
+                .ok_or_else(|| Error::corrupt("a bucket without a literal prefix"))?;
+            self.prefixes.text(*state)?
+        };
+        let rules = self.wildcards.rules_of(number, &bucket).map(|number| {
+            let rule =
+                self.wildcards.rule(number).ok_or_else(|| Error::corrupt("a wildcard rule that is not there"))?;
+            let stored = rule.stored(self.wildcards.patterns, bucket.prefix_len as usize)?;
+            Ok(([&prefix, stored].concat(), rule))
+        });
+        rules.collect()
+    }
 }
 
 /// Takes `count` items from the front; none if there are fewer.
@@ -168,17 +232,17 @@ fn take<'a, const LEN: usize>(rest: &mut &'a [u8], count: usize) -> &'a [[u8; LE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::build::{CanonicalRule, pack};
+    use crate::matcher::build::{CanonicalRule, encode};
     use crate::robots::RuleKind::{self, Allow, Disallow};
     use crate::simd::AnyBackend;
 
-    fn packed(rules: &[(&str, RuleKind)]) -> (Vec<u8>, Vec<u8>) {
+    fn encoded(rules: &[(&str, RuleKind)]) -> Vec<u8> {
         let rule = |(text, kind): &(&'static str, RuleKind)| match text.strip_suffix('$') {
             Some(text) => CanonicalRule { text: text.as_bytes().into(), anchored: true, kind: *kind },
             None => CanonicalRule { text: text.as_bytes().into(), anchored: false, kind: *kind },
         };
         let leaked = rules.iter().map(|(text, kind)| (&*String::leak((*text).to_owned()), *kind)).collect::<Vec<_>>();
-        pack(&leaked.iter().map(rule).collect::<Vec<_>>()).unwrap()
+        encode(&leaked.iter().map(rule).collect::<Vec<_>>()).unwrap()
     }
 
     fn highest(set: &RuleSet<'_>, path: &[u8]) -> Result<u32> {
@@ -186,9 +250,9 @@ mod tests {
     }
 
     fn allows(rules: &[(&str, RuleKind)], path: &str) -> bool {
-        let (sets, patterns) = packed(rules);
-        let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
-        set.verify(&sets).unwrap();
+        let bytes = encoded(rules);
+        let set = RuleSet::decode(&bytes, 0).unwrap();
+        set.verify(&bytes).unwrap();
         PackedRule::rank_allows(highest(&set, path.as_bytes()).unwrap())
     }
 
@@ -240,24 +304,43 @@ mod tests {
 
     #[test]
     fn damage_is_an_error() {
-        let (sets, patterns) = packed(&[("/a/long/pattern/of/more/than/eight", Disallow)]);
-        let cut = RuleSet::decode(&sets, 0, &patterns[..5]).unwrap();
-        assert!(highest(&cut, b"/a/long/pattern/of/more/than/eight").is_err());
-        assert!(RuleSet::decode(&sets[..sets.len() - 1], 0, &patterns).is_err());
-        // The head of 32 bytes; the state `/a/`: word, packed rule, link (the number of its bucket
-        // begins at bit 22); then the buckets, unanchored and `/a/`: first rule, number of rules,
-        // best rank, parent.
-        let (sets, patterns) = packed(&[("/a/*b", Disallow)]);
+        let bytes = encoded(&[("/a/long/pattern/of/more/than/eight", Disallow)]);
+        assert!(RuleSet::decode(&bytes[..bytes.len() - 1], 0).is_err());
+        // The head of 32 bytes has the number of pattern bytes in its fourth number. The packed rule of
+        // the only state follows the word.
+        let with = |bytes: &[u8], at: usize, byte: u8| {
+            let mut bytes = bytes.to_vec();
+            bytes[at] = byte;
+            bytes
+        };
+        assert!(RuleSet::decode(&with(&bytes, 14, 0xff), 0).is_err(), "more patterns than a robots.txt has");
+        let outside = with(&bytes, 32 + 8, 100);
+        let set = RuleSet::decode(&outside, 0).unwrap();
+        assert!(highest(&set, b"/a/long/pattern/of/more/than/eight").is_err());
+        // The state `/a/`: word, packed rule, link (the number of its bucket begins at bit 22); then
+        // the buckets, unanchored and `/a/`: first rule, length of the prefix, best rank, parent.
+        let bytes = encoded(&[("/a/*b", Disallow)]);
         let highest_with = |at: usize, byte: u8| {
-            let mut sets = sets.clone();
-            sets[at] = byte;
-            let set = RuleSet::decode(&sets, 0, &patterns).unwrap();
+            let bytes = with(&bytes, at, byte);
+            let set = RuleSet::decode(&bytes, 0).unwrap();
             highest(&set, b"/a/b")
         };
         let (link, bucket) = (32 + 16, 32 + 24 + 16);
-        assert!(highest_with(bucket + 4, sets[bucket + 4]).unwrap() > 0);
-        assert!(highest_with(bucket + 4, 200).is_err(), "a bucket of rules that are not there");
+        assert!(highest_with(bucket, bytes[bucket]).unwrap() > 0);
+        assert!(highest_with(bucket, 200).is_err(), "a bucket of rules that are not there");
         assert!(highest_with(link + 3, 0xff).is_err(), "a bucket that is not there");
-        assert!(RuleSet::decode(&sets, u32::MAX, &patterns).is_err());
+        assert!(RuleSet::decode(&bytes, u32::MAX).is_err());
+    }
+
+    #[test]
+    fn only_what_words_have_no_room_for_is_stored() {
+        let set = |rules: &[(&str, RuleKind)]| {
+            let bytes = encoded(rules);
+            let set = RuleSet::decode(&bytes, 0).unwrap();
+            String::from_utf8(set.prefixes.patterns.to_vec()).unwrap()
+        };
+        assert_eq!(set(&[("/12345678", Disallow)]), "");
+        assert_eq!(set(&[("/123456789ab", Disallow), ("/123456789", Allow)]), "99ab");
+        assert_eq!(set(&[("/123456789/*.x", Disallow), ("/*.y", Allow), ("*", Disallow)]), "9//*.y*.x");
     }
 }

@@ -43,14 +43,17 @@ pub(crate) struct WildcardBuckets<'a> {
     /// Both words of the signature of each rule.
     pub(super) signatures: &'a [[u8; SIGNATURE_LEN]],
     pub(super) packed: &'a [[u8; 8]],
+    /// The pattern bytes of the rule set.
     pub(super) patterns: &'a [u8],
 }
 
 /// The wildcard rules that share a literal prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WildcardBucket {
+    /// The number of the first rule. The rules of a bucket end where those of the next one begin.
     pub first: u32,
-    pub count: u32,
+    /// The length of the literal prefix, which the stored patterns lack.
+    pub prefix_len: u32,
     /// The rank of the first rule, which is the highest; 0 if there is none.
     pub best: u32,
     /// The bucket of the next shorter prefix; the unanchored bucket is its own parent.
@@ -58,23 +61,17 @@ pub(super) struct WildcardBucket {
 }
 
 impl WildcardBucket {
-    /// The numbers of its rules.
-    #[inline(always)]
-    fn rules(&self) -> Range<usize> {
-        self.first as usize..self.first as usize + self.count as usize
-    }
-
     #[inline]
     fn decode(row: &[u8; BUCKET_LEN]) -> Self {
         let mut row = Fields(row);
-        Self { first: row.u32(), count: row.u32(), best: row.u32(), parent: row.u32() }
+        Self { first: row.u32(), prefix_len: row.u32(), best: row.u32(), parent: row.u32() }
     }
 }
 
 /// Appends buckets, and the signatures of their rules.
 pub(super) fn encode<'t>(buckets: &[WildcardBucket], patterns: impl Iterator<Item = &'t [u8]>, out: &mut Vec<u8>) {
-    for WildcardBucket { first, count, best, parent } in buckets {
-        out.extend([first, count, best, parent].into_iter().flat_map(|number| number.to_le_bytes()));
+    for WildcardBucket { first, prefix_len, best, parent } in buckets {
+        out.extend([first, prefix_len, best, parent].into_iter().flat_map(|number| number.to_le_bytes()));
     }
     out.extend(patterns.flat_map(signature).flat_map(u64::to_le_bytes));
 }
@@ -99,24 +96,25 @@ impl<'a> WildcardBuckets<'a> {
         self.packed.get(number).map(|word| PackedRule::decode(u64::from_le_bytes(*word)))
     }
 
-    #[inline]
-    pub(super) fn pattern(&self, rule: &PackedRule) -> Result<&'a [u8]> {
-        rule.pattern(self.patterns)
-    }
-
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not there. In a damaged file, its rules may
-    /// still reach past those that are there.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not there.
     #[inline(always)]
-    fn bucket(&self, number: u32) -> Result<WildcardBucket> {
+    pub(super) fn bucket(&self, number: u32) -> Result<WildcardBucket> {
         match self.buckets.get(number as usize) {
             Some(row) => Ok(WildcardBucket::decode(row)),
             // Only a set without wildcard rules lacks the unanchored bucket.
             None if number == UNANCHORED && self.packed.is_empty() => {
-                Ok(WildcardBucket { first: 0, count: 0, best: 0, parent: UNANCHORED })
+                Ok(WildcardBucket { first: 0, prefix_len: 0, best: 0, parent: UNANCHORED })
             }
             None => Err(Error::corrupt("a bucket of a rule set that is not there")),
         }
+    }
+
+    /// The numbers of the rules of a bucket. In a damaged file, they may reach past the last rule.
+    #[inline(always)]
+    pub(super) fn rules_of(&self, number: u32, bucket: &WildcardBucket) -> Range<usize> {
+        let next = self.buckets.get(number as usize + 1).map(|row| WildcardBucket::decode(row).first as usize);
+        bucket.first as usize..next.unwrap_or(self.packed.len())
     }
 
     /// The rank of the highest rule that matches and exceeds `floor`, else `floor`: searches the
@@ -137,7 +135,8 @@ impl<'a> WildcardBuckets<'a> {
         loop {
             let bucket = self.bucket(number)?;
             if bucket.best > highest {
-                highest = self.first_match(bucket.rules(), highest, path, signature, backend)?;
+                let rules = self.rules_of(number, &bucket);
+                highest = self.first_match(rules, bucket.prefix_len, highest, path, signature, backend)?;
             }
             // Parents have lower numbers, so this ends in a damaged file too.
             if bucket.parent >= number {
@@ -147,31 +146,35 @@ impl<'a> WildcardBuckets<'a> {
         }
     }
 
-    /// The rank of the first rule of a bucket that matches and exceeds `floor`, else `floor`.
+    /// The rank of the first of these rules of a bucket that matches and exceeds `floor`, else
+    /// `floor`. The path begins with the literal prefix of the bucket.
     #[inline(always)]
     fn first_match(
         &self,
-        bucket: Range<usize>,
+        rules: Range<usize>,
+        prefix_len: u32,
         floor: u32,
         path: &[u8],
         signature: &mut PathSignature,
         backend: impl Backend,
     ) -> Result<u32> {
-        let mut next = bucket.start;
+        let mut next = rules.start;
+        let prefix_len = prefix_len as usize;
+        let rest = path.get(prefix_len..).unwrap_or_default();
         // The characters first: byte pairs cost five times as much, and few paths need them.
         let mut wanted =
-            if bucket.len() > MANY { signature.whole(path, backend) } else { signature.characters(path, backend) };
+            if rules.len() > MANY { signature.whole(path, backend) } else { signature.characters(path, backend) };
         loop {
-            let signatures = self.signatures.get(next..bucket.end);
+            let signatures = self.signatures.get(next..rules.end);
             let signatures = signatures.ok_or_else(|| Error::corrupt("a bucket of rules that are not there"))?;
             let Some(skipped) = backend.next_subset(signatures, wanted) else { return Ok(floor) };
             next += skipped;
             let Some(rule) = self.rule(next).filter(|rule| rule.rank() > floor) else { return Ok(floor) };
-            if (bucket.len() > FEW || signature.misses >= FEW) && !signature.is_whole() {
+            if (rules.len() > FEW || signature.misses >= FEW) && !signature.is_whole() {
                 wanted = signature.whole(path, backend);
                 continue;
             }
-            if matches_known_prefix(self.pattern(&rule)?, rule.anchored, path) {
+            if matches_known_prefix(rule.stored(self.patterns, prefix_len)?, rule.anchored, rest) {
                 return Ok(rule.rank());
             }
             signature.misses += 1;
@@ -200,7 +203,7 @@ pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
 /// As [`matches()`], if `path` is known to begin with the pattern's first segment. True for a pattern
 /// without a star.
 #[inline]
-pub(crate) fn matches_known_prefix(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
+fn matches_known_prefix(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     let Some(star) = memchr(b'*', pattern) else { return true };
     path.get(star..).is_some_and(|rest| matches_after_star(&pattern[star + 1..], anchored, rest))
 }

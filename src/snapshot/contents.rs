@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, digest};
 use crate::error::Result;
-use crate::matcher::encoded_set::EncodedRules;
+use crate::matcher::rule_set::RuleSet;
 use crate::snapshot::outcome::Outcome;
 
 /// One origin; files by number.
@@ -18,9 +18,8 @@ pub(crate) struct OriginContents<'a> {
 /// One robots.txt.
 #[derive(Debug)]
 pub(crate) struct FileContents {
-    /// The compressed condensed text, and its length before compression.
+    /// The compressed condensed text.
     pub frame: Vec<u8>,
-    pub raw_len: u32,
     /// The rules of all agents, each once.
     pub rules: Vec<RulesContents>,
     /// For all agents that are not named; an index into `rules`.
@@ -49,16 +48,17 @@ pub(crate) enum RulesContents {
 #[derive(Debug)]
 pub(crate) struct DigestedSet {
     pub digest: Digest,
-    pub encoded: EncodedRules,
+    pub encoded: Box<[u8]>,
 }
 
 impl DigestedSet {
-    pub(crate) fn new(encoded: EncodedRules) -> Self {
-        Self { digest: digest(encoded.bytes()), encoded }
+    pub(crate) fn new(encoded: impl Into<Box<[u8]>>) -> Self {
+        let encoded = encoded.into();
+        Self { digest: digest(&encoded), encoded }
     }
 
     /// The number of rules.
     pub(crate) fn rule_count(&self) -> Result<u64> {
-        Ok(self.encoded.set()?.rule_count() as u64)
+        Ok(RuleSet::decode(&self.encoded, 0)?.len() as u64)
     }
 }

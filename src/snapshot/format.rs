@@ -10,10 +10,10 @@ use crate::profile::Profile;
 use crate::robots::LooksLike;
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The version of the layout that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// The null reference: the value of a field that refers to nothing.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -21,7 +21,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The alignment of sections in bytes: a cache line, so that rows cross as few lines as possible.
 pub(super) const SECTION_ALIGN: u64 = 64;
 
-pub(super) const HEADER_LEN: usize = 32;
+pub(super) const HEADER_LEN: usize = 40;
 const TABLE_ROW_LEN: usize = 32;
 
 /// The sections, in the order of the file.
@@ -32,31 +32,40 @@ pub(crate) enum Section {
     Index = 2,
     Origins = 3,
     OriginMetadata = 4,
-    Files = 5,
-    Named = 6,
-    RuleSets = 7,
-    Patterns = 8,
+    OriginDetails = 5,
+    Files = 6,
+    Named = 7,
+    RuleSets = 8,
     Tokens = 9,
     Texts = 10,
     Dictionary = 11,
     Strings = 12,
+    /// The checksums of the blocks of all other sections.
+    Checksums = 13,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Metadata,
         Self::Index,
         Self::Origins,
         Self::OriginMetadata,
+        Self::OriginDetails,
         Self::Files,
         Self::Named,
         Self::RuleSets,
-        Self::Patterns,
         Self::Tokens,
         Self::Texts,
         Self::Dictionary,
         Self::Strings,
+        Self::Checksums,
     ];
+
+    /// Its position in [`ALL`](Self::ALL).
+    #[inline]
+    pub(crate) fn number(self) -> usize {
+        self as usize - 1
+    }
 
     /// The name in error messages and in the output of `inspect`.
     pub(crate) fn name(self) -> &'static str {
@@ -65,31 +74,54 @@ impl Section {
             Self::Index => "index",
             Self::Origins => "origins",
             Self::OriginMetadata => "origin metadata",
+            Self::OriginDetails => "origin details",
             Self::Files => "files",
             Self::Named => "named",
             Self::RuleSets => "rule sets",
-            Self::Patterns => "patterns",
             Self::Tokens => "tokens",
             Self::Texts => "texts",
             Self::Dictionary => "dictionary",
             Self::Strings => "strings",
+            Self::Checksums => "checksums",
         }
     }
 }
 
-/// The position, the length and the checksum of a section.
+/// The position of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub offset: u64,
     pub len: u64,
+    /// The checksum of the checksums of its blocks; 0 for the section of checksums itself.
     pub checksum: u64,
+}
+
+/// The length of a block, which has a checksum of its own.
+pub(crate) const BLOCK_LEN: usize = 64 << 10;
+
+/// The length of a block's checksum.
+pub(super) const CHECKSUM_LEN: usize = 8;
+
+impl Extent {
+    /// The number of blocks: each but the last has [`BLOCK_LEN`] bytes.
+    pub(super) fn blocks(&self) -> u64 {
+        self.len.div_ceil(BLOCK_LEN as u64)
+    }
 }
 
 /// The extents of all sections, in the order of [`Section::ALL`].
 pub(crate) type SectionTable = [Extent; Section::ALL.len()];
 
+/// Header and section table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub table: SectionTable,
+    /// The seed of the index's hashes.
+    pub seed: u64,
+}
+
 /// The offset of the header checksum.
-pub(super) const HEADER_CHECKSUM_AT: usize = 24;
+pub(super) const HEADER_CHECKSUM_AT: usize = 32;
 
 /// The length of header and section table. The first section follows them.
 pub(super) const fn head_len() -> usize {
@@ -97,12 +129,13 @@ pub(super) const fn head_len() -> usize {
 }
 
 /// Encodes header and section table.
-pub(super) fn encode_head(table: &SectionTable, file_len: u64) -> Vec<u8> {
+pub(super) fn encode_head(Head { table, seed }: &Head, file_len: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(head_len());
     out.extend_from_slice(SNAPSHOT_MAGIC);
     out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
     out.extend_from_slice(&(table.len() as u32).to_le_bytes());
     out.extend_from_slice(&file_len.to_le_bytes());
+    out.extend_from_slice(&seed.to_le_bytes());
     // The checksum covers the header with zeros in its own place.
     out.extend_from_slice(&[0; 8]);
     for (section, extent) in Section::ALL.iter().zip(table) {
@@ -112,7 +145,7 @@ pub(super) fn encode_head(table: &SectionTable, file_len: u64) -> Vec<u8> {
         out.extend_from_slice(&extent.checksum.to_le_bytes());
     }
     let checksum = xxh3_64(&out);
-    out[24..32].copy_from_slice(&checksum.to_le_bytes());
+    out[HEADER_CHECKSUM_AT..HEADER_LEN].copy_from_slice(&checksum.to_le_bytes());
     out
 }
 
@@ -120,7 +153,7 @@ pub(super) fn encode_head(table: &SectionTable, file_len: u64) -> Vec<u8> {
 ///
 /// The order of the checks determines the message: another file format first, then another version,
 /// then damage, then a wrong length.
-pub(super) fn decode_head(data: &[u8]) -> Result<SectionTable> {
+pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
     if !data.starts_with(SNAPSHOT_MAGIC) {
         return Err(not_a_snapshot(data));
     }
@@ -130,7 +163,7 @@ pub(super) fn decode_head(data: &[u8]) -> Result<SectionTable> {
     }
     let mut head = bytes(data, 0, head_len(), "the header and section table")?.to_vec();
     let checksum = u64_at(&head, HEADER_CHECKSUM_AT, "the header checksum")?;
-    head[24..32].fill(0);
+    head[HEADER_CHECKSUM_AT..HEADER_LEN].fill(0);
     if xxh3_64(&head) != checksum {
         return Err(Error::corrupt("the header's checksum does not fit its content"));
     }
@@ -141,7 +174,12 @@ pub(super) fn decode_head(data: &[u8]) -> Result<SectionTable> {
     if u32_at(&head, 12, "the section count")? as usize != Section::ALL.len() {
         return Err(Error::corrupt("the section table has another number of sections"));
     }
-    decode_table(&head, file_len)
+    let table = decode_table(&head, file_len)?;
+    let blocks: u64 = table[..Section::Checksums.number()].iter().map(Extent::blocks).sum();
+    if blocks * CHECKSUM_LEN as u64 != table[Section::Checksums.number()].len {
+        return Err(Error::corrupt("the section \"checksums\" has another length than the blocks need"));
+    }
+    Ok(Head { table, seed: u64_at(&head, 24, "the seed of the index")? })
 }
 
 /// The error for bytes that are not a snapshot. It names their format, if known, and the command
@@ -223,7 +261,8 @@ pub struct Counts {
     pub tokens: u64,
 }
 
-/// A row of the section `origin metadata`: the outcome, and references to the rest of the origin.
+/// The outcome of an origin, and references to the rest of it: a row of the section
+/// `origin metadata`, with a row of `origin details` if it has more than nearly all others.
 ///
 /// Judging a URL reads it only if the origin has no rules. So it is kept apart from [`Entry`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -239,8 +278,15 @@ pub(crate) struct OriginMetadata {
     pub detail: u32,
 }
 
-pub(super) const ORIGIN_METADATA_LEN: usize = 48;
+pub(super) const ORIGIN_METADATA_LEN: usize = 16;
+pub(super) const ORIGIN_DETAILS_LEN: usize = 40;
+
+/// The time of a capture without one.
 const NO_TIME: i64 = i64::MIN;
+
+/// The hops of a redirect in the byte before the flags, and a flag of it: the row refers to details.
+const HOPS: u8 = 0x07;
+const HAS_DETAILS: u8 = 0x08;
 
 /// The last byte of a row: three bits for the outcome's class, and flags.
 const CLASS: u8 = 0x07;
@@ -251,39 +297,68 @@ const TARGET_MISSING: u8 = 0x40;
 const CUT_SHORT: u8 = 0x80;
 
 impl OriginMetadata {
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    /// The time of the newest capture, if a row has room for it: up to the year 2106.
+    fn short_time(&self) -> Option<u32> {
+        let Some(time) = self.outcome.fetched else { return Some(NONE) };
+        u32::try_from(time).ok().filter(|&time| time != NONE)
+    }
+
+    /// Whether a row has no room for it.
+    fn has_details(&self) -> bool {
+        let Outcome { first_failure, first_unreachable, max_age, .. } = self.outcome;
+        let references = [self.last_good, self.detail];
+        self.short_time().is_none()
+            || first_failure.is_some()
+            || first_unreachable.is_some()
+            || max_age.is_some()
+            || references != [NONE; 2]
+    }
+
+    /// Appends the row, and a row of details if it needs one: `details_row` is its number.
+    pub(super) fn encode(&self, details_row: u32, row: &mut Vec<u8>, details: &mut Vec<u8>) {
         let o = &self.outcome;
-        out.extend_from_slice(&o.fetched.unwrap_or(NO_TIME).to_le_bytes());
-        out.extend_from_slice(&o.first_failure.unwrap_or(NO_TIME).to_le_bytes());
-        out.extend_from_slice(&o.first_unreachable.unwrap_or(NO_TIME).to_le_bytes());
-        out.extend_from_slice(&self.entry.to_le_bytes());
-        out.extend_from_slice(&self.last_good.to_le_bytes());
-        out.extend_from_slice(&o.max_age.unwrap_or(NONE).to_le_bytes());
-        out.extend_from_slice(&self.source.to_le_bytes());
-        out.extend_from_slice(&self.detail.to_le_bytes());
-        out.extend_from_slice(&o.status.to_le_bytes());
-        out.push(o.hops);
+        let has_details = self.has_details();
+        let (time, reference) = match self.short_time() {
+            Some(time) if !has_details => (time, self.source),
+            _ => (NONE, details_row),
+        };
+        row.extend([self.entry, time, reference].into_iter().flat_map(u32::to_le_bytes));
+        row.extend_from_slice(&o.status.to_le_bytes());
         let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+        row.push(o.hops & HOPS | flag(has_details, HAS_DETAILS));
         let body = flag(o.looks_like == Some(LooksLike::Html), HTML)
             | flag(o.looks_like == Some(LooksLike::Utf16), UTF16)
             | flag(o.past_limit, PAST_LIMIT);
-        out.push(o.class as u8 | body | flag(o.target_missing, TARGET_MISSING) | flag(o.cut_short, CUT_SHORT));
+        row.push(o.class as u8 | body | flag(o.target_missing, TARGET_MISSING) | flag(o.cut_short, CUT_SHORT));
+        if has_details {
+            let times = [o.fetched, o.first_failure, o.first_unreachable];
+            details.extend(times.into_iter().flat_map(|time| time.unwrap_or(NO_TIME).to_le_bytes()));
+            let numbers = [self.last_good, o.max_age.unwrap_or(NONE), self.source, self.detail];
+            details.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
+        }
     }
 
-    pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
-        let row: [u8; ORIGIN_METADATA_LEN] = array(data, row as usize * ORIGIN_METADATA_LEN, "an origin's metadata")?;
+    /// The row of details that a row refers to, if any.
+    #[inline]
+    pub(super) fn details_row(rows: &[u8], row: u32) -> Result<Option<u32>> {
+        let row: [u8; ORIGIN_METADATA_LEN] = array(rows, row as usize * ORIGIN_METADATA_LEN, "an origin's metadata")?;
+        let reference = u32::from_le_bytes([row[8], row[9], row[10], row[11]]);
+        Ok((row[14] & HAS_DETAILS != 0).then_some(reference))
+    }
+
+    pub(super) fn decode(rows: &[u8], details: &[u8], row: u32) -> Result<Self> {
+        let details_row = Self::details_row(rows, row)?;
+        let row: [u8; ORIGIN_METADATA_LEN] = array(rows, row as usize * ORIGIN_METADATA_LEN, "an origin's metadata")?;
         let mut f = Fields(&row);
-        let time = |value: i64| (value != NO_TIME).then_some(value);
-        let (fetched, first_failure, first_unreachable) = (time(f.i64()), time(f.i64()), time(f.i64()));
-        let (entry, last_good, max_age, source, detail) = (f.u32(), f.u32(), f.u32(), f.u32(), f.u32());
-        let (status, hops, flags) = (f.u16(), f.u8(), f.u8());
+        let (entry, time, reference) = (f.u32(), f.u32(), f.u32());
+        let (status, hops, flags) = (f.u16(), f.u8() & HOPS, f.u8());
         let class = OutcomeClass::from_u8(flags & CLASS).ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
         let outcome = Outcome {
             class,
             status,
             hops,
             cut_short: flags & CUT_SHORT != 0,
-            fetched,
+            fetched: (time != NONE).then_some(i64::from(time)),
             past_limit: flags & PAST_LIMIT != 0,
             looks_like: match flags & (HTML | UTF16) {
                 HTML => Some(LooksLike::Html),
@@ -291,11 +366,28 @@ impl OriginMetadata {
                 _ => None,
             },
             target_missing: flags & TARGET_MISSING != 0,
-            first_failure,
-            first_unreachable,
-            max_age: (max_age != NONE).then_some(max_age),
+            first_failure: None,
+            first_unreachable: None,
+            max_age: None,
         };
-        Ok(Self { outcome, entry, last_good, source, detail })
+        let metadata = Self { outcome, entry, last_good: NONE, source: reference, detail: NONE };
+        match details_row {
+            Some(row) => metadata.with_details(details, row),
+            None => Ok(metadata),
+        }
+    }
+
+    fn with_details(mut self, details: &[u8], row: u32) -> Result<Self> {
+        let row: [u8; ORIGIN_DETAILS_LEN] = array(details, row as usize * ORIGIN_DETAILS_LEN, "an origin's details")?;
+        let mut f = Fields(&row);
+        let time = |value: i64| (value != NO_TIME).then_some(value);
+        self.outcome.fetched = time(f.i64());
+        self.outcome.first_failure = time(f.i64());
+        self.outcome.first_unreachable = time(f.i64());
+        self.last_good = f.u32();
+        self.outcome.max_age = Some(f.u32()).filter(|&seconds| seconds != NONE);
+        (self.source, self.detail) = (f.u32(), f.u32());
+        Ok(self)
     }
 }
 
@@ -310,7 +402,7 @@ pub(crate) struct Entry<'a> {
     pub class: OutcomeClass,
 }
 
-const ENTRY_HEAD: usize = 12;
+pub(super) const ENTRY_HEAD: usize = 12;
 
 impl<'a> Entry<'a> {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
@@ -320,6 +412,17 @@ impl<'a> Entry<'a> {
         out.extend_from_slice(&[self.class as u8, 0]);
         out.extend_from_slice(self.key);
         out.resize(out.len().next_multiple_of(8), 0);
+    }
+
+    /// The length of the entry at the start of some bytes; `None` if they do not have all of it.
+    pub(super) fn encoded_len(data: &[u8]) -> Option<usize> {
+        let len = (ENTRY_HEAD + usize::from(Self::key_len(data, 0).ok()?)).next_multiple_of(8);
+        (len <= data.len()).then_some(len)
+    }
+
+    /// The length of the key of the entry at `place`.
+    pub(super) fn key_len(data: &[u8], place: u32) -> Result<u16> {
+        array(data, place as usize * 8 + 8, "the length of an origin's key").map(u16::from_le_bytes)
     }
 
     /// The entry at `place`, in units of 8 bytes.
@@ -337,51 +440,48 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A row of the section `files`: one distinct robots.txt.
+/// One distinct robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileRow {
     /// The rule set of the global groups, in units of 8 bytes; [`NONE`] if there is no such group.
     pub global: u32,
-    /// The number of agent names with groups in the file.
-    pub named_len: u32,
-    /// Its first row in the section `named`.
-    pub named_start: u64,
-    /// The compressed condensed text in the section `texts`.
-    pub text_start: u64,
-    pub text_len: u32,
-    /// The length of the condensed text.
-    pub raw_len: u32,
+    /// The first of its rows in the section `named`, and the first one after them.
+    pub named: (u32, u32),
+    /// The first byte of its compressed condensed text in the section `texts`, and the first one
+    /// after it.
+    pub text: (u64, u64),
 }
 
-pub(super) const FILE_LEN: usize = 32;
+/// A row of the section `files`. The agents and the text of a file end where those of the next one
+/// begin, so a row after the last file ends those of that.
+pub(super) const FILE_LEN: usize = 16;
 
 impl FileRow {
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.global.to_le_bytes());
-        out.extend_from_slice(&self.named_len.to_le_bytes());
-        out.extend_from_slice(&self.named_start.to_le_bytes());
-        out.extend_from_slice(&self.text_start.to_le_bytes());
-        out.extend_from_slice(&self.text_len.to_le_bytes());
-        out.extend_from_slice(&self.raw_len.to_le_bytes());
+    /// Appends a row; the next row has the ends.
+    pub(super) fn encode(global: u32, named_start: u32, text_start: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&global.to_le_bytes());
+        out.extend_from_slice(&named_start.to_le_bytes());
+        out.extend_from_slice(&text_start.to_le_bytes());
     }
 
     #[inline]
     pub(super) fn decode(data: &[u8], row: u32) -> Result<Self> {
-        array(data, row as usize * FILE_LEN, "a robots.txt's row").map(|row| Self::of(&row))
+        array(data, row as usize * FILE_LEN, "a robots.txt's row").map(|rows| Self::of(&rows))
     }
 
-    /// Decodes a whole row.
+    /// Decodes a row, given with the next one.
     #[inline]
-    pub(super) fn of(row: &[u8; FILE_LEN]) -> Self {
-        let mut f = Fields(row);
-        Self {
-            global: f.u32(),
-            named_len: f.u32(),
-            named_start: f.u64(),
-            text_start: f.u64(),
-            text_len: f.u32(),
-            raw_len: f.u32(),
-        }
+    pub(super) fn of(rows: &[u8; 2 * FILE_LEN]) -> Self {
+        let mut f = Fields(rows);
+        let (global, named_start, text_start) = (f.u32(), f.u32(), f.u64());
+        let (_, named_end, text_end) = (f.u32(), f.u32(), f.u64());
+        Self { global, named: (named_start, named_end), text: (text_start, text_end) }
+    }
+
+    /// The number of agent names with groups in the file; 0 in a damaged row.
+    #[inline]
+    pub(crate) fn named_len(&self) -> u32 {
+        self.named.1.saturating_sub(self.named.0)
     }
 }
 
@@ -408,8 +508,9 @@ impl NamedRow {
     }
 }
 
-/// The hash of an origin's canonical key.
+/// The hash of an origin's canonical key. The seed comes from all keys, so a site cannot choose names
+/// that collide.
 #[inline]
-pub(crate) fn hash_key(key: &[u8]) -> u64 {
-    xxh3_64(key)
+pub(crate) fn hash_key(key: &[u8], seed: u64) -> u64 {
+    xxh3_64_with_seed(key, seed)
 }

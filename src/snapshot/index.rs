@@ -26,6 +26,10 @@ const KEYS: usize = 10;
 const OVERFLOW_AT: usize = 2 * KEYS;
 const PLACES_AT: usize = OVERFLOW_AT + 4;
 
+/// The most buckets that a search visits. Of a hundred million keys, none is so far from its first
+/// bucket. The writer chooses another seed if one is.
+const MAX_PROBES: usize = 16;
+
 /// The number of buckets for this number of keys, at a load factor of one half.
 fn bucket_count(keys: usize) -> usize {
     keys / (KEYS / 2) + 1
@@ -53,6 +57,11 @@ pub(super) struct IndexBuilder {
 }
 
 impl IndexBuilder {
+    /// The length of an index of this number of keys.
+    pub(super) fn encoded_len(keys: usize) -> usize {
+        bucket_count(keys) * BUCKET_LEN
+    }
+
     /// An empty index with room for this number of keys.
     pub(super) fn new(keys: usize) -> Self {
         let mut empty = [0; BUCKET_LEN];
@@ -60,12 +69,11 @@ impl IndexBuilder {
         Self { buckets: vec![empty; bucket_count(keys)] }
     }
 
-    /// Inserts the key with this hash. At most as many keys fit as `new` was called with.
-    pub(super) fn add(&mut self, hash: u64, place: u32) {
-        let mut at = first_bucket(hash, self.buckets.len());
-        while !insert(&mut self.buckets[at], hash, place) {
-            at = (at + 1) % self.buckets.len();
-        }
+    /// Inserts the key with this hash; returns whether a search will find it.
+    pub(super) fn add(&mut self, hash: u64, place: u32) -> bool {
+        let first = first_bucket(hash, self.buckets.len());
+        let count = self.buckets.len();
+        (0..MAX_PROBES.min(count)).any(|step| insert(&mut self.buckets[(first + step) % count], hash, place))
     }
 
     pub(super) fn finish(self) -> Vec<[u8; BUCKET_LEN]> {
@@ -126,14 +134,28 @@ pub(super) fn prefetch(index: &[[u8; BUCKET_LEN]], hash: u64) {
     }
 }
 
+/// The numbers of the buckets that a search for a hash visits, as far as their content leads it.
+///
+/// `is_readable` is asked about each bucket before it is read.
+pub(super) fn probed_buckets(index: &[[u8; BUCKET_LEN]], hash: u64, mut is_readable: impl FnMut(usize) -> bool) {
+    let count = index.len();
+    let first = first_bucket(hash, count);
+    for step in 0..MAX_PROBES.min(count) {
+        let number = (first + step) % count;
+        if !is_readable(number) || !has_overflow(&index[number]) {
+            return;
+        }
+    }
+}
+
 /// The places of all entries whose key may have this hash, in probing order. Expected: one bucket,
 /// and at most one place.
 ///
-/// A damaged index ends too: the search visits each bucket once.
+/// A search in a damaged index ends too, after [`MAX_PROBES`] buckets.
 pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator<Item = u32> {
     let (head, tail) = index.split_at_checked(first_bucket(hash, index.len())).unwrap_or_default();
     // Linear probing wraps around at the end of the table.
-    let mut buckets = tail.iter().chain(head);
+    let mut buckets = tail.iter().chain(head).take(MAX_PROBES);
     let mut current = buckets.next().map(|bucket| (bucket, equal_lanes(bucket, hash)));
     std::iter::from_fn(move || {
         loop {
@@ -174,10 +196,11 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    fn build(keys: impl ExactSizeIterator<Item = (u64, u32)>) -> Vec<[u8; BUCKET_LEN]> {
+    /// An index of these keys, and whether each of them fits.
+    fn build(keys: impl ExactSizeIterator<Item = (u64, u32)>) -> (Vec<[u8; BUCKET_LEN]>, Vec<bool>) {
         let mut index = IndexBuilder::new(keys.len());
-        keys.for_each(|(hash, place)| index.add(hash, place));
-        index.finish()
+        let fit = keys.map(|(hash, place)| index.add(hash, place)).collect();
+        (index.finish(), fit)
     }
 
     proptest! {
@@ -188,10 +211,18 @@ mod tests {
             others in vec(any::<u64>(), 20),
         ) {
             let keys: Vec<(u64, u32)> = hashes.iter().copied().zip(0..).collect();
-            let index = build(keys.iter().copied());
-            for &(hash, place) in &keys {
+            let (index, fit) = build(keys.iter().copied());
+            for (&(hash, place), fits) in keys.iter().zip(fit) {
                 let found: Vec<u32> = candidates(&index, hash).collect();
-                prop_assert!(found.contains(&place));
+                prop_assert_eq!(found.contains(&place), fits);
+                let mut probed = Vec::new();
+                probed_buckets(&index, hash, |bucket| {
+                    probed.push(bucket);
+                    true
+                });
+                let in_probed = probed.iter().flat_map(|&bucket| index[bucket][PLACES_AT..].as_chunks().0);
+                let in_probed: Vec<u32> = in_probed.map(|place| u32::from_le_bytes(*place)).collect();
+                prop_assert!(found.iter().all(|place| in_probed.contains(place)));
                 let probe = probe(&index, hash);
                 prop_assert!(probe.more || found == [probe.place]);
                 prop_assert!(probe.place == NONE || probe.place == found[0]);
@@ -210,6 +241,7 @@ mod tests {
         for fill in [0, 1, u8::MAX] {
             let index = [[fill; BUCKET_LEN]; 3];
             assert!(candidates(&index, 0x0101).count() <= 3 * KEYS);
+            probed_buckets(&index, 0x0101, |bucket| bucket < index.len());
             probe(&index, u64::MAX);
         }
         assert_eq!(candidates(&[], 5).count(), 0);
@@ -219,7 +251,8 @@ mod tests {
     #[test]
     fn few_buckets_overflow() {
         let hash = |i: u32| xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes());
-        let index = build((0..100_000).map(|i| (hash(i), i)));
+        let (index, fit) = build((0..100_000).map(|i| (hash(i), i)));
+        assert!(fit.iter().all(|fits| *fits));
         let full = index.iter().filter(|bucket| has_overflow(bucket)).count();
         assert!(full * 50 < index.len(), "{full} of {}", index.len());
     }

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::matcher::packed_rule::PackedRule;
-use crate::matcher::prefix_automaton::inline_text;
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::snapshot::view::View;
 use std::ops::ControlFlow;
@@ -54,17 +53,9 @@ fn visit_set(
     set: &RuleSet<'_>,
     visit: &mut impl FnMut(ListedRule<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
-    for (word, rule) in set.packed_rules() {
-        // A short pattern is stored in the word of its literal prefix, and nowhere else.
-        let text;
-        let pattern = match word.filter(|_| rule.is_inline()) {
-            Some(word) => {
-                text = inline_text(word, rule.len);
-                &text
-            }
-            None => set.pattern(&rule)?,
-        };
-        if visit(ListedRule::new(pattern, &rule))?.is_break() {
+    for rule in set.rules() {
+        let (pattern, rule) = rule?;
+        if visit(ListedRule::new(&pattern, &rule))?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }

@@ -7,10 +7,12 @@
 //! * `index`: the hash table from an origin to its entry.
 //! * `view`: the sections that judging reads, with prefetching.
 //! * `map`, `read`: opening a file, and look-ups by origin, file and agent name.
+//! * `blocks`: the checksums of blocks, which look-ups verify.
 //! * `listing`: the rules of a stored rule set, one by one.
-//! * `verify`: checksums, and all references from one section to another.
+//! * `verify`: all checksums, and all references from one section to another.
 //! * `contents`, `text`, `store`, `sections`, `write`: the writing side.
 
+mod blocks;
 pub(crate) mod contents;
 pub(crate) mod format;
 pub(crate) mod index;

@@ -1,33 +1,41 @@
 //! An opened snapshot: look-ups by origin, row, file and agent name.
 //!
-//! Every access is bounds-checked, so damaged bytes give an error or a wrong answer, never a panic.
+//! Every access is bounds-checked, so damaged bytes never cause a panic. The look-ups here verify the
+//! blocks that they read ([`blocks`](super::blocks)). A [`View`] does not: it is for judges, whose
+//! users verify all blocks first.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::bytes::wire::{bytes, u64_at};
 use crate::error::{Error, Result};
+use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::profile::Profile;
 use crate::robots::Robots;
+use crate::snapshot::blocks::VerifiedBlocks;
 use crate::snapshot::format::{
-    Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Metadata, NONE, ORIGIN_METADATA_LEN, OriginMetadata, Section,
-    SectionTable, decode_head,
+    ENTRY_HEAD, Entry, FILE_LEN, FileRow, HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NONE, ORIGIN_DETAILS_LEN,
+    ORIGIN_METADATA_LEN, OriginMetadata, Section, SectionTable, decode_head,
 };
+use crate::snapshot::index::{self, BUCKET_LEN};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
-use crate::snapshot::text::Unpacker;
+use crate::snapshot::text::{Unpacker, text_len};
 use crate::snapshot::view::View;
 use crate::url::{Origin, default_port};
 use ::bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// An opened snapshot: a mapped file ([`Snapshot::open`]) or bytes in memory ([`Snapshot::new`]).
 ///
 /// Clones share the bytes.
 ///
 /// The cost of opening does not depend on the size: only the header is checked, and nothing is
-/// decoded or copied. Damaged bytes give [`Corrupt`](crate::ErrorKind::Corrupt), or a wrong answer
-/// where only a checksum can detect the damage. [`Snapshot::verify_checksums`] finds all accidental
-/// damage, and [`Snapshot::verify`] also finds contradictions. Nothing panics.
+/// decoded or copied. Look-ups, such as [`origin`](Self::origin) and
+/// [`Judge::explain`](crate::Judge::explain), verify the blocks of 64 KiB that they read, each once,
+/// and give [`Corrupt`](crate::ErrorKind::Corrupt) for damaged ones. So a look-up takes some 0.1 ms
+/// for its first reads of a snapshot of any size. A [`Judge`](crate::Judge) of many URLs does not
+/// verify what it reads: call [`verify_judging_checksums`](Self::verify_judging_checksums) first, or
+/// damage may change verdicts silently. [`verify_checksums`](Self::verify_checksums) finds all
+/// accidental damage, and [`verify`](Self::verify) also finds contradictions. Nothing panics.
 ///
 /// ```
 /// use robosieve::{Compiler, Snapshot};
@@ -40,7 +48,8 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone)]
 pub struct Snapshot {
     data: Bytes,
-    table: SectionTable,
+    head: Head,
+    verified: Arc<VerifiedBlocks>,
 }
 
 /// The longest accepted dictionary. That of this version has 3 KB.
@@ -176,14 +185,51 @@ impl Snapshot {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if header and section table contradict the bytes.
     pub fn new(data: impl Into<Bytes>) -> Result<Self> {
         let data = data.into();
-        let table = decode_head(&data)?;
-        Ok(Self { data, table })
+        let head = decode_head(&data)?;
+        let verified = Arc::new(VerifiedBlocks::new(&head.table));
+        Ok(Self { data, head, verified })
+    }
+
+    /// Verifies the blocks with these bytes of a section.
+    #[inline]
+    fn verify_range(&self, section: Section, start: usize, len: usize) -> Result<()> {
+        self.verified.verify_range(&self.data, section, start, len)
+    }
+
+    /// Verifies all blocks of some sections, on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged block.
+    pub(crate) fn verify_sections(&self, sections: &[Section]) -> Result<()> {
+        self.verified.verify_sections(&self.data, sections)
+    }
+
+    /// Counts all blocks as verified: look-ups of this snapshot and of its clones no longer verify
+    /// what they read, so a damaged file may give wrong answers silently.
+    ///
+    /// For files that were verified in another way, and to see what is left of a damaged one.
+    ///
+    /// ```
+    /// use robosieve::{Compiler, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"")?;
+    /// let mut bytes = compiler.finish()?.to_vec()?;
+    /// let metadata = bytes.windows(6).position(|window| window == b"google").unwrap();
+    /// bytes[metadata..][..6].copy_from_slice(b"gooble");
+    /// let snapshot = Snapshot::new(bytes)?;
+    /// assert!(snapshot.profile().unwrap_err().to_string().contains("another checksum"));
+    /// snapshot.assume_verified();
+    /// assert!(snapshot.profile().unwrap_err().to_string().contains("gooble"));
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn assume_verified(&self) {
+        self.verified.fill();
     }
 
     /// The bytes of a section. `new` has checked its extent.
     #[inline]
     pub(crate) fn section(&self, section: Section) -> &[u8] {
-        let extent = &self.table[section as usize - 1];
+        let extent = &self.head.table[section.number()];
         let (start, end) = (extent.offset as usize, (extent.offset + extent.len) as usize);
         self.data.get(start..end).unwrap_or_default()
     }
@@ -195,7 +241,7 @@ impl Snapshot {
     }
 
     pub(super) fn table(&self) -> &SectionTable {
-        &self.table
+        &self.head.table
     }
 
     /// The length of the whole snapshot in bytes.
@@ -230,19 +276,20 @@ impl Snapshot {
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
         View {
+            seed: self.head.seed,
             index: self.section(Section::Index).as_chunks().0,
             origins: self.section(Section::Origins),
             origin_metadata: self.section(Section::OriginMetadata),
+            origin_details: self.section(Section::OriginDetails),
             files: self.section(Section::Files),
             named: self.section(Section::Named),
             rule_sets: self.section(Section::RuleSets),
-            patterns: self.section(Section::Patterns),
         }
     }
 
     /// The name and the length in bytes of every section, in the order of the file.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        Section::ALL.iter().zip(&self.table).map(|(section, extent)| (section.name(), extent.len))
+        Section::ALL.iter().zip(self.table()).map(|(section, extent)| (section.name(), extent.len))
     }
 
     /// The stored description of the snapshot. Cost: parses a short JSON text.
@@ -250,6 +297,7 @@ impl Snapshot {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not the documented JSON.
     pub fn metadata(&self) -> Result<Metadata> {
+        self.verify_sections(&[Section::Metadata])?;
         serde_json::from_slice(self.section(Section::Metadata))
             .map_err(|err| Error::corrupt(format!("the metadata ({err})")))
     }
@@ -266,12 +314,31 @@ impl Snapshot {
     /// index.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes contradict each other.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the bytes that it reads are damaged.
     pub fn origin(&self, origin: &Origin) -> Result<Option<OriginEntry<'_>>> {
-        match self.view().find(origin.as_str().as_bytes())? {
+        match self.find(origin.as_str().as_bytes())? {
             Some(entry) => self.origin_at(entry.row).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The entry of a canonical key. Verifies the blocks that [`View::find`] reads for it.
+    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Entry<'_>>> {
+        let view = self.view();
+        let hash = view.hash(key);
+        let mut verified = Ok(());
+        index::probed_buckets(view.index, hash, |bucket| {
+            verified = self.verify_range(Section::Index, bucket * BUCKET_LEN, BUCKET_LEN);
+            verified.is_ok()
+        });
+        verified?;
+        for place in index::candidates(view.index, hash) {
+            self.verify_range(Section::Origins, place as usize * 8, ENTRY_HEAD + key.len())?;
+            if let Some(entry) = view.find_at(place, key)? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
     }
 
     /// The number of origins.
@@ -309,7 +376,12 @@ impl Snapshot {
     /// The origin in a row of the section `origin metadata`.
     pub(crate) fn origin_at(&self, row: u32) -> Result<OriginEntry<'_>> {
         let metadata = self.origin_metadata(row)?;
-        let entry = Entry::decode(self.section(Section::Origins), metadata.entry)?;
+        let origins = self.section(Section::Origins);
+        let start = metadata.entry as usize * 8;
+        self.verify_range(Section::Origins, start, ENTRY_HEAD)?;
+        let key_len = usize::from(Entry::key_len(origins, metadata.entry)?);
+        self.verify_range(Section::Origins, start, ENTRY_HEAD + key_len)?;
+        let entry = Entry::decode(origins, metadata.entry)?;
         if entry.row != row || entry.class != metadata.outcome.class {
             return Err(Error::corrupt("an origin has the metadata of another"));
         }
@@ -322,65 +394,87 @@ impl Snapshot {
         })
     }
 
-    /// Checks that no origin has this key, after the index did not find it. A damaged index must
-    /// not hide an origin. Cost: a binary search, as origins are sorted by key.
-    pub(crate) fn confirm_absent(&self, key: &[u8]) -> Result<()> {
-        let (mut low, mut high) = (0, self.origin_count());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.origin_at(middle)?.key.cmp(key) {
-                std::cmp::Ordering::Equal => {
-                    return Err(Error::corrupt(format!("the index does not lead to {}", String::from_utf8_lossy(key))));
-                }
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
+    /// A row of the section `origin metadata`, with its details.
+    pub(crate) fn origin_metadata(&self, row: u32) -> Result<OriginMetadata> {
+        self.verify_range(Section::OriginMetadata, row as usize * ORIGIN_METADATA_LEN, ORIGIN_METADATA_LEN)?;
+        if let Some(row) = OriginMetadata::details_row(self.section(Section::OriginMetadata), row)? {
+            self.verify_range(Section::OriginDetails, row as usize * ORIGIN_DETAILS_LEN, ORIGIN_DETAILS_LEN)?;
+        }
+        self.view().origin_metadata(row)
+    }
+
+    /// The number of distinct robots.txt files.
+    pub(crate) fn file_count(&self) -> u32 {
+        self.view().file_count()
+    }
+
+    /// The row of a robots.txt.
+    pub(crate) fn file(&self, file: u32) -> Result<FileRow> {
+        self.verify_range(Section::Files, file as usize * FILE_LEN, 2 * FILE_LEN)?;
+        self.view().file(file)
+    }
+
+    /// Verifies the blocks with the rules that a robots.txt has for agents, given the tokens of each
+    /// in the order of their fallback.
+    pub(crate) fn verify_rules_of(&self, file: u32, agents: &[Vec<u32>]) -> Result<()> {
+        let file = self.file(file)?;
+        let view = self.view();
+        let (start, rows) = (file.named.0 as usize * NAMED_LEN, file.named_len() as usize);
+        self.verify_range(Section::Named, start, rows * NAMED_LEN)?;
+        let named = view.named(&file)?;
+        for tokens in agents {
+            let place = View::first_named(named, tokens).unwrap_or(file.global);
+            if place != NONE {
+                self.verify_rules(place)?;
             }
         }
         Ok(())
     }
 
-    /// A row of the section `origin metadata`.
-    pub(crate) fn origin_metadata(&self, row: u32) -> Result<OriginMetadata> {
-        OriginMetadata::decode(self.section(Section::OriginMetadata), row)
-    }
-
-    /// The number of distinct robots.txt files.
-    pub(crate) fn file_count(&self) -> u32 {
-        (self.section(Section::Files).len() / FILE_LEN) as u32
+    /// Verifies the blocks of the rule set or union at a place, and those of the sets in a union.
+    fn verify_rules(&self, place: u32) -> Result<()> {
+        let verify = |place: u32| -> Result<Rules<'_>> {
+            // The head tells the length.
+            self.verify_range(Section::RuleSets, place as usize * 8, RuleSet::HEAD_LEN)?;
+            let rules = self.view().rules(place)?;
+            self.verify_range(Section::RuleSets, place as usize * 8, rules.encoded_len())?;
+            Ok(rules)
+        };
+        if let Rules::Union(parts) = verify(place)? {
+            for part in parts {
+                verify(u32::from_le_bytes(*part))?;
+            }
+        }
+        Ok(())
     }
 
     /// The condensed text of a robots.txt, with the line numbers of the file as served.
     pub(crate) fn text(&self, file: u32) -> Result<Vec<u8>> {
-        let row = self.view().file(file)?;
-        self.unpacker()?.unpack(self.frame(&row)?, row.raw_len as usize)
+        self.unpacker()?.unpack(self.frame(&self.file(file)?)?)
+    }
+
+    /// The length of the condensed text of a robots.txt. Cost: reads the head of its frame.
+    pub(crate) fn text_len(&self, file: u32) -> Result<u32> {
+        text_len(self.frame(&self.file(file)?)?)
     }
 
     /// The stored text of a robots.txt: a zstd frame, compressed with
     /// [`dictionary`](Self::dictionary).
     pub(crate) fn frame(&self, row: &FileRow) -> Result<&[u8]> {
-        let start = usize::try_from(row.text_start).unwrap_or(usize::MAX);
-        bytes(self.section(Section::Texts), start, row.text_len as usize, "a robots.txt's text")
+        let (start, end) = row.text;
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let len = usize::try_from(end).unwrap_or(usize::MAX).saturating_sub(start);
+        self.verify_range(Section::Texts, start, len)?;
+        bytes(self.section(Section::Texts), start, len, "a robots.txt's text")
     }
 
-    /// A decompressor for texts. Cost: hashes and copies the dictionary, which is short.
-    ///
-    /// The checksum of the dictionary is always checked. A damaged byte in it would silently change
-    /// many texts, and no other check would detect that.
+    /// A decompressor for texts. Cost: copies the dictionary, which is short.
     pub(crate) fn unpacker(&self) -> Result<Unpacker> {
         if self.dictionary().len() > MAX_DICTIONARY {
             return Err(Error::corrupt(format!("a dictionary of {} bytes", self.dictionary().len())));
         }
-        self.verify_section(Section::Dictionary)?;
+        self.verify_sections(&[Section::Dictionary])?;
         Unpacker::new(self.dictionary())
-    }
-
-    /// Checks the checksum of a section.
-    pub(super) fn verify_section(&self, section: Section) -> Result<()> {
-        if xxh3_64(self.section(section)) == self.table[section as usize - 1].checksum {
-            Ok(())
-        } else {
-            Err(Error::corrupt(format!("the section \"{}\" has another checksum", section.name())))
-        }
     }
 
     /// The dictionary that texts are compressed with.
@@ -458,12 +552,15 @@ impl Snapshot {
         }
         let strings = self.section(Section::Strings);
         let at = place as usize * 4;
+        self.verify_range(Section::Strings, at, 2)?;
         let len = u16::from_le_bytes(crate::bytes::wire::array(strings, at, "a string's length")?);
+        self.verify_range(Section::Strings, at + 2, usize::from(len))?;
         bytes(strings, at + 2, usize::from(len), "a string").map(Some)
     }
 
     /// The number of agent names in the snapshot.
     pub(crate) fn token_count(&self) -> Result<u64> {
+        self.verify_range(Section::Tokens, 0, 8)?;
         u64_at(self.section(Section::Tokens), 0, "the number of tokens")
     }
 
@@ -476,9 +573,11 @@ impl Snapshot {
         let heads = heads.ok_or_else(|| Error::corrupt("the number of tokens"))?;
         let at = usize::try_from(number).ok().and_then(|n| n.checked_mul(8)?.checked_add(8));
         let at = at.ok_or_else(|| Error::corrupt("a token's number"))?;
+        self.verify_range(Section::Tokens, at, 16)?;
         let (start, end) = (u64_at(section, at, "a token's start")?, u64_at(section, at + 8, "a token's end")?);
         let text = section.get(heads..).unwrap_or_default();
         let range = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
+        self.verify_range(Section::Tokens, heads.saturating_add(range.start), range.len())?;
         text.get(range).ok_or_else(|| Error::corrupt("a token's text"))
     }
 

@@ -5,10 +5,10 @@
 
 use crate::error::{Error, Result};
 use crate::file_format::SNAPSHOT_MAGIC;
-use crate::snapshot::format::{Extent, SECTION_ALIGN, Section, SectionTable, encode_head, head_len};
+use crate::snapshot::format::{BLOCK_LEN, Extent, Head, SECTION_ALIGN, Section, encode_head, head_len};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// The size and alignment of writes: a huge page.
 ///
@@ -26,7 +26,9 @@ pub(super) struct Sections<W> {
 
 struct SectionFile<W> {
     out: W,
-    table: SectionTable,
+    head: Head,
+    /// The checksums of the blocks of each section.
+    checksums: [Vec<u8>; Section::ALL.len()],
 }
 
 /// The place of a section in the file.
@@ -40,7 +42,8 @@ pub(super) struct SectionSlot {
 
 impl<W: Write + Seek> Sections<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { file: Mutex::new(SectionFile { out, table: SectionTable::default() }), end: head_len() as u64 }
+        let file = SectionFile { out, head: Head::default(), checksums: Default::default() };
+        Self { file: Mutex::new(file), end: head_len() as u64 }
     }
 
     /// Reserves the slot of the next section.
@@ -61,20 +64,37 @@ impl<W: Write + Seek> Sections<W> {
     ) -> Result<T> {
         let SectionSlot { section, start, offset, len: expected } = slot;
         self.write_at(start, &vec![0; (offset - start) as usize])?;
-        let mut writer =
-            SectionWriter { sections: self, piece: Vec::new(), start: offset, len: 0, hasher: Xxh3Default::new() };
+        let mut writer = SectionWriter {
+            sections: self,
+            piece: Vec::new(),
+            start: offset,
+            len: 0,
+            hasher: Xxh3Default::new(),
+            checksums: Vec::new(),
+        };
         let written = write(&mut writer)?;
-        let (len, checksum) = writer.finish()?;
+        let (len, checksums) = writer.finish()?;
         if expected != len {
             return Err(Error::corrupt(format!("the length of the section \"{}\"", section.name())));
         }
-        self.with_file(|file| file.table[section as usize - 1] = Extent { offset, len, checksum });
+        self.with_file(|file| {
+            file.head.table[section.number()] = Extent { offset, len, checksum: xxh3_64(&checksums) };
+            file.checksums[section.number()] = checksums;
+        });
         Ok(written)
     }
 
-    /// Writes the head, which makes the file valid; returns the length of the file.
-    pub(super) fn finish(self) -> Result<u64> {
-        let head = self.with_file(|file| encode_head(&file.table, self.end));
+    /// Writes the section of checksums, and the head, which makes the file valid. Returns the length
+    /// of the file. `seed` is that of the index.
+    pub(super) fn finish(mut self, seed: u64) -> Result<u64> {
+        let checksums = self.with_file(|file| std::mem::take(&mut file.checksums).concat());
+        let slot = self.reserve(Section::Checksums, checksums.len() as u64);
+        self.fill(slot, |out| out.append(&checksums))?;
+        let head = self.with_file(|file| {
+            file.head.seed = seed;
+            file.head.table[Section::Checksums.number()].checksum = 0;
+            encode_head(&file.head, self.end)
+        });
         debug_assert!(head.starts_with(SNAPSHOT_MAGIC));
         self.write_at(0, &head)?;
         self.with_file(|file| file.out.flush())?;
@@ -101,14 +121,16 @@ pub(super) struct SectionWriter<'w, W> {
     /// The offset of the piece in the file.
     start: u64,
     len: u64,
+    /// Has the bytes of the last block.
     hasher: Xxh3Default,
+    /// The checksums of the blocks before it.
+    checksums: Vec<u8>,
 }
 
 impl<W: Write + Seek> SectionWriter<'_, W> {
     /// Appends bytes to the section.
     pub(super) fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
-        self.hasher.update(bytes);
-        self.len += bytes.len() as u64;
+        self.add_to_checksums(bytes);
         while let Some((part, rest)) = bytes.split_at_checked(self.missing()) {
             if self.piece.is_empty() {
                 self.write(part)?;
@@ -120,6 +142,24 @@ impl<W: Write + Seek> SectionWriter<'_, W> {
         }
         self.piece.extend_from_slice(bytes);
         Ok(())
+    }
+
+    fn add_to_checksums(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let left = BLOCK_LEN - self.len as usize % BLOCK_LEN;
+            let (part, rest) = bytes.split_at(left.min(bytes.len()));
+            self.hasher.update(part);
+            self.len += part.len() as u64;
+            if part.len() == left {
+                self.end_block();
+            }
+            bytes = rest;
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.checksums.extend_from_slice(&self.hasher.digest().to_le_bytes());
+        self.hasher.reset();
     }
 
     /// The bytes missing until the piece ends at a multiple of [`PIECE`].
@@ -141,9 +181,12 @@ impl<W: Write + Seek> SectionWriter<'_, W> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(u64, u64)> {
+    fn finish(mut self) -> Result<(u64, Vec<u8>)> {
         self.write_piece()?;
-        Ok((self.len, self.hasher.digest()))
+        if !self.len.is_multiple_of(BLOCK_LEN as u64) {
+            self.end_block();
+        }
+        Ok((self.len, self.checksums))
     }
 }
 
@@ -183,14 +226,16 @@ mod tests {
         let slot = sections.reserve(Section::Metadata, all.len() as u64);
         let offset = slot.offset as usize;
         sections.fill(slot, |out| parts.iter().try_for_each(|part| out.append(part))).unwrap();
-        sections.finish().unwrap();
+        sections.finish(0).unwrap();
         let RecordedWrites(bytes, writes) = recorded;
-        let (_, inner) = writes.split_last().map(|(_head, writes)| (_head, &writes[1..])).unwrap();
-        let (first, rest) = inner.split_first().unwrap();
-        assert_eq!(*first, (offset, PIECE - offset));
+        // The padding before the section, the section, the padding before the checksums, and so on.
+        let section = writes.iter().skip(1).take_while(|(start, _)| *start < offset + all.len());
+        let section: Vec<_> = section.filter(|(_, len)| *len > 0).collect();
+        let (first, rest) = section.split_first().unwrap();
+        assert_eq!(**first, (offset, PIECE - offset));
         assert!(rest.iter().all(|(start, _)| start % PIECE == 0), "{writes:?}");
         assert!(rest.iter().rev().skip(1).all(|(_, len)| *len == PIECE), "{writes:?}");
-        assert!(bytes.into_inner()[offset..] == all);
+        assert!(bytes.into_inner()[offset..][..all.len()] == all);
     }
 
     #[test]
@@ -203,12 +248,15 @@ mod tests {
         sections.fill(last, |_| Ok(())).unwrap();
         sections.fill(third, |_| Ok(())).unwrap();
         sections.fill(first, |out| out.append(b"met")).unwrap();
-        let table = sections.with_file(|file| file.table);
-        assert_eq!(sections.finish().unwrap(), 576);
+        let table = sections.with_file(|file| file.head.table);
+        let end = table[3].offset;
+        assert_eq!(sections.finish(7).unwrap(), end + 16);
         let bytes = out.into_inner();
-        assert_eq!((bytes.len(), &bytes[448..451], &bytes[512..517]), (576, &b"met"[..], &b"index"[..]));
-        assert_eq!(table[1], Extent { offset: 512, len: 5, checksum: xxh3_64(b"index") });
-        assert_eq!((table[2].offset, table[3].offset), (576, 576));
+        let checksums = [xxh3_64(b"met"), xxh3_64(b"index")].map(u64::to_le_bytes);
+        assert_eq!((&bytes[512..515], &bytes[576..581]), (&b"met"[..], &b"index"[..]));
+        assert_eq!(bytes[end as usize..], checksums.concat());
+        assert_eq!(table[1], Extent { offset: 576, len: 5, checksum: xxh3_64(&checksums[1]) });
+        assert_eq!((table[2].offset, table[3].offset), (640, 640));
     }
 
     #[test]

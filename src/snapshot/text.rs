@@ -47,20 +47,32 @@ impl Unpacker {
         Ok(Self(Decompressor::with_dictionary(dictionary)?))
     }
 
-    /// Decompresses a frame to its text, which must be `raw_len` bytes long.
-    pub(crate) fn unpack(&mut self, frame: &[u8], raw_len: usize) -> Result<Vec<u8>> {
-        if raw_len > MAX_TEXT {
-            return Err(Error::corrupt(format!("a text of {raw_len} bytes")));
+    /// Decompresses a frame to its text.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for anything else than a single frame that declares
+    /// its length.
+    pub(crate) fn unpack(&mut self, frame: &[u8]) -> Result<Vec<u8>> {
+        let len = text_len(frame)? as usize;
+        if zstd_safe::find_frame_compressed_size(frame) != Ok(frame.len()) {
+            return Err(Error::corrupt("a compressed text that is not one frame"));
         }
-        // Only a single frame that declares this length is decompressed.
-        let declared = zstd_safe::get_frame_content_size(frame).ok().flatten();
-        if declared != Some(raw_len as u64) || zstd_safe::find_frame_compressed_size(frame) != Ok(frame.len()) {
-            return Err(Error::corrupt("a compressed text that is not one frame of the length that its row says"));
-        }
-        match self.0.decompress(frame, raw_len) {
-            Ok(text) if text.len() == raw_len => Ok(text),
-            Ok(_) => Err(Error::corrupt("a text of another length than its row says")),
+        match self.0.decompress(frame, len) {
+            Ok(text) if text.len() == len => Ok(text),
+            Ok(_) => Err(Error::corrupt("a text of another length than its frame declares")),
             Err(err) => Err(Error::corrupt(format!("a compressed text ({err})"))),
         }
+    }
+}
+
+/// The length of the text that a frame declares.
+///
+/// # Errors
+/// [`Corrupt`](crate::ErrorKind::Corrupt) if it declares none, or one that no text has.
+pub(crate) fn text_len(frame: &[u8]) -> Result<u32> {
+    match zstd_safe::get_frame_content_size(frame) {
+        Ok(Some(len)) if len <= MAX_TEXT as u64 => Ok(len as u32),
+        Ok(Some(len)) => Err(Error::corrupt(format!("a text of {len} bytes"))),
+        _ => Err(Error::corrupt("a compressed text without its length")),
     }
 }

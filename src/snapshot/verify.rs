@@ -3,10 +3,11 @@
 //! Checksums detect accidental damage. The walk over the structure detects files whose checksums
 //! are right but whose content is contradictory, as from a forger or from a faulty writer.
 
-use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::Rules;
-use crate::snapshot::format::{NAMED_LEN, NONE, NamedRow, SECTION_ALIGN, Section, head_len};
+use crate::snapshot::format::{
+    FILE_LEN, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, SECTION_ALIGN, Section, head_len,
+};
 use crate::snapshot::outcome::OutcomeClass;
 use crate::snapshot::read::Snapshot;
 use crate::snapshot::text::Unpacker;
@@ -19,15 +20,15 @@ const JUDGING: [Section; 9] = [
     Section::Index,
     Section::Origins,
     Section::OriginMetadata,
+    Section::OriginDetails,
     Section::Files,
     Section::Named,
     Section::RuleSets,
-    Section::Patterns,
     Section::Tokens,
 ];
 
-/// The checksums of a shorter file are computed on one thread. Waking other threads takes longer.
-const SINGLE_THREADED: u64 = 1 << 20;
+/// All sections with blocks.
+const ALL: &[Section] = Section::ALL.split_at(Section::Checksums as usize - 1).0;
 
 impl Snapshot {
     /// Checks every section's checksum and all references between sections, on all threads of the
@@ -52,12 +53,13 @@ impl Snapshot {
         self.verify_counts()?;
         self.verify_tokens()?;
         self.verify_origins()?;
+        self.verify_details()?;
         let rule_sets = self.verify_rule_sets()?;
-        self.verify_lengths()?;
+        self.verify_file_rows()?;
         self.verify_files(&rule_sets, of_text)
     }
 
-    /// Checks the checksum of every section, on all threads of the current rayon pool.
+    /// Checks the checksums of all blocks, on all threads of the current rayon pool.
     ///
     /// This detects a changed bit anywhere in a section, but not a forged file, whose checksums are
     /// right. [`verify`](Self::verify) also checks the references between sections.
@@ -78,10 +80,10 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the name of a section whose checksum
-    /// is wrong.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) with the section and the place of a block
+    /// whose checksum is wrong.
     pub fn verify_checksums(&self) -> Result<()> {
-        self.verify_sections(&Section::ALL)
+        self.verify_sections(ALL)
     }
 
     /// Like [`verify_checksums`](Self::verify_checksums), but only for the sections that a
@@ -93,14 +95,6 @@ impl Snapshot {
     /// As [`verify_checksums`](Self::verify_checksums).
     pub fn verify_judging_checksums(&self) -> Result<()> {
         self.verify_sections(&JUDGING)
-    }
-
-    fn verify_sections(&self, sections: &[Section]) -> Result<()> {
-        let verify = |section: &Section| self.verify_section(*section);
-        if self.byte_len() <= SINGLE_THREADED {
-            return sections.iter().try_for_each(verify);
-        }
-        sections.par_iter().try_for_each(verify)
     }
 
     /// Checks the bytes between sections. No checksum covers them, but all of them are zero.
@@ -165,7 +159,7 @@ impl Snapshot {
         for place in self.view().rule_places()? {
             match self.view().rules(place)? {
                 Rules::Set(set) => {
-                    self.view().encoded_set(place, set)?.verify()?;
+                    set.verify(self.view().rule_bytes(place)?)?;
                     rule_count += set.len() as u64;
                     sets.insert(place);
                 }
@@ -189,20 +183,42 @@ impl Snapshot {
         }
     }
 
-    /// Checks that no texts and no named agents overlap: together they are as long as their
-    /// sections. Otherwise a small file could stand for a huge one.
-    fn verify_lengths(&self) -> Result<()> {
-        let (mut texts, mut named) = (0_u64, 0_u64);
-        for number in 0..self.file_count() {
-            let file = self.view().file(number)?;
-            texts = texts.saturating_add(file.text_len.into());
-            named = named.saturating_add(u64::from(file.named_len) * NAMED_LEN as u64);
+    /// Checks that the rows of details are those of the origins that refer to details, in order.
+    fn verify_details(&self) -> Result<()> {
+        let (rows, mut next) = (self.section(Section::OriginMetadata), 0);
+        for row in 0..self.origin_count() {
+            if let Some(details) = OriginMetadata::details_row(rows, row)? {
+                if details != next {
+                    return Err(Error::corrupt("the details of the origins are out of order"));
+                }
+                next += 1;
+            }
         }
-        let len = |section| self.section(section).len() as u64;
-        if [texts, named] == [len(Section::Texts), len(Section::Named)] {
+        if next as usize * ORIGIN_DETAILS_LEN == self.section(Section::OriginDetails).len() {
             Ok(())
         } else {
-            Err(Error::corrupt("the texts or the named agents of the robots.txt files overlap, or leave gaps"))
+            Err(Error::corrupt("details of no origin"))
+        }
+    }
+
+    /// Checks that the rows of files are in order: then their texts and their named agents do not
+    /// overlap, and a small file cannot stand for a huge one.
+    fn verify_file_rows(&self) -> Result<()> {
+        let (mut text, mut named) = (0, 0);
+        for number in 0..self.file_count() {
+            let file = self.view().file(number)?;
+            if (file.text.0, file.named.0) != (text, named) || file.text.1 < text || file.named.1 < named {
+                return Err(Error::corrupt("the robots.txt files are out of order"));
+            }
+            (text, named) = (file.text.1, file.named.1);
+        }
+        let len = |section| self.section(section).len() as u64;
+        let rows = (u64::from(self.file_count()) + 1) * FILE_LEN as u64;
+        let ends = [text, u64::from(named) * NAMED_LEN as u64, rows];
+        if ends == [len(Section::Texts), len(Section::Named), len(Section::Files)] {
+            Ok(())
+        } else {
+            Err(Error::corrupt("texts or named agents of no robots.txt"))
         }
     }
 
@@ -228,10 +244,8 @@ impl Snapshot {
             if file.global != NONE && !rule_sets.contains(&file.global) {
                 return Err(Error::corrupt(format!("the global rule set of robots.txt {number}")));
             }
-            let start = usize::try_from(file.text_start).unwrap_or(usize::MAX);
-            let frame = bytes(self.section(Section::Texts), start, file.text_len as usize, "a robots.txt's text")?;
             match unpacker {
-                Ok(unpacker) => unpacker.unpack(frame, file.raw_len as usize).map(|text| of_text(&text)),
+                Ok(unpacker) => unpacker.unpack(self.frame(&file)?).map(|text| of_text(&text)),
                 Err(_) => Err(Error::corrupt("the dictionary")),
             }
         };

@@ -8,22 +8,25 @@
 
 use crate::bytes::wire::bytes;
 use crate::error::{Error, Result};
-use crate::matcher::encoded_set::EncodedSet;
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::simd;
-use crate::snapshot::format::{Entry, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, hash_key};
+use crate::snapshot::format::{
+    Entry, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_METADATA_LEN, OriginMetadata, hash_key,
+};
 use crate::snapshot::index::{self, BUCKET_LEN, Probe};
 
 /// The sections of a snapshot that judging reads. Every access is bounds-checked.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
+    /// The seed of the index's hashes.
+    pub(super) seed: u64,
     pub(super) index: &'a [[u8; BUCKET_LEN]],
     pub(super) origins: &'a [u8],
     pub(super) origin_metadata: &'a [u8],
+    pub(super) origin_details: &'a [u8],
     pub(super) files: &'a [u8],
     pub(super) named: &'a [u8],
     pub(super) rule_sets: &'a [u8],
-    pub(super) patterns: &'a [u8],
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -33,9 +36,15 @@ impl std::fmt::Debug for View<'_> {
 }
 
 impl<'a> View<'a> {
+    /// The hash of a canonical key.
+    #[inline]
+    pub(crate) fn hash(&self, key: &[u8]) -> u64 {
+        hash_key(key, self.seed)
+    }
+
     /// The entry of a canonical key.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Entry<'a>>> {
-        self.find_hashed(key, hash_key(key))
+        self.find_hashed(key, self.hash(key))
     }
 
     /// The entry of a canonical key whose hash is known. Expected cost: one bucket and one entry.
@@ -88,11 +97,11 @@ impl<'a> View<'a> {
     /// the binary search begins.
     #[inline]
     pub(crate) fn likely_rules(&self, file: u32) -> u32 {
-        let Some(row) = self.files.as_chunks().0.get(file as usize).map(FileRow::of) else { return NONE };
-        if row.named_len > 0 {
-            let first = row.named_start as usize;
+        let Ok(row) = self.file(file) else { return NONE };
+        if row.named_len() > 0 {
+            let first = row.named.0 as usize;
             prefetch::<NAMED_LEN>(self.named, first);
-            prefetch::<NAMED_LEN>(self.named, first.wrapping_add(row.named_len as usize / 2));
+            prefetch::<NAMED_LEN>(self.named, first + row.named_len() as usize / 2);
         }
         row.global
     }
@@ -117,13 +126,18 @@ impl<'a> View<'a> {
     /// The rows of the agents that a robots.txt names, sorted by token.
     #[inline]
     pub(crate) fn named(&self, file: &FileRow) -> Result<&'a [[u8; NAMED_LEN]]> {
-        if file.named_len == 0 {
-            return Ok(&[]);
-        }
-        let start = usize::try_from(file.named_start).ok().and_then(|start| start.checked_mul(NAMED_LEN));
-        let start = start.ok_or_else(|| Error::corrupt("a robots.txt's first named agent"))?;
-        let rows = bytes(self.named, start, file.named_len as usize * NAMED_LEN, "a robots.txt's named agents")?;
-        Ok(rows.as_chunks().0)
+        let rows = self.named.as_chunks().0.get(file.named.0 as usize..file.named.1 as usize);
+        rows.ok_or_else(|| Error::corrupt("a robots.txt's named agents"))
+    }
+
+    /// The number of distinct robots.txt files. The last row has the ends of the last file.
+    pub(crate) fn file_count(&self) -> u32 {
+        (self.files.len() / FILE_LEN).saturating_sub(1) as u32
+    }
+
+    /// A row of the section `origin metadata`, with its details.
+    pub(crate) fn origin_metadata(&self, row: u32) -> Result<OriginMetadata> {
+        OriginMetadata::decode(self.origin_metadata, self.origin_details, row)
     }
 
     /// The place of the rules for the first of these tokens that `named` contains.
@@ -137,7 +151,7 @@ impl<'a> View<'a> {
     /// The rule set or union at a place.
     #[inline]
     pub(crate) fn rules(&self, place: u32) -> Result<Rules<'a>> {
-        Rules::decode(self.rule_sets, place, self.patterns)
+        Rules::decode(self.rule_sets, place)
     }
 
     /// The places of all rule sets and unions, in the order of the file.
@@ -151,14 +165,14 @@ impl<'a> View<'a> {
         Ok(places)
     }
 
-    /// The rule set at `place` with its patterns, for copying and comparing.
-    pub(crate) fn encoded_set(&self, place: u32, set: RuleSet<'a>) -> Result<EncodedSet<'a>> {
-        EncodedSet::new(self.rule_sets, place, set, self.patterns)
+    /// The bytes of the rule set or union at a place. Equal bytes mean equal rules.
+    pub(crate) fn rule_bytes(&self, place: u32) -> Result<&'a [u8]> {
+        bytes(self.rule_sets, place as usize * 8, self.rules(place)?.encoded_len(), "a rule set")
     }
 
     /// The rule set at `place`. A union is an error.
     pub(crate) fn rule_set(&self, place: u32) -> Result<RuleSet<'a>> {
-        RuleSet::decode(self.rule_sets, place, self.patterns)
+        RuleSet::decode(self.rule_sets, place)
     }
 }
 

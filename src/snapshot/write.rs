@@ -2,14 +2,16 @@
 //! the file at the end.
 //!
 //! The origins and the files are appended by two writers, so that two threads can work at once. A
-//! file refers to rule sets and names, an origin to files by number.
+//! file refers to rule sets and names, an origin to files by number. The index is built last: the
+//! seed of its hashes depends on all keys.
 
-use crate::digest::{Digest, digest, digest_hash};
+use crate::digest::{Digest, StreamDigest, digest, digest_hash};
 use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::contents::{FileContents, OriginContents};
 use crate::snapshot::format::{
-    Counts, Entry, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, OriginMetadata, Section, hash_key,
+    Counts, ENTRY_HEAD, Entry, FileRow, Metadata, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata,
+    Section, hash_key,
 };
 use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -24,14 +26,14 @@ use std::io::{Seek, Write};
 /// The program and version in the metadata.
 pub(crate) const TOOL: &str = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
 
-/// Appends origins: entries, metadata rows, their strings, and the index.
+/// Appends origins: entries, metadata rows with details, and their strings.
 #[derive(Debug)]
 pub(crate) struct OriginWriter {
-    index: IndexBuilder,
-    /// The number of origins that the index has room for.
-    room: usize,
+    /// Of all keys.
+    digest: StreamDigest,
     entries: Spool,
     rows: Spool,
+    details: Spool,
     strings: StringTable,
     /// Only those of origins are counted here.
     counts: Counts,
@@ -41,13 +43,12 @@ pub(crate) struct OriginWriter {
 }
 
 impl OriginWriter {
-    /// A writer for this number of origins.
-    pub(crate) fn new(options: &SpoolOptions, origins: usize) -> Self {
+    pub(crate) fn new(options: &SpoolOptions) -> Self {
         Self {
-            index: IndexBuilder::new(origins),
-            room: origins,
+            digest: StreamDigest::default(),
             entries: Spool::new(options, "origins"),
             rows: Spool::new(options, "origin metadata"),
+            details: Spool::new(options, "origin details"),
             strings: StringTable::new(options),
             counts: Counts::default(),
             captured: None,
@@ -67,11 +68,11 @@ impl OriginWriter {
     pub(crate) fn append(&mut self, origin: &OriginContents<'_>) -> Result<()> {
         let too_large = || ErrorKind::TooLarge("over 32 GiB of origins".to_owned());
         let place = u32::try_from(self.entries.len() / 8).ok().filter(|&place| place != NONE).ok_or_else(too_large)?;
-        // The search for a free place in a full index would not end.
-        self.room = self.room.checked_sub(1).ok_or_else(|| Error::corrupt("more origins than there were"))?;
-        self.index.add(hash_key(origin.key), place);
-        let row = self.counts.origins as u32;
+        let row = u32::try_from(self.counts.origins).ok().filter(|&row| row != NONE);
+        let row = row.ok_or_else(|| ErrorKind::TooLarge("four billion origins or more".to_owned()))?;
         let OriginContents { key, outcome, .. } = *origin;
+        self.digest.update(&(key.len() as u16).to_le_bytes());
+        self.digest.update(key);
         self.encoded.clear();
         Entry { key, file: origin.file.unwrap_or(NONE), row, class: outcome.class }.encode(&mut self.encoded);
         self.entries.append(&self.encoded)?;
@@ -83,8 +84,11 @@ impl OriginWriter {
             source: self.strings.intern(origin.source)?,
             detail: self.strings.intern(origin.detail)?,
         };
-        metadata.encode(&mut self.encoded);
+        let mut details = Vec::new();
+        let details_row = (self.details.len() / ORIGIN_DETAILS_LEN as u64) as u32;
+        metadata.encode(details_row, &mut self.encoded, &mut details);
         self.rows.append(&self.encoded)?;
+        self.details.append(&details)?;
         self.add_to_counts(outcome);
         Ok(())
     }
@@ -146,17 +150,8 @@ impl FileWriter {
     pub(crate) fn append(&mut self, file: FileContents) -> Result<()> {
         self.places.clear();
         self.places.resize(file.rules.len(), None);
-        let row = FileRow {
-            global: file.global.map(|rules| self.place(&file, rules)).transpose()?.unwrap_or(NONE),
-            named_len: file.named.len() as u32,
-            named_start: self.named.len() / NAMED_LEN as u64,
-            text_start: self.texts.len(),
-            text_len: file.frame.len() as u32,
-            raw_len: file.raw_len,
-        };
-        self.encoded.clear();
-        row.encode(&mut self.encoded);
-        self.rows.append(&self.encoded)?;
+        let global = file.global.map(|rules| self.place(&file, rules)).transpose()?.unwrap_or(NONE);
+        self.append_row(global)?;
         self.texts.append(&file.frame)?;
         self.encoded.clear();
         for named in &file.named {
@@ -177,6 +172,15 @@ impl FileWriter {
         Ok(())
     }
 
+    /// Appends a row, whose agents and text are appended next.
+    fn append_row(&mut self, global: u32) -> Result<()> {
+        let named = u32::try_from(self.named.len() / NAMED_LEN as u64);
+        let named = named.map_err(|_| ErrorKind::TooLarge("four billion named agents or more".to_owned()))?;
+        self.encoded.clear();
+        FileRow::encode(global, named, self.texts.len(), &mut self.encoded);
+        self.rows.append(&self.encoded)
+    }
+
     /// The place of some rules of a file.
     fn place(&mut self, file: &FileContents, rules: usize) -> Result<u32> {
         if let Some(place) = self.places[rules] {
@@ -193,16 +197,17 @@ impl FileWriter {
 pub(crate) struct SnapshotSections {
     pub counts: Counts,
     metadata: Vec<u8>,
-    index: Vec<[u8; BUCKET_LEN]>,
+    /// The first seed to try for the index.
+    seed: u64,
     entries: SpooledBytes,
     rows: SpooledBytes,
+    details: SpooledBytes,
     files: SpooledBytes,
     named: SpooledBytes,
     /// The final numbers of names, by number of first use.
     tokens: Vec<u32>,
     names: Vec<u8>,
     rule_sets: SpooledBytes,
-    patterns: SpooledBytes,
     texts: SpooledBytes,
     strings: SpooledBytes,
 }
@@ -210,7 +215,9 @@ pub(crate) struct SnapshotSections {
 impl SnapshotSections {
     /// # Errors
     /// I/O errors of temporary data.
-    pub(crate) fn new(profile: Profile, origins: OriginWriter, files: FileWriter) -> Result<Self> {
+    pub(crate) fn new(profile: Profile, origins: OriginWriter, mut files: FileWriter) -> Result<Self> {
+        // The end of the last file.
+        files.append_row(NONE)?;
         let mut counts = origins.counts;
         counts.files = files.files;
         counts.rule_sets_before = files.rule_sets_before;
@@ -225,15 +232,15 @@ impl SnapshotSections {
         Ok(Self {
             counts,
             metadata: serde_json::to_vec(&metadata).map_err(std::io::Error::from)?,
-            index: origins.index.finish(),
+            seed: digest_hash(&origins.digest.finish()),
             entries: origins.entries.finish()?,
             rows: origins.rows.finish()?,
+            details: origins.details.finish()?,
             files: files.rows.finish()?,
             named: files.named.finish()?,
             tokens,
             names: encode_tokens(&names),
             rule_sets: files.rule_sets.sets.finish()?,
-            patterns: files.rule_sets.patterns.bytes.finish()?,
             texts: files.texts.finish()?,
             strings: origins.strings.bytes.finish()?,
         })
@@ -248,40 +255,75 @@ impl SnapshotSections {
         let mut sections = Sections::new(out);
         let mut slot = |section, len: u64| sections.reserve(section, len);
         let metadata = slot(Section::Metadata, self.metadata.len() as u64);
-        let index = slot(Section::Index, (self.index.len() * BUCKET_LEN) as u64);
+        let index = slot(Section::Index, IndexBuilder::encoded_len(self.counts.origins as usize) as u64);
         let entries = slot(Section::Origins, self.entries.len());
         let rows = slot(Section::OriginMetadata, self.rows.len());
+        let details = slot(Section::OriginDetails, self.details.len());
         let files = slot(Section::Files, self.files.len());
         let named = slot(Section::Named, self.named.len());
         let rule_sets = slot(Section::RuleSets, self.rule_sets.len());
-        let patterns = slot(Section::Patterns, self.patterns.len());
         let tokens = slot(Section::Tokens, self.names.len() as u64);
         let texts = slot(Section::Texts, self.texts.len());
         let dictionary = slot(Section::Dictionary, DICTIONARY.len() as u64);
         let strings = slot(Section::Strings, self.strings.len());
         let (origins, rest) = rayon::join(
-            || -> Result<()> {
+            || -> Result<u64> {
                 sections.fill(metadata, |out| out.append(&self.metadata))?;
-                let pieces = self.index.chunks(1 << 10);
-                sections
-                    .fill(index, |out| pieces.into_iter().try_for_each(|piece| out.append(piece.as_flattened())))?;
-                drop(self.index);
+                let (seed, buckets) = build_index(&self.entries, self.counts.origins as usize, self.seed)?;
+                let mut pieces = buckets.chunks(1 << 10);
+                sections.fill(index, |out| pieces.try_for_each(|piece| out.append(piece.as_flattened())))?;
+                drop(buckets);
                 copy(&sections, entries, self.entries)?;
                 copy(&sections, rows, self.rows)?;
+                copy(&sections, details, self.details)?;
                 copy(&sections, files, self.files)?;
                 copy_named(&sections, named, self.named, &self.tokens)?;
-                copy(&sections, strings, self.strings)
+                copy(&sections, strings, self.strings)?;
+                Ok(seed)
             },
             || -> Result<()> {
                 copy(&sections, rule_sets, self.rule_sets)?;
-                copy(&sections, patterns, self.patterns)?;
                 sections.fill(tokens, |out| out.append(&self.names))?;
                 copy(&sections, texts, self.texts)?;
                 sections.fill(dictionary, |out| out.append(DICTIONARY))
             },
         );
-        origins.and(rest)?;
-        sections.finish()
+        let seed = origins?;
+        rest?;
+        sections.finish(seed)
+    }
+}
+
+/// Builds the index of some entries; returns the seed of its hashes, and its buckets.
+///
+/// The seed is that given or, if a key would be too far from its first bucket, one of the next. That
+/// takes names that were chosen for it, so nobody should see a second round.
+fn build_index(entries: &SpooledBytes, count: usize, mut seed: u64) -> Result<(u64, Vec<[u8; BUCKET_LEN]>)> {
+    loop {
+        let mut index = IndexBuilder::new(count);
+        let (mut rest, mut place, mut fits, mut added) = (Vec::new(), 0, true, 0);
+        entries.for_each_piece(|piece| {
+            // A piece may end within an entry.
+            rest.extend_from_slice(piece);
+            let mut at = 0;
+            while let Some(len) = Entry::encoded_len(&rest[at..]) {
+                let key_len = Entry::key_len(&rest[at..], 0)?;
+                let key = &rest[at + ENTRY_HEAD..][..usize::from(key_len)];
+                fits &= index.add(hash_key(key, seed), place);
+                place += (len / 8) as u32;
+                at += len;
+                added += 1;
+            }
+            rest.drain(..at);
+            Ok(())
+        })?;
+        if added != count || !rest.is_empty() {
+            return Err(Error::corrupt("temporary data have another number of origins"));
+        }
+        if fits {
+            return Ok((seed, index.finish()));
+        }
+        seed = seed.wrapping_add(1);
     }
 }
 

@@ -90,7 +90,7 @@ impl<'n, 's> CoverageReader<'n, 's> {
             Some(unpacker) => unpacker,
             none => none.insert(snapshot.unpacker()?),
         };
-        unpacker.unpack(snapshot.frame(file)?, file.raw_len as usize)
+        unpacker.unpack(snapshot.frame(file)?)
     }
 
     /// How much the rules at a place refuse. Without rules ([`NONE`]) nothing is refused.

@@ -253,7 +253,7 @@ impl SpellCheck {
         if numbers.is_empty() {
             return Ok(());
         }
-        let counts = count_files(snapshot, &numbers);
+        let counts = count_files(snapshot, &numbers)?;
         let least = u64::from(snapshot.file_count()).div_ceil(RARE);
         let mut frequent = Vec::new();
         for (number, files) in numbers.into_iter().zip(counts) {
@@ -318,14 +318,15 @@ impl SpellCheck {
 }
 
 /// For each of these names, sorted by number, the number of robots.txt files that name it.
-fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Vec<u64> {
+fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Result<Vec<u64>> {
+    snapshot.verify_sections(&[Section::Named])?;
     let mut counts = vec![0; numbers.len()];
     for row in snapshot.section(Section::Named).as_chunks::<NAMED_LEN>().0 {
         if let Ok(place) = numbers.binary_search(&NamedRow::decode(row).token) {
             counts[place] += 1;
         }
     }
-    counts
+    Ok(counts)
 }
 
 /// The token of a crawler in the registry, as its operator spells it.

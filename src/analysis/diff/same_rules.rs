@@ -20,8 +20,7 @@ struct StoredRules<'s> {
 
 /// Whether two files have the same text, compared by the stored bytes. Then their rules are equal.
 pub(super) fn have_same_text(old: StoredFile<'_>, new: StoredFile<'_>) -> Result<bool> {
-    Ok(old.row.raw_len == new.row.raw_len
-        && old.snapshot.frame(&old.row)? == new.snapshot.frame(&new.row)?
+    Ok(old.snapshot.frame(&old.row)? == new.snapshot.frame(&new.row)?
         && old.snapshot.dictionary() == new.snapshot.dictionary())
 }
 
@@ -82,16 +81,10 @@ fn are_same_rules(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
 
 /// Compares two rule sets. A union is an error, as it cannot be a member of a union.
 fn are_same_sets(old: StoredRules<'_>, new: StoredRules<'_>) -> Result<bool> {
-    Ok(relocated(old)? == relocated(new)?)
+    Ok(bytes_of_set(old)? == bytes_of_set(new)?)
 }
 
-/// The bytes of a rule set with all places of patterns set to 0, and the patterns. Equal rule sets
-/// of different snapshots differ in nothing else than these places.
-fn relocated(StoredRules { view, place }: StoredRules<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
-    let (mut bytes, mut patterns) = (Vec::new(), Vec::new());
-    view.encoded_set(place, view.rule_set(place)?)?.copy(&mut bytes, |text| {
-        patterns.extend_from_slice(text);
-        0
-    })?;
-    Ok((bytes, patterns))
+fn bytes_of_set(StoredRules { view, place }: StoredRules<'_>) -> Result<&[u8]> {
+    view.rule_set(place)?;
+    view.rule_bytes(place)
 }

@@ -83,7 +83,7 @@ impl<'s> FileReader<'s> {
             Some(unpacker) => unpacker,
             none => none.insert(self.snapshot.unpacker()?),
         };
-        let text = unpacker.unpack(self.snapshot.frame(&row)?, row.raw_len as usize)?;
+        let text = unpacker.unpack(self.snapshot.frame(&row)?)?;
         // The profile matters for verdicts only.
         let robots = Robots::parse(&text, Profile::default());
         let facts = Rc::new(match self.table {

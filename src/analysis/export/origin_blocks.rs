@@ -46,7 +46,7 @@ impl<'s, T> OriginSource<'s, T> {
     /// The estimated bytes of an origin's rows.
     fn weight(&self, row: u32) -> Result<u64> {
         let Some(file) = self.snapshot.origin_at(row)?.file() else { return Ok(0) };
-        let len = u64::from(self.snapshot.view().file(file)?.raw_len);
+        let len = u64::from(self.snapshot.text_len(file)?);
         Ok(match self.table {
             ExportTable::Origins => len,
             ExportTable::Sitemaps => 4 * len,

@@ -89,7 +89,7 @@ impl<'s> RowReader<'s> {
     ) -> Result<u64> {
         let access = if self.needs_access { Some(self.access.of_origin(row)?) } else { None };
         let bytes = match entry.file() {
-            Some(file) => Some(i64::from(self.engine.snapshot().view().file(file)?.raw_len)),
+            Some(file) => Some(i64::from(self.engine.snapshot().text_len(file)?)),
             None => None,
         };
         let origin = OriginRow { entry, key: &entry.origin(), source: entry.source(), detail: entry.detail(), bytes };

@@ -71,7 +71,7 @@ pub(super) fn survey_files(engine: &Engine<'_>, uses: &FileUses) -> Result<Snaps
         for (file, origins) in uses.used(files) {
             add_sets(engine, file, origins, &mut survey.sets)?;
             let row = snapshot.view().file(file)?;
-            let text = unpacker.unpack(snapshot.frame(&row)?, row.raw_len as usize)?;
+            let text = unpacker.unpack(snapshot.frame(&row)?)?;
             survey.signals.add_file(&text, origins);
         }
         Ok(survey)

@@ -3,7 +3,6 @@
 use crate::compile::ingest::url_key::ROBOTS_PATH;
 use crate::digest::{Digest, digest};
 use crate::error::{Error, ErrorKind, Result};
-use crate::matcher::encoded_set::EncodedSet;
 use crate::matcher::rule_set::Rules;
 use crate::profile::Profile;
 use crate::robots::condense::CondensedText;
@@ -23,9 +22,9 @@ pub(crate) struct PreviousSnapshot {
     pub digests: Vec<Digest>,
 }
 
-/// The rules of one agent name: an encoded set, or the places of several.
+/// The rules of one agent name: the bytes of a set, or the places of several.
 pub(crate) enum PreviousRules<'p> {
-    Set(EncodedSet<'p>),
+    Set(&'p [u8]),
     Union(Vec<u32>),
 }
 
@@ -89,7 +88,7 @@ impl PreviousSnapshot {
 
     /// The origin with this key.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<OriginEntry<'_>>> {
-        let Some(entry) = self.snapshot.view().find(key).map_err(damaged)? else { return Ok(None) };
+        let Some(entry) = self.snapshot.find(key).map_err(damaged)? else { return Ok(None) };
         self.origin(entry.row).map(Some)
     }
 
@@ -114,7 +113,7 @@ impl PreviousSnapshot {
 
     /// The condensed text of a robots.txt.
     pub(crate) fn text(&self, row: u32, unpacker: &mut Unpacker) -> Result<Vec<u8>> {
-        unpacker.unpack(self.frame(row)?, self.file(row)?.raw_len as usize).map_err(damaged)
+        unpacker.unpack(self.frame(row)?).map_err(damaged)
     }
 
     /// The named agents of a robots.txt: numbers of tokens, and places of rules.
@@ -132,7 +131,7 @@ impl PreviousSnapshot {
     pub(crate) fn rules(&self, place: u32) -> Result<PreviousRules<'_>> {
         let view = self.snapshot.view();
         match view.rules(place).map_err(damaged)? {
-            Rules::Set(set) => view.encoded_set(place, set).map(PreviousRules::Set).map_err(damaged),
+            Rules::Set(_) => view.rule_bytes(place).map(PreviousRules::Set).map_err(damaged),
             Rules::Union(parts) => {
                 let parts: Vec<u32> = parts.iter().map(|part| u32::from_le_bytes(*part)).collect();
                 // Parts must be sets, so that no union contains itself.
