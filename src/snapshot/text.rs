@@ -39,6 +39,12 @@ impl Packer {
     }
 }
 
+/// Whether the bytes are a single frame that declares this length; it is not decompressed.
+pub(crate) fn is_one_frame(frame: &[u8], raw_len: usize) -> bool {
+    let declared = zstd_safe::get_frame_content_size(frame).ok().flatten();
+    declared == Some(raw_len as u64) && zstd_safe::find_frame_compressed_size(frame) == Ok(frame.len())
+}
+
 /// Decompresses frames; one per thread.
 pub(crate) struct Unpacker(Decompressor<'static>);
 
@@ -54,7 +60,7 @@ impl Unpacker {
     /// its length.
     pub(crate) fn unpack(&mut self, frame: &[u8]) -> Result<Vec<u8>> {
         let len = text_len(frame)? as usize;
-        if zstd_safe::find_frame_compressed_size(frame) != Ok(frame.len()) {
+        if !is_one_frame(frame, len) {
             return Err(Error::corrupt("a compressed text that is not one frame"));
         }
         match self.0.decompress(frame, len) {

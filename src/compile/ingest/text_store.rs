@@ -69,12 +69,19 @@ impl TextStore {
             return Ok(id);
         }
         // Another thread may add the same text meanwhile; then this frame is dropped.
-        let frame = packer.pack(text)?;
+        self.intern_frame(digest, text.len() as u32, packer.pack(text)?)
+    }
+
+    /// The number of a text that is compressed already, given its digest and length.
+    ///
+    /// # Errors
+    /// As [`intern`](Self::intern).
+    pub(crate) fn intern_frame(&self, digest: Digest, raw_len: u32, frame: &[u8]) -> Result<TextId> {
         self.insert(digest, |frames| {
             let start = frames.spool.len();
-            frames.spool.append(&(text.len() as u32).to_le_bytes())?;
+            frames.spool.append(&raw_len.to_le_bytes())?;
             frames.spool.append(frame)?;
-            frames.raw_len += text.len() as u64;
+            frames.raw_len += u64::from(raw_len);
             Ok(start)
         })
     }
@@ -152,6 +159,13 @@ impl Texts {
         self.places.len()
     }
 
+    /// The length of the frame of a text, with its four bytes of length.
+    pub(crate) fn stored_len(&self, text: TextId) -> u64 {
+        // Texts of the previous snapshot come last, and have no frame here.
+        let next = self.places.get(text.0 as usize + 1).map_or(PREVIOUS, |next| next.start);
+        next.min(self.frames.len()).saturating_sub(self.places[text.0 as usize].start)
+    }
+
     /// # Errors
     /// I/O errors of temporary data.
     pub(crate) fn frame(&self, text: TextId) -> Result<TextFrame> {
@@ -159,10 +173,7 @@ impl Texts {
         if start >= PREVIOUS {
             return Ok(TextFrame::Previous((start - PREVIOUS) as u32));
         }
-        // Texts of the previous snapshot come last, and have no frame here.
-        let next = self.places.get(text.0 as usize + 1).map_or(PREVIOUS, |next| next.start);
-        let end = next.min(self.frames.len());
-        let mut bytes = vec![0; (end - start) as usize];
+        let mut bytes = vec![0; self.stored_len(text) as usize];
         self.frames.read_at(&mut bytes, start)?;
         let frame = bytes.split_off(4);
         Ok(TextFrame::Spooled { frame, raw_len: u32::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 4])) })

@@ -26,18 +26,33 @@ pub(crate) fn merge_runs(
     is_left_out: impl Fn(&CaptureRecord<'_>) -> bool,
     progress: &ShowProgress<'_>,
 ) -> Result<SortedTable> {
+    let mut table = TableBuilder::new(options);
+    merge_with_progress(runs, texts, progress, |record| {
+        if is_left_out(record) { table.leave_out() } else { table.append(record) }
+    })?;
+    table.finish()
+}
+
+/// Passes the records of all runs to `take` in order, and shows progress.
+///
+/// # Errors
+/// I/O errors of temporary data, and those of `take`.
+pub(crate) fn merge_with_progress(
+    runs: &[SpooledBytes],
+    texts: &impl TextDigests,
+    progress: &ShowProgress<'_>,
+    mut take: impl FnMut(&CaptureRecord<'_>) -> Result<()>,
+) -> Result<()> {
     let total = runs.iter().map(SpooledBytes::len).sum();
     let (mut done, mut shown) = (0, 0);
-    let mut table = TableBuilder::new(options);
     merge(runs, texts, |record| {
         done += record.bytes().len() as u64;
         if done - shown > BYTES_PER_PROGRESS {
             shown = done;
             progress(CompileProgress::of(CompilePhase::Sort, done, total));
         }
-        if is_left_out(record) { table.leave_out() } else { table.append(record) }
-    })?;
-    table.finish()
+        take(record)
+    })
 }
 
 /// A run and the start of the key of its current record.

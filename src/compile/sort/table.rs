@@ -37,9 +37,7 @@ impl TableBlock {
 pub(super) struct TableBuilder {
     records: Spool,
     blocks: Vec<TableBlock>,
-    counts: TableCounts,
-    /// The origin of the last robots.txt.
-    origin: Vec<u8>,
+    counter: CaptureCounter,
 }
 
 /// What a table holds.
@@ -54,14 +52,35 @@ pub(crate) struct TableCounts {
     pub left_out: u64,
 }
 
+/// Counts sorted captures.
+#[derive(Default)]
+pub(crate) struct CaptureCounter {
+    pub counts: TableCounts,
+    /// The origin of the last robots.txt.
+    origin: Vec<u8>,
+}
+
+impl CaptureCounter {
+    pub(crate) fn count(&mut self, record: &CaptureRecord<'_>) {
+        self.counts.captures += 1;
+        if !record.is_robots() {
+            self.counts.other_urls += 1;
+        } else if self.counts.origins == 0 || self.origin != record.origin() {
+            self.counts.origins += 1;
+            self.origin.clear();
+            self.origin.extend_from_slice(record.origin());
+        }
+    }
+}
+
 impl TableBuilder {
     pub(super) fn new(options: &SpoolOptions) -> Self {
         let records = Spool::new(options, "sorted captures");
-        Self { records, blocks: Vec::new(), counts: TableCounts::default(), origin: Vec::new() }
+        Self { records, blocks: Vec::new(), counter: CaptureCounter::default() }
     }
 
     pub(super) fn leave_out(&mut self) -> Result<()> {
-        self.counts.left_out += 1;
+        self.counter.counts.left_out += 1;
         Ok(())
     }
 
@@ -72,20 +91,13 @@ impl TableBuilder {
             let url = [origin, record.path()].concat().into();
             self.blocks.push(TableBlock { start, origin_len: origin.len() as u16, url });
         }
-        self.counts.captures += 1;
-        if !record.is_robots() {
-            self.counts.other_urls += 1;
-        } else if self.counts.origins == 0 || self.origin != origin {
-            self.counts.origins += 1;
-            self.origin.clear();
-            self.origin.extend_from_slice(origin);
-        }
+        self.counter.count(record);
         self.records.append(record.bytes())
     }
 
     pub(super) fn finish(self) -> Result<SortedTable> {
         let cache = std::iter::repeat_with(Mutex::default).take(CACHED_BLOCKS.min(self.blocks.len())).collect();
-        Ok(SortedTable { records: self.records.finish()?, blocks: self.blocks, counts: self.counts, cache })
+        Ok(SortedTable { records: self.records.finish()?, blocks: self.blocks, counts: self.counter.counts, cache })
     }
 }
 
