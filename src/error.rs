@@ -88,7 +88,9 @@ pub enum ErrorKind {
         what: String,
     },
     /// An input that is not a robots.txt archive of a known format.
-    #[error("{what}; give a WARC file, a JSONL file (either may be .gz or .zst) or a directory of robots.txt files")]
+    #[error(
+        "{what}; give a WARC file, a JSONL file (either may be .gz or .zst), a captures file or a directory of robots.txt files"
+    )]
     UnknownSource {
         /// The actual format.
         what: String,
@@ -153,8 +155,8 @@ pub enum ErrorKind {
     /// Two snapshots that cannot be compared.
     #[error("cannot be compared: {0}")]
     BadDiff(String),
-    /// More data than the snapshot format can address.
-    #[error("too large for the snapshot format: {0}")]
+    /// More data than the format of a snapshot or of a captures file can hold.
+    #[error("too large for the file format: {0}")]
     TooLarge(String),
 }
 

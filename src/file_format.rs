@@ -11,6 +11,9 @@ pub(crate) const ENOUGH: usize = 16;
 /// The first bytes of every snapshot. The control characters reveal a transfer in text mode.
 pub(crate) const SNAPSHOT_MAGIC: &[u8; 8] = b"RSIEVE\x1a\n";
 
+/// The first bytes of every captures file.
+pub(crate) const CAPTURES_MAGIC: &[u8; 8] = b"RSCAPT\x1a\n";
+
 /// The first and last bytes of a Parquet file.
 pub(crate) const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
 
@@ -49,6 +52,7 @@ pub(crate) enum FileFormat {
     Avro,
     Sqlite,
     Snapshot,
+    Captures,
     Pdf,
     Png,
     Jpeg,
@@ -76,6 +80,7 @@ const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"Obj\x01", FileFormat::Avro),
     (b"SQLite format 3\0", FileFormat::Sqlite),
     (SNAPSHOT_MAGIC, FileFormat::Snapshot),
+    (CAPTURES_MAGIC, FileFormat::Captures),
     (b"%PDF-", FileFormat::Pdf),
     (b"\x89PNG\r\n\x1a\n", FileFormat::Png),
     (b"\xff\xd8\xff", FileFormat::Jpeg),
@@ -149,6 +154,7 @@ impl FileFormat {
             Self::Avro => "an Avro file",
             Self::Sqlite => "an SQLite database",
             Self::Snapshot => "a robosieve snapshot",
+            Self::Captures => "a captures file",
             Self::Pdf => "a PDF document",
             Self::Png => "a PNG image",
             Self::Jpeg => "a JPEG image",
@@ -186,6 +192,7 @@ impl FileFormat {
         let format = Self::of(start).filter(|format| *format != Self::Binary)?;
         let remedy = match format {
             Self::Gzip | Self::Zstd => "compressed twice; decompress it once first",
+            Self::Captures => "compile it first",
             Self::Warc => "compile it, or write its URLs to a list first, as annotate does",
             Self::Snapshot => "name it as the snapshot; a list holds URLs, one per line",
             Self::Parquet if is_packed => "compressed as a whole: decompress it first, Parquet compresses inside",
@@ -254,6 +261,7 @@ mod tests {
             (b"\xff\xff\xff\xff\x78\0\0\0", "an Arrow file or stream"),
             (b"FEA1\0\0\0\0", "a Feather file"),
             (b"RSIEVE\x1a\n\x02\0\0\0", "a robosieve snapshot"),
+            (b"RSCAPT\x1a\n\x01\0\0\0", "a captures file"),
             (b"WARC/1.0\r\n", "a WARC archive"),
             (b"filedesc://x.arc 0.0.0.0 2001", "an ARC archive"),
             (b"%PDF-1.7\n", "a PDF document"),

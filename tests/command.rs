@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 /// The verbs of the command.
 pub const VERBS: &[&str] = &[
     "compile",
+    "captures",
     "filter",
     "annotate",
     "check",

@@ -1,10 +1,11 @@
 //! Compiling under any budget of memory: sorted runs and temporary files, or all in memory. The
-//! bytes are the same, for random webs in any order and division.
+//! bytes are the same, for random webs in any order and division, from archives or captures files.
 
 use crate::corruption::{METADATA, sections};
 use crate::determinism::robots;
 use crate::generate::Random;
 use proptest::prelude::*;
+use robosieve::compile::CapturesFile;
 use robosieve::{Compiler, Profile, Snapshot};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -76,7 +77,7 @@ impl RandomWeb {
 }
 
 /// The captures of a web, one per line.
-fn web(seed: u64, captures: usize) -> Vec<String> {
+pub(crate) fn web(seed: u64, captures: usize) -> Vec<String> {
     let mut web = RandomWeb::new(seed);
     (0..captures).map(|_| web.capture()).collect()
 }
@@ -91,29 +92,65 @@ struct Compilation {
     inputs: usize,
     /// The seed of the order of captures.
     order: u64,
+    /// A bit for each input: whether it is a captures file instead of an archive.
+    captures_files: u32,
+    as_of: Option<i64>,
 }
 
 impl Compilation {
-    const IN_MEMORY: Self = Self { memory: None, threads: 1, inputs: 1, order: 0 };
+    const IN_MEMORY: Self = Self { memory: None, threads: 1, inputs: 1, order: 0, captures_files: 0, as_of: None };
 
-    fn compile(&self, dir: &Path, lines: &[String], previous: Option<&[u8]>) -> Vec<u8> {
+    fn compiler(&self, dir: &Path) -> Compiler {
+        let compiler = Compiler::new(Profile::Google).temp_dir(dir);
+        if let Some(memory) = self.memory { compiler.memory(memory) } else { compiler }
+    }
+
+    /// A compiler with these captures.
+    fn filled(&self, dir: &Path, lines: &[String]) -> Compiler {
         let mut lines = lines.to_vec();
         Random(self.order).shuffle(&mut lines);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();
-        pool.install(|| {
-            let mut compiler = Compiler::new(Profile::Google).temp_dir(dir);
-            if let Some(memory) = self.memory {
-                compiler = compiler.memory(memory);
+        let mut compiler = self.compiler(dir);
+        for (number, part) in lines.chunks(lines.len().div_ceil(self.inputs).max(1)).enumerate() {
+            let mut input = part.concat().into_bytes();
+            if self.captures_files >> number & 1 == 1 {
+                let mut of_part = self.compiler(dir);
+                of_part.add_reader("part", &*input).unwrap();
+                input = written(of_part);
             }
+            compiler.add_reader("web", &*input).unwrap();
+        }
+        compiler
+    }
+
+    fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap().install(work)
+    }
+
+    fn compile(&self, dir: &Path, lines: &[String], previous: Option<&[u8]>) -> Vec<u8> {
+        self.run(|| {
+            let mut compiler = self.filled(dir, lines).as_of(self.as_of);
             if let Some(previous) = previous {
                 compiler = compiler.previous(Snapshot::new(previous.to_vec()).unwrap()).unwrap();
-            }
-            for part in lines.chunks(lines.len().div_ceil(self.inputs).max(1)) {
-                compiler.add_reader("web", part.concat().as_bytes()).unwrap();
             }
             compiler.finish().unwrap().to_vec().unwrap()
         })
     }
+
+    /// The captures file of these captures.
+    fn captures_file(&self, dir: &Path, lines: &[String]) -> Vec<u8> {
+        self.run(|| written(self.filled(dir, lines)))
+    }
+}
+
+/// The captures file of a compiler.
+fn written(compiler: Compiler) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("web.captures");
+    let report = compiler.write_captures(&path).unwrap();
+    CapturesFile::open(&path).unwrap().verify().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(report.input.bytes_out, bytes.len() as u64);
+    bytes
 }
 
 /// An eighth of the memory makes a run. A capture of these webs has some 70 to 130 bytes: runs of
@@ -132,13 +169,24 @@ proptest! {
         memory in budgets(),
         threads in prop::sample::select(vec![1_usize, 2, 4]),
         inputs in 1_usize..4,
+        captures_files in 0_u32..8,
     ) {
         let dir = tempfile::tempdir().unwrap();
         let lines = web(seed, captures);
-        let compilation = Compilation { memory, threads, inputs, order: seed ^ 1 };
+        let compilation = Compilation { memory, threads, inputs, order: seed ^ 1, captures_files, as_of: None };
         let found = compilation.compile(dir.path(), &lines, None);
         prop_assert!(found == Compilation::IN_MEMORY.compile(dir.path(), &lines, None), "{compilation:?}");
         Snapshot::new(found.clone()).unwrap().verify().unwrap();
+
+        // All history is in captures files: an earlier time needs no archives.
+        let as_of = Some(1_767_225_600 + (seed % 100) as i64);
+        let earlier = Compilation { as_of, ..compilation };
+        let expected = Compilation { as_of, ..Compilation::IN_MEMORY }.compile(dir.path(), &lines, None);
+        prop_assert!(earlier.compile(dir.path(), &lines, None) == expected, "{earlier:?}");
+        let compilation = Compilation { as_of: None, ..earlier };
+
+        let file = compilation.captures_file(dir.path(), &lines);
+        prop_assert!(file == Compilation::IN_MEMORY.captures_file(dir.path(), &lines), "{compilation:?}");
 
         // The same over the snapshot of other captures of the same hosts.
         let more = web(seed, captures * 2).split_off(captures);
@@ -172,7 +220,8 @@ fn hubs_do_not_depend_on_memory() {
     let lines: Vec<String> = (0..4000).map(capture).collect();
     let expected = Compilation::IN_MEMORY.compile(dir.path(), &lines, None);
     for memory in [0, 8 * 6000] {
-        let compilation = Compilation { memory: Some(memory), threads: 2, inputs: 3, order: 5 };
+        let compilation =
+            Compilation { memory: Some(memory), threads: 2, inputs: 3, order: 5, ..Compilation::IN_MEMORY };
         assert!(compilation.compile(dir.path(), &lines, None) == expected, "{memory} bytes");
     }
     let metadata = String::from_utf8(sections(&expected)[METADATA].clone()).unwrap();

@@ -19,7 +19,7 @@ fn short_help_fits_a_screen() {
     for verb in std::iter::once(None).chain(VERBS.iter().map(Some)) {
         let text = help(&verb.copied().into_iter().chain(["-h"]).collect::<Vec<_>>());
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines.len() < 40, "{verb:?}: {} lines", lines.len());
+        assert!(lines.len() <= 40, "{verb:?}: {} lines", lines.len());
         // The usage of clap and the examples do not wrap.
         let is_prose = |line: &&&str| !line.starts_with("Usage: ") && !line.starts_with("  robosieve ");
         let long: Vec<&&str> = lines.iter().filter(is_prose).filter(|line| line.chars().count() > 100).collect();

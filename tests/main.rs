@@ -5,6 +5,7 @@ mod answers;
 mod audit;
 mod bad_input;
 mod bench;
+mod captures;
 mod check;
 mod command;
 mod commoncrawl;

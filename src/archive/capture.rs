@@ -1,5 +1,6 @@
 //! A capture: the answer to one request for a URL, whichever archive format recorded it.
 
+use super::captures_file::CapturesBlock;
 use bytes::Bytes;
 
 /// One recorded fetch of a URL.
@@ -35,6 +36,8 @@ pub(crate) struct CapturedResponse {
 #[derive(Debug)]
 pub(crate) enum EntryContent {
     Captures(Vec<Capture>),
+    /// Captures that were decoded before, with their condensed texts.
+    Block(CapturesBlock),
     /// A file of a directory that is not a robots.txt: its path and the reason.
     NotRobots(String),
 }

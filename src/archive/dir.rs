@@ -59,20 +59,21 @@ pub(super) fn archives(dir: &Path) -> Result<Vec<PathBuf>> {
 /// A file named after a host is never an archive. Otherwise a site could serve a WARC file as its
 /// robots.txt, and set the rules of other sites.
 fn is_archive(path: &Path) -> bool {
-    is_named_as_archive(path) || (origins_of(path).is_none() && holds_warc(path))
+    is_named_as_archive(path) || (origins_of(path).is_none() && holds_archive(path))
 }
 
 fn is_named_as_archive(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    [".warc", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending))
+    [".warc", ".jsonl", ".ndjson", ".captures"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// Whether the file begins as a WARC archive, compressed or not; `false` if it cannot be read.
-fn holds_warc(path: &Path) -> bool {
+/// Whether the file begins as a WARC archive or a captures file, compressed or not; `false` if it
+/// cannot be read.
+fn holds_archive(path: &Path) -> bool {
     let Ok(mut decoder) = File::open(path).and_then(Decoder::new) else { return false };
     while decoder.peeked().len() < ENOUGH && decoder.peek_more().unwrap_or(false) {}
-    FileFormat::of(decoder.peeked()) == Some(FileFormat::Warc)
+    matches!(FileFormat::of(decoder.peeked()), Some(FileFormat::Warc | FileFormat::Captures))
 }
 
 /// The files of a directory, one by one.
@@ -98,9 +99,9 @@ impl<'r> DirectoryReader<'r> {
 
 /// Endings of data files and documents; none is a top-level domain.
 const FILE_ENDINGS: &[&str] = &[
-    "7z", "arc", "arrow", "avro", "bak", "bz2", "cdx", "cdxj", "csv", "db", "feather", "gif", "gz", "htm", "html",
-    "ini", "jpeg", "jpg", "json", "jsonl", "log", "lz4", "md5", "ndjson", "orc", "parquet", "pdf", "png", "rsieve",
-    "sha256", "sqlite", "svg", "tar", "tgz", "tmp", "toml", "tsv", "warc", "xml", "xz", "yaml", "yml", "zst",
+    "7z", "arc", "arrow", "avro", "bak", "bz2", "captures", "cdx", "cdxj", "csv", "db", "feather", "gif", "gz", "htm",
+    "html", "ini", "jpeg", "jpg", "json", "jsonl", "log", "lz4", "md5", "ndjson", "orc", "parquet", "pdf", "png",
+    "rsieve", "sha256", "sqlite", "svg", "tar", "tgz", "tmp", "toml", "tsv", "warc", "xml", "xz", "yaml", "yml", "zst",
 ];
 
 /// Conventional file names in capitals, with any ending.
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn archives_are_recognized_by_name() {
-        for name in ["a.warc", "CC-MAIN-1.warc.gz", "a.jsonl.zst", "A.NDJSON"] {
+        for name in ["a.warc", "CC-MAIN-1.warc.gz", "a.jsonl.zst", "A.NDJSON", "2026.captures"] {
             assert!(is_archive(Path::new(name)), "{name}");
         }
         for name in ["warc.example", "https_jsonl.example_81", "a.example.txt", "gz", "x.gz"] {

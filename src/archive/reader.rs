@@ -1,13 +1,14 @@
 //! Reads one input, detects its format and returns its entries one by one.
 
 use super::capture::EntryContent;
+use super::captures_file::{BlockReader, CapturesBlock};
 use super::dir::{self, DirectoryReader, RobotsFile};
 use super::jsonl::{JsonlLine, JsonlReader};
 use super::read_context::{MeteredReader, ReadContext};
 use super::warc::{WarcReader, WarcRecord};
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
-use crate::file_format::{FileFormat, WARC_MAGIC, without_mark};
+use crate::file_format::{CAPTURES_MAGIC, FileFormat, WARC_MAGIC, without_mark};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ pub(crate) enum ArchiveInput<'r> {
     Reader(&'r Path, Box<dyn Read + Send + 'r>),
 }
 
-/// The entries of one input: WARC or JSONL, compressed or not, or a directory.
+/// The entries of one input: WARC, JSONL or captures, compressed or not, or a directory.
 pub(crate) struct ArchiveReader<'r> {
     /// For errors.
     name: &'r Path,
@@ -30,6 +31,7 @@ pub(crate) struct ArchiveReader<'r> {
 enum FormatReader<'r> {
     Warc(WarcReader<'r>),
     Jsonl(JsonlReader<'r>),
+    Captures(BlockReader<Decoder<MeteredReader<'r>>>, &'r ReadContext),
     Directory(DirectoryReader<'r>),
     Empty,
 }
@@ -39,6 +41,7 @@ enum FormatReader<'r> {
 pub(crate) enum ArchiveEntry {
     Warc(WarcRecord),
     Jsonl(JsonlLine),
+    Captures(CapturesBlock),
     File(RobotsFile),
 }
 
@@ -53,6 +56,7 @@ impl ArchiveEntry {
         match self {
             Self::Warc(record) => Ok(EntryContent::Captures(record.capture().into_iter().collect())),
             Self::Jsonl(line) => line.capture().map(|capture| EntryContent::Captures(vec![capture])),
+            Self::Captures(block) => Ok(EntryContent::Block(block)),
             Self::File(file) => file.parse(),
         }
     }
@@ -62,6 +66,7 @@ impl ArchiveEntry {
         match self {
             Self::Warc(record) => record.bytes.len(),
             Self::Jsonl(line) => line.text.len(),
+            Self::Captures(block) => block.len(),
             Self::File(_) => FILE_WEIGHT,
         }
     }
@@ -93,6 +98,10 @@ impl<'r> ArchiveReader<'r> {
         let entry = match &mut self.format {
             FormatReader::Warc(reader) => reader.next_record().map(|record| record.map(ArchiveEntry::Warc)),
             FormatReader::Jsonl(reader) => reader.next_line().map(|line| line.map(ArchiveEntry::Jsonl)),
+            FormatReader::Captures(reader, context) => match reader.next_block() {
+                Ok(block) => Ok(block.map(ArchiveEntry::Captures)),
+                Err(err) => context.skip_damage(err).map(|()| None),
+            },
             FormatReader::Directory(reader) => Ok(reader.next_file().map(ArchiveEntry::File)),
             FormatReader::Empty => Ok(None),
         };
@@ -122,6 +131,9 @@ fn open_stream<'r>(inner: Box<dyn Read + Send + 'r>, context: &'r ReadContext) -
         match detect_format(&mut decoder) {
             Ok(ArchiveFormat::Warc) => return Ok(FormatReader::Warc(WarcReader::new(decoder, context))),
             Ok(ArchiveFormat::Jsonl) => return Ok(FormatReader::Jsonl(JsonlReader::new(decoder, context))),
+            Ok(ArchiveFormat::Captures) => {
+                return BlockReader::new(decoder).map(|reader| FormatReader::Captures(reader, context));
+            }
             Ok(ArchiveFormat::Empty) => return Ok(FormatReader::Empty),
             Err(err) => context.skip_damage(err)?,
         }
@@ -149,6 +161,7 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 enum ArchiveFormat {
     Warc,
     Jsonl,
+    Captures,
     /// White space at most.
     Empty,
 }
@@ -156,11 +169,14 @@ enum ArchiveFormat {
 /// The most white space in front of the first byte that shows the format.
 const MAX_BLANK: usize = 1 << 20;
 
-/// Peeks at the stream until its format is clear: five bytes after the white space, or the end. One
+/// Peeks at the stream until its format is clear: eight bytes after the white space, or the end. One
 /// peek may return fewer bytes, for example at the end of a gzip member.
 fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
     loop {
         let more = decoder.peeked().len() < MAX_BLANK && decoder.peek_more().map_err(Error::from_io)?;
+        if decoder.peeked().starts_with(CAPTURES_MAGIC) {
+            return Ok(ArchiveFormat::Captures);
+        }
         let start = without_mark(decoder.peeked()).trim_ascii_start();
         if start.starts_with(WARC_MAGIC) {
             return Ok(ArchiveFormat::Warc);
@@ -171,7 +187,7 @@ fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
         if !more && start.is_empty() && decoder.peeked().len() < MAX_BLANK {
             return Ok(ArchiveFormat::Empty);
         }
-        if !more || start.len() >= WARC_MAGIC.len() {
+        if !more || start.len() >= CAPTURES_MAGIC.len() {
             return Err(unknown_format(start));
         }
     }
@@ -221,6 +237,8 @@ mod tests {
             (b"\n\n\n\n\n\n{\"url\"".to_vec(), Jsonl),
             (b"\xef\xbb\xbf{\"url\"".to_vec(), Jsonl),
             (two_members(b"\n", b" {\"url\""), Jsonl),
+            (b"RSCAPT\x1a\n\x01\0\0\0".to_vec(), Captures),
+            (two_members(b"RSCAP", b"T\x1a\n"), Captures),
             (vec![], Empty),
             (b" \r\n \n \n".to_vec(), Empty),
             (gzip(b""), Empty),

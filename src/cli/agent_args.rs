@@ -212,7 +212,7 @@ fn refuse_file_name(agent: &UnnamedAgent) -> anyhow::Result<()> {
 
 /// Extensions of files that are used with this program.
 const FILE_EXTENSIONS: &[&str] =
-    &[".txt", ".tsv", ".csv", ".json", ".jsonl", ".ndjson", ".gz", ".zst", ".warc", ".parquet", ".rsieve"];
+    &[".txt", ".tsv", ".csv", ".json", ".jsonl", ".ndjson", ".gz", ".zst", ".warc", ".parquet", ".rsieve", ".captures"];
 
 /// Collects agents from `-a` and `--agents-from`.
 struct AgentList<'r> {

@@ -4,6 +4,7 @@ use super::agents::AgentsArgs;
 use super::annotate::AnnotateArgs;
 use super::audit::AuditArgs;
 use super::bench::BenchArgs;
+use super::captures::CapturesArgs;
 use super::check::CheckArgs;
 use super::compile::CompileArgs;
 use super::diff::DiffArgs;
@@ -76,6 +77,8 @@ fn refuse_remote_paths(matches: &ArgMatches) -> anyhow::Result<()> {
 pub(crate) enum Verb {
     /// Compile robots.txt archives (WARC, JSONL, directories) into a snapshot
     Compile(CompileArgs),
+    /// Write the captures of archives to one file, for later compilations
+    Captures(CapturesArgs),
     /// Keep the URLs that agents may fetch
     Filter(FilterArgs),
     /// Add to every line its verdicts, one letter per agent
@@ -88,7 +91,7 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     /// Find mistakes in robots.txt files, or count those of a snapshot
     Lint(LintArgs),
-    /// Show the contents of a snapshot, or its entry for one origin
+    /// Show the contents of a snapshot or a captures file, or the entry for one origin
     Inspect(InspectArgs),
     /// Write a snapshot as a table: TSV, CSV, JSON lines or Parquet
     Export(ExportArgs),

@@ -14,6 +14,8 @@ pub(crate) enum OutputFormat {
     Parquet,
     /// A snapshot.
     Snapshot,
+    /// A captures file.
+    Captures,
 }
 
 /// Extensions of compressed text that this program writes.
@@ -31,6 +33,7 @@ const TEXT: &[&str] =
     &["txt", "text", "tsv", "tab", "csv", "json", "jsonl", "ndjson", "cdx", "cdxj", "log", "list", "html", "svg"];
 /// Extensions of archives of pages.
 const ARCHIVES: &[&str] = &["warc", "wet", "wat"];
+const CAPTURES: &[&str] = &["captures"];
 
 /// Whether a name is that of an archive of pages, compressed or not.
 pub(crate) fn is_archive(path: &Path) -> bool {
@@ -87,7 +90,7 @@ fn refuse(
             }
         }
         OutputFormat::Warc => {
-            if let Some(extension) = first_in(&[NOT_WRITTEN, PARQUET, TABLES, TEXT]) {
+            if let Some(extension) = first_in(&[NOT_WRITTEN, PARQUET, TABLES, TEXT, CAPTURES]) {
                 bail!(
                     "{shown}: {option} writes WARC records, as the inputs have, and the name says .{extension}; {}",
                     advice("warc.gz")
@@ -101,7 +104,7 @@ fn refuse(
                     advice("parquet")
                 );
             }
-            if let Some(extension) = first_in(&[NOT_WRITTEN, TABLES, TEXT, ARCHIVES]) {
+            if let Some(extension) = first_in(&[NOT_WRITTEN, TABLES, TEXT, ARCHIVES, CAPTURES]) {
                 bail!(
                     "{shown}: {option} writes Parquet, as the inputs are, and the name says .{extension}; {}",
                     advice("parquet")
@@ -113,6 +116,14 @@ fn refuse(
             advice("rsieve")
         ),
         OutputFormat::Snapshot => {}
+        OutputFormat::Captures => {
+            if extensions.iter().any(|extension| !CAPTURES.contains(extension)) {
+                bail!(
+                    "{shown}: {option} names the captures file to write, which is compressed inside, and not as a whole; {}",
+                    advice("captures")
+                );
+            }
+        }
     }
     Ok(())
 }
@@ -120,7 +131,7 @@ fn refuse(
 /// The last extension of a name, if it belongs to a known format.
 fn known_extension(path: &Path) -> Option<&'static str> {
     let extension = path.extension()?.to_str()?;
-    let mut all = [COMPRESSED, NOT_WRITTEN, PARQUET, TABLES, TEXT, ARCHIVES].into_iter().flatten().copied();
+    let mut all = [COMPRESSED, NOT_WRITTEN, PARQUET, TABLES, TEXT, ARCHIVES, CAPTURES].into_iter().flatten().copied();
     all.find(|known| known.eq_ignore_ascii_case(extension))
 }
 
@@ -146,6 +157,9 @@ mod tests {
             (OutputFormat::Snapshot, "x.warc.gz", "x.rsieve"),
             (OutputFormat::Snapshot, "x.zst", "x.rsieve"),
             (OutputFormat::Snapshot, "x.parquet", "x.rsieve"),
+            (OutputFormat::Snapshot, "x.captures", "x.rsieve"),
+            (OutputFormat::Captures, "x.captures.gz", "x.captures"),
+            (OutputFormat::Captures, "x.jsonl", "x.captures"),
         ] {
             let err = refuse_other_format("-o", Path::new(name), format).unwrap_err().to_string();
             let advice = format!("name it {advice}");
@@ -159,6 +173,7 @@ mod tests {
             (OutputFormat::Text, &["x", "x.txt", "x.txt.gz", "x.zst", "x.GZ", "urls.br", "x.warc", "a.example"][..]),
             (OutputFormat::Parquet, &["x", "x.parquet", "x.PQ", "part-0.c000"]),
             (OutputFormat::Snapshot, &["x", "x.rsieve", "web.2024", "a.example"]),
+            (OutputFormat::Captures, &["x", "x.captures", "2026.captures", "a.example"]),
         ] {
             for name in names {
                 refuse_other_format("-o", Path::new(name), format).unwrap();

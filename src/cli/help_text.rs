@@ -20,7 +20,8 @@ pub(super) const TEMPLATE: &str = "\
 
 Snapshots:
   compile      Compile robots.txt archives (WARC, JSONL, directories) into a snapshot
-  inspect      Show the contents of a snapshot, or its entry for one origin
+  captures     Write the captures of archives to one file, for later compilations
+  inspect      Show the contents of a snapshot or a captures file, or the entry for one origin
   export       Write a snapshot as a table: TSV, CSV, JSON lines or Parquet
   diff         Show what changed between two snapshots
 
@@ -81,13 +82,14 @@ Examples:
   my-crawler --robots-as-jsonl | robosieve compile -o web.rsieve -
   robosieve compile --previous web.rsieve -o web.rsieve fetched-again.warc.gz
   robosieve compile --as-of 2024-05-31 -o may.rsieve robots-2024-*.warc.gz
+  robosieve compile -o web.rsieve archive/*.captures today.warc.gz
 
 A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}. The keys body_base64, \
 content, text and robots may hold the body too. Optional keys: fetched_at (RFC 3339, or whole seconds since \
 1970), headers, error (instead of a status) and truncated. A 2xx (except 204) without a body counts as \
 unreachable. A 304 confirms the copy captured before it.
 
-A directory holds archives, named .warc, .jsonl or .ndjson (.gz or .zst may follow). Without archives, it \
+A directory holds archives, named .warc, .jsonl, .ndjson or .captures (.gz or .zst may follow). Without archives, it \
 holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may follow). Other files, such as \
 tables, images and other archives, are skipped, counted and named in a warning. The newest capture of an \
 origin wins, in any order of the inputs.
@@ -97,6 +99,29 @@ Origins without a newer capture keep their entry, with the last good copy and th
 Counts of failures continue, and redirects are followed between old and new captures. A capture without a \
 time (from a directory, for example) is older than any with one. Without INPUT, OLD is written again; a \
 different --profile is compiled from the stored texts.";
+
+pub(super) const CAPTURES_SHORT: &str = "\
+Examples:
+  robosieve captures -o 2026-09.captures crawl-robots-2026-09-*.warc.gz
+  robosieve captures -o 2026.captures 2026-*.captures
+
+`robosieve captures --help` shows all options, examples and details.";
+
+pub(super) const CAPTURES_EXAMPLES: &str = "\
+Examples:
+  robosieve captures -o 2026-09.captures crawl-robots-2026-09-*.warc.gz
+  robosieve captures -o 2026.captures 2026-*.captures
+  robosieve compile -o web.rsieve archive/*.captures
+  robosieve inspect --verify 2026.captures
+
+A captures file keeps every capture, also those that a newer one supersedes, and each robots.txt without \
+comments and unknown lines. `compile` takes it in place of the archives, next to others and with any option, \
+and writes the same snapshot, byte for byte. The file is sorted, and compressed inside.
+
+The same captures give the same file, in any order of the inputs. Inputs may be captures files, which are \
+merged. A damaged block of one is skipped with --skip-damaged. docs/FORMAT.md describes the format.
+
+Checksums detect damage, not intent: take captures files only from those whose snapshots you would take.";
 
 pub(super) const FILTER_SHORT: &str = "\
 Examples:
@@ -249,6 +274,7 @@ Examples:
   robosieve inspect web.rsieve
   robosieve inspect -s web.rsieve --verify
   robosieve inspect web.rsieve https://example.com
+  robosieve inspect 2026.captures --verify
   robosieve inspect web.rsieve --stale-at now > fetch-again.txt
   robosieve inspect web.rsieve --stale-at 2026-01-31T12:00:00Z --json | jq -r 'select(.outcome == \"server-error\") | .url'
 

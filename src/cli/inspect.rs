@@ -1,4 +1,5 @@
-//! `robosieve inspect`: shows the contents of a snapshot, or its entry for one origin.
+//! `robosieve inspect`: shows the contents of a snapshot or a captures file, or the entry for one
+//! origin.
 
 use super::escape::{escape, to_json, to_json_pretty};
 use super::help_text::{COMMON, INSPECT_EXAMPLES, INSPECT_SHORT, OUTPUT};
@@ -10,6 +11,7 @@ use super::time::{parse_instant_or_now, time};
 use super::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
+use robosieve::compile::{CAPTURES_FORMAT_VERSION, CapturesFile};
 use robosieve::robots::LooksLike;
 use robosieve::snapshot::{FORMAT_VERSION, OriginEntry};
 use robosieve::{Origin, Snapshot};
@@ -24,10 +26,11 @@ use std::path::{Path, PathBuf};
     after_help = INSPECT_SHORT,
     after_long_help = INSPECT_EXAMPLES,
     override_usage = "robosieve inspect [OPTIONS] SNAP [ORIGIN]\n       \
-                      robosieve inspect [OPTIONS] -s SNAP [ORIGIN]"
+                      robosieve inspect [OPTIONS] -s SNAP [ORIGIN]\n       \
+                      robosieve inspect [OPTIONS] CAPTURES"
 )]
 pub(crate) struct InspectArgs {
-    /// The snapshot
+    /// The snapshot, or a captures file
     // Not a path to clap: after `-s SNAP` this is the origin.
     #[arg(value_name = "SNAP", value_parser = clap::value_parser!(OsString))]
     pub first: Option<OsString>,
@@ -58,7 +61,7 @@ pub(crate) struct InspectArgs {
 }
 
 impl InspectArgs {
-    /// The part of the snapshot that was verified before it is shown.
+    /// The part of the file that was verified before it is shown.
     fn verified(&self) -> &'static str {
         match (self.verify, self.checksums.no_verify) {
             (true, _) => "structure",
@@ -92,6 +95,9 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
     if args.stale_at.is_some() && origin.is_some() {
         bail!("--stale-at lists the URLs of all origins; leave ORIGIN out");
     }
+    if path.is_file() && CapturesFile::recognises(path)? {
+        return inspect_captures(path, origin, args);
+    }
     let snapshot = Snapshot::open(path)?;
     let file = || path.display().to_string();
     match origin {
@@ -107,6 +113,65 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
         Some(origin) => one_origin(&snapshot, &origin.to_string_lossy(), args).with_context(file)?,
     };
     print(&text)
+}
+
+/// Prints the contents of a captures file.
+fn inspect_captures(path: &Path, origin: Option<&OsStr>, args: &InspectArgs) -> anyhow::Result<()> {
+    if origin.is_some() || args.stale_at.is_some() {
+        bail!("{}: a captures file is not indexed by origin; compile it, and inspect the snapshot", path.display());
+    }
+    let file = CapturesFile::open(path)?;
+    match (args.verify, args.checksums.no_verify) {
+        (true, _) => file.verify()?,
+        (false, false) => file.verify_checksums()?,
+        (false, true) => {}
+    }
+    let counts = file.counts();
+    if args.json {
+        let value = json!({
+            "captures_format_version": CAPTURES_FORMAT_VERSION, "bytes": file.byte_len(), "verified": args.verified(),
+            "tool": file.tool(), "blocks": file.blocks(), "counts": counts,
+        });
+        return print(&to_json_pretty(&value)?);
+    }
+    let mut table = Table::default();
+    table.row("captures format version", CAPTURES_FORMAT_VERSION.to_string());
+    table.row("written by", escape(file.tool()).into_owned());
+    table.row("verified", args.verified().to_owned());
+    table.captured(counts.captured);
+    for (name, number) in [
+        ("captures", counts.captures),
+        ("  of other URLs", counts.other_urls),
+        ("  of unknown time", counts.undated),
+        ("origins", counts.origins),
+        ("distinct texts", counts.texts),
+        ("bytes of distinct texts", counts.text_bytes),
+        ("blocks", file.blocks()),
+        ("bytes", file.byte_len()),
+    ] {
+        table.row(name, grouped(number));
+    }
+    print(&table.text)
+}
+
+/// Rows of a name and a value.
+#[derive(Default)]
+struct Table {
+    text: String,
+}
+
+impl Table {
+    fn row(&mut self, name: &str, value: String) {
+        let _ = writeln!(self.text, "{name:<26}{value:>14}");
+    }
+
+    /// The times of the oldest and the newest capture, if they are known.
+    fn captured(&mut self, times: Option<(i64, i64)>) {
+        if let Some((oldest, newest)) = times {
+            self.row("oldest capture", time(oldest));
+            self.row("newest capture", time(newest));
+        }
+    }
 }
 
 /// Prints the robots.txt URLs to fetch again; streamed, as there may be millions.
@@ -144,34 +209,28 @@ fn totals(snapshot: &Snapshot, args: &InspectArgs) -> anyhow::Result<String> {
         });
         return Ok(to_json_pretty(&value)?);
     }
-    let mut out = String::new();
     let counts = &metadata.counts;
-    let mut text = |name: &str, value: String| {
-        let _ = writeln!(out, "{name:<26}{value:>14}");
-    };
-    text("format version", FORMAT_VERSION.to_string());
-    text("written by", metadata.tool.clone());
-    text("profile", metadata.profile.name().to_owned());
-    text("verified", args.verified().to_owned());
-    if let Some((oldest, newest)) = metadata.captured {
-        text("oldest capture", time(oldest));
-        text("newest capture", time(newest));
-    }
-    text("origins", grouped(counts.origins));
+    let mut table = Table::default();
+    table.row("format version", FORMAT_VERSION.to_string());
+    table.row("written by", metadata.tool.clone());
+    table.row("profile", metadata.profile.name().to_owned());
+    table.row("verified", args.verified().to_owned());
+    table.captured(metadata.captured);
+    table.row("origins", grouped(counts.origins));
     for (name, number) in outcomes(counts) {
-        text(&format!("  {name}"), grouped(number));
+        table.row(&format!("  {name}"), grouped(number));
     }
-    text("  found through redirects", grouped(counts.redirected));
-    text("distinct robots.txt", grouped(counts.files));
-    text("rule sets before merging", grouped(counts.rule_sets_before));
-    text("rule sets", grouped(counts.rule_sets));
-    text("rules in them", grouped(counts.rules));
-    text("agent names", grouped(counts.tokens));
-    text("bytes", grouped(snapshot.byte_len()));
+    table.row("  found through redirects", grouped(counts.redirected));
+    table.row("distinct robots.txt", grouped(counts.files));
+    table.row("rule sets before merging", grouped(counts.rule_sets_before));
+    table.row("rule sets", grouped(counts.rule_sets));
+    table.row("rules in them", grouped(counts.rules));
+    table.row("agent names", grouped(counts.tokens));
+    table.row("bytes", grouped(snapshot.byte_len()));
     for (name, len) in snapshot.sections() {
-        text(&format!("  {name}"), grouped(len));
+        table.row(&format!("  {name}"), grouped(len));
     }
-    Ok(out)
+    Ok(table.text)
 }
 
 fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::Result<String> {

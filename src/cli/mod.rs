@@ -3,9 +3,11 @@
 mod agent_args;
 mod agents;
 mod annotate;
+mod archive_args;
 mod args;
 mod audit;
 mod bench;
+mod captures;
 mod check;
 mod compile;
 mod completions;
@@ -109,6 +111,7 @@ fn dispatch(Cli { verb, jobs, quiet, .. }: Cli) -> anyhow::Result<ExitCode> {
 fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Compile(args) => compile::run(&args, quiet).map(done),
+        Verb::Captures(args) => captures::run(&args, quiet).map(done),
         Verb::Filter(args) => filter::run(&args, quiet).map(done),
         Verb::Annotate(args) => annotate::run(&args, quiet).map(done),
         Verb::Check(args) => check::run(&args, quiet),

@@ -5,7 +5,7 @@ use super::escape::escape;
 use super::stderr::print_line;
 use robosieve::Agent;
 use robosieve::audit::AuditReport;
-use robosieve::compile::CompileReport;
+use robosieve::compile::{CapturesReport, CompileReport};
 use robosieve::export::ExportStats;
 use robosieve::filter::FilterStats;
 use robosieve::report::ListFacts;
@@ -71,6 +71,25 @@ pub(crate) fn print_compile(report: &CompileReport, has_previous: bool, has_as_o
         ("bytes in (robots.txt)", report.body_bytes),
         ("bytes of distinct texts", report.distinct_text_bytes),
         ("bytes out", report.bytes_out),
+    ]);
+}
+
+pub(crate) fn print_captures(report: &CapturesReport, elapsed: Duration) {
+    let CapturesReport { input, content, .. } = report;
+    let seconds = elapsed.as_secs_f64();
+    print_line(format_args!("wrote {} captures in {seconds:.2} s", grouped(content.captures)));
+    rows(&[
+        ("origins", content.origins),
+        ("captures of other URLs", content.other_urls),
+        ("captures of unknown time", content.undated),
+        ("captures without a URL", input.not_urls),
+        ("damaged places skipped", input.damaged),
+        ("files left out", input.skipped_files),
+        ("distinct texts", content.texts),
+        ("bytes in (inputs)", input.bytes_in),
+        ("bytes in (robots.txt)", input.body_bytes),
+        ("bytes of distinct texts", content.text_bytes),
+        ("bytes out", input.bytes_out),
     ]);
 }
 

@@ -44,7 +44,11 @@ impl<'c> FileCompiler<'c> {
         match (self.texts.frame(text)?, &mut self.previous) {
             (TextFrame::Spooled { frame, .. }, _) => {
                 let text = self.unpacker.unpack(&frame)?;
-                self.contents(&CondensedText::of(&text, false), frame)
+                let condensed = CondensedText::of(&text, false);
+                // Only a forged captures file has other lines. The frame must hold those that count.
+                let is_condensed = condensed.text() == text;
+                let frame = if is_condensed { frame } else { Packer::new()?.pack(condensed.text())?.to_vec() };
+                self.contents(&condensed, frame)
             }
             // Reading encoded rules takes a fifth of the time of parsing the text again.
             (TextFrame::Previous(row), Some(PreviousTexts { snapshot, .. }))

@@ -3,9 +3,11 @@
 //! `ingest` reads archives on all cores: texts go to a store of distinct ones, captures to sorted
 //! runs. `sort` merges the runs into one table. `build` passes over the table in the order of
 //! origins: `resolve` decides each origin's outcome, with an earlier snapshot from `incremental` if
-//! there is one, and `file_compiler` parses the texts that are needed.
+//! there is one, and `file_compiler` parses the texts that are needed. `captures` writes the sorted
+//! captures to a file instead.
 
 mod build;
+mod captures;
 mod file_compiler;
 mod incremental;
 mod ingest;
@@ -16,8 +18,10 @@ mod response;
 mod rule_sets;
 mod sort;
 
+pub use crate::archive::captures_file::{CAPTURES_FORMAT_VERSION, CapturesCounts};
+pub use captures::file::CapturesFile;
 pub use progress::{CompilePhase, CompileProgress};
-pub use report::CompileReport;
+pub use report::{CapturesReport, CompileReport};
 pub use response::{FetchResult, HttpResponse};
 
 use crate::archive::reader::{self, ArchiveInput};
@@ -30,13 +34,14 @@ use crate::snapshot::write::SnapshotSections;
 use crate::spool::SpoolOptions;
 use crate::url::Origin;
 use build::{BuildInputs, BuiltSnapshot, build};
+use captures::write::CapturesWriter;
 use incremental::previous::PreviousSnapshot;
 use incremental::previous_urls::PreviousUrls;
 use ingest::batch::{CaptureBatch, CaptureStore, IngestOptions};
 use ingest::readers::ArchiveIngest;
 use ingest::tally::IngestTally;
 use rayon::prelude::*;
-use sort::merge::merge_runs;
+use sort::merge::{merge_runs, merge_with_progress};
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -133,8 +138,8 @@ impl Compiler {
 
     /// Whether to skip and count damaged places instead of failing at the first; off by default.
     ///
-    /// A damaged gzip member loses that member, a damaged JSON line loses that line. Reading
-    /// resumes after it.
+    /// A damaged gzip member loses that member, a damaged JSON line loses that line, and a damaged
+    /// block of a captures file loses the captures in it. Reading resumes after it.
     pub fn skip_damaged(mut self, skip: bool) -> Self {
         self.options.skip_damaged = skip;
         self
@@ -206,11 +211,11 @@ impl Compiler {
         }
     }
 
-    /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a directory, or `-` for standard
-    /// input.
+    /// Adds one archive: a WARC or JSONL file (plain, gzip, zstd), a captures file
+    /// ([`write_captures`](Self::write_captures)), a directory, or `-` for standard input.
     ///
-    /// A directory holds archives, whose names end in `.warc`, `.jsonl` or `.ndjson` (`.gz`, `.zst`
-    /// may follow), or else robots.txt files named after their hosts.
+    /// A directory holds archives, whose names end in `.warc`, `.jsonl`, `.ndjson` or `.captures`
+    /// (`.gz`, `.zst` may follow), or else robots.txt files named after their hosts.
     ///
     /// # Errors
     /// Unreadable or damaged input, with file and place. Drop the compiler after an error.
@@ -227,7 +232,8 @@ impl Compiler {
         self.add_inputs(paths.iter().map(|path| ArchiveInput::Path(path)).collect(), progress)
     }
 
-    /// Adds one archive from a reader: WARC or JSONL, plain, gzip or zstd. `name` is for errors.
+    /// Adds one archive from a reader: WARC, JSONL or captures, plain, gzip or zstd. `name` is for
+    /// errors.
     ///
     /// ```
     /// let archive = br#"{"url": "https://e.example/robots.txt", "status": 200, "body": "user-agent: *\ndisallow: /x"}"#;
@@ -325,6 +331,77 @@ impl Compiler {
         let tallies: Vec<_> = fetched.par_chunks(RESPONSES_PER_TASK).map(add).collect::<Result<_>>()?;
         tallies.into_iter().for_each(|tally| self.tally.merge(tally));
         Ok(())
+    }
+
+    /// Writes the captures to a captures file instead of compiling them, and replaces an existing
+    /// file. Later compilations read it in place of the archives, by [`add_path`](Self::add_path),
+    /// and give the same snapshot.
+    ///
+    /// The file keeps every capture, also those that a newer one supersedes, and the condensed text
+    /// of each distinct robots.txt. So it serves any profile, any [`as_of`](Self::as_of) and any
+    /// mix with archives. Its bytes depend neither on the order of the archives nor on threads or
+    /// memory, nor on the profile. A wide crawl takes some 120 bytes per capture. `docs/FORMAT.md`
+    /// describes it.
+    ///
+    /// The file appears whole or not at all, as in [`Compiled::write_to`].
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("web.captures");
+    /// use robosieve::{Compiler, Profile};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
+    /// assert_eq!(compiler.write_captures(&path)?.content.captures, 1);
+    ///
+    /// let mut compiler = Compiler::new(Profile::Rfc9309);
+    /// compiler.add_path(&path)?;
+    /// assert_eq!(compiler.finish()?.report().counts.origins, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadPrevious`] after [`previous`](Self::previous): a snapshot keeps no captures;
+    /// [`ErrorKind::TooLarge`] for a capture with URLs of over 64 MiB; I/O errors of the file, or
+    /// of the directory of temporary files.
+    pub fn write_captures(self, path: impl AsRef<Path>) -> Result<CapturesReport> {
+        let mut file = OutputFile::create(path)?;
+        let report = self.write_captures_into(&mut file, &|_| {})?;
+        file.commit()?;
+        Ok(report)
+    }
+
+    /// As [`write_captures`](Self::write_captures), to a new file, which appears on commit.
+    /// `progress` is called repeatedly, with the phase [`Sort`](CompilePhase::Sort).
+    ///
+    /// # Errors
+    /// As [`write_captures`](Self::write_captures); a file name with a compressed ending.
+    pub fn write_captures_into(
+        mut self,
+        file: &mut OutputFile,
+        progress: &(dyn Fn(CompileProgress) + Sync),
+    ) -> Result<CapturesReport> {
+        if self.previous.is_some() {
+            let what = "a captures file takes captures, and a snapshot keeps none".to_owned();
+            return Err(ErrorKind::BadPrevious(what).into());
+        }
+        let file = file.uncompressed()?;
+        let mut input = std::mem::take(&mut self.tally).report;
+        let CaptureStore { texts, runs } = self.store.take().unwrap_or_else(|| self.new_store());
+        (input.profile, input.distinct_text_bytes) = (self.options.profile, texts.raw_len());
+        let runs = runs.finish(&texts)?;
+        let texts = texts.finish()?;
+        let mut writer = CapturesWriter::new(file, &texts)?;
+        merge_with_progress(&runs, &texts, progress, |record| {
+            if self.options.is_too_new(record.time()) {
+                input.too_new += 1;
+                return Ok(());
+            }
+            writer.append(record)
+        })?;
+        let written = writer.finish()?;
+        input.bytes_out = written.len;
+        input.other_urls = written.counts.other_urls;
+        Ok(CapturesReport { input, content: written.counts })
     }
 
     /// Sorts the captures, decides every origin's outcome, and makes the sections of the snapshot.

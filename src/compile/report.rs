@@ -1,9 +1,20 @@
 //! The report of a compilation: counts of the input, and of the snapshot's content.
 
+use crate::archive::captures_file::CapturesCounts;
 use crate::profile::Profile;
 use crate::snapshot::Counts;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Counts of a captures file that was written; it serializes to JSON.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct CapturesReport {
+    /// Counts of the inputs, and the bytes of the file. Those of a snapshot are 0.
+    pub input: CompileReport,
+    /// Counts of the captures in the file.
+    pub content: CapturesCounts,
+}
 
 /// Counts of a compilation's input and of the snapshot's content; it serializes to JSON.
 #[derive(Clone, Debug, Serialize)]
@@ -15,7 +26,7 @@ pub struct CompileReport {
     pub inputs: u64,
     /// Bytes of the archives, before decompression.
     pub bytes_in: u64,
-    /// Bytes of the snapshot; 0 before it is written.
+    /// Bytes of the output; 0 before it is written.
     pub bytes_out: u64,
     /// Captures in the archives; in a WARC file, its `response` and `revisit` records.
     pub captures: u64,
@@ -44,7 +55,7 @@ pub struct CompileReport {
     pub skipped_files: u64,
     /// The first of these by name, with the reasons.
     pub skipped_examples: Vec<String>,
-    /// Bytes of all 2xx bodies, up to 500 KiB of each.
+    /// Bytes of all 2xx bodies, up to 500 KiB of each. Captures files keep no bodies and add none.
     pub body_bytes: u64,
     /// Bytes of the distinct texts: the lines with known fields, without comments.
     pub distinct_text_bytes: u64,

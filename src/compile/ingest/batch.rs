@@ -1,10 +1,12 @@
 //! A batch: the captures and counts of one thread.
 
+use super::block_captures::{BlockCaptures, intern_texts};
 use super::capture_record::{BodyFlags, Fetch, FetchAnswer};
 use super::tally::IngestTally;
 use super::text_store::TextStore;
 use super::url_key::UrlKey;
 use crate::archive::capture::{Capture, CapturedResponse, EntryContent};
+use crate::archive::captures_file::CapturesBlock;
 use crate::archive::reader::ArchiveEntry;
 use crate::compile::sort::runs::RunWriter;
 use crate::error::Result;
@@ -62,15 +64,39 @@ impl<'c> CaptureBatch<'c> {
 
     /// Decodes an archive entry and adds its captures.
     pub(super) fn add_entry(&mut self, entry: ArchiveEntry) -> Result<()> {
-        match entry.parse() {
-            Ok(EntryContent::Captures(captures)) => {
-                captures.into_iter().try_for_each(|capture| self.add_capture(capture))?;
+        let added = entry.parse().and_then(|content| match content {
+            EntryContent::Captures(captures) => captures.into_iter().try_for_each(|capture| self.add_capture(capture)),
+            EntryContent::Block(block) => self.add_block(&block),
+            EntryContent::NotRobots(file) => {
+                self.tally.skip_files(1, vec![file]);
+                Ok(())
             }
-            Ok(EntryContent::NotRobots(file)) => self.tally.skip_files(1, vec![file]),
+        });
+        match added {
             Err(err) if self.options.skip_damaged && err.is_skippable() => self.tally.report.damaged += 1,
-            Err(err) => return Err(err),
+            added => return added,
         }
         Ok(())
+    }
+
+    /// Adds the captures of a block, unless they are too new. Nothing of a damaged block is added.
+    fn add_block(&mut self, block: &CapturesBlock) -> Result<()> {
+        let content = block.content()?;
+        let captures = BlockCaptures::new(block, &content)?;
+        let texts = intern_texts(block, &content, &self.store.texts, &mut self.packer)?;
+        for record in captures.records() {
+            self.tally.report.captures += 1;
+            if self.options.is_too_new(record.time()) {
+                self.tally.report.too_new += 1;
+                continue;
+            }
+            self.tally.report.undated += u64::from(record.time().is_none());
+            match record.text().and_then(|text| texts.get(text.0 as usize)) {
+                Some(text) => record.append_with_text(*text, &mut self.records),
+                None => self.records.extend_from_slice(record.bytes()),
+            }
+        }
+        self.flush_if_full()
     }
 
     /// Adds a capture, unless it is too new or its URL is not one.
@@ -93,6 +119,10 @@ impl<'c> CaptureBatch<'c> {
             Ok(response) => (response.status, response.max_age, self.answer(&capture.url, response)?),
         };
         Fetch { time: capture.time, status, max_age, answer }.encode(&key, &mut self.records);
+        self.flush_if_full()
+    }
+
+    fn flush_if_full(&mut self) -> Result<()> {
         if self.records.len() >= self.store.runs.batch_len() { self.flush() } else { Ok(()) }
     }
 

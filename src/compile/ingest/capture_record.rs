@@ -180,6 +180,20 @@ impl Fetch {
     }
 }
 
+impl FetchAnswer {
+    /// Whether an answer with this HTTP status has this class.
+    fn has_status(&self, status: u16) -> bool {
+        match self {
+            Self::Rules(..) => (200..300).contains(&status),
+            Self::Redirect(_) => (300..400).contains(&status) && status != 304,
+            Self::NotModified => status == 304,
+            Self::ClientError => (400..500).contains(&status) && status != 429,
+            Self::ServerError => status == 429 || (500..600).contains(&status),
+            Self::Unreachable(_) => !(200..600).contains(&status),
+        }
+    }
+}
+
 /// The time of a capture without one: no real time is as old.
 const NO_TIME: i64 = i64::MIN;
 /// A bit next to the rank: the answer has a `max-age`.
@@ -187,6 +201,8 @@ const HAS_MAX_AGE: u8 = 0x80;
 
 /// The length of a record in front of its URL.
 const HEAD_LEN: usize = 10;
+/// The offset of the rank after the URL: time, status and `max-age` precede it.
+const RANK_AT: usize = 14;
 
 fn encode_key(key: &UrlKey, out: &mut Vec<u8>) {
     let (origin, path) = key.split();
@@ -217,6 +233,19 @@ impl<'a> CaptureRecord<'a> {
         let path_len = u32::from_le_bytes([bytes[6], bytes[7], bytes[8], bytes[9]]) as usize;
         let origin_end = HEAD_LEN + origin_len;
         Some(Self { bytes, origin_end, path_end: origin_end + path_len })
+    }
+
+    /// The number of the text of a 2xx.
+    pub(crate) fn text(&self) -> Option<TextId> {
+        let rank = self.bytes.get(self.path_end + RANK_AT)? & !HAS_MAX_AGE;
+        let number = self.bytes.last_chunk()?;
+        (rank == AnswerRank::Rules as u8).then(|| TextId(u32::from_le_bytes(*number)))
+    }
+
+    /// Appends the record with another number of its text.
+    pub(crate) fn append_with_text(&self, text: TextId, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes[..self.bytes.len() - 4]);
+        out.extend_from_slice(&text.0.to_le_bytes());
     }
 
     /// The encoded bytes.
@@ -285,6 +314,38 @@ impl<'a> CaptureRecord<'a> {
             _ => FetchAnswer::Unreachable(String::from_utf8_lossy(fields.0).into()),
         };
         Fetch { time, status, max_age: (rank & HAS_MAX_AGE != 0).then_some(max_age), answer }
+    }
+}
+
+/// Validates records of others, one after the other.
+#[derive(Default)]
+pub(crate) struct RecordValidator {
+    /// The URL of the last record. In sorted records, many follow with the same one.
+    key: Option<UrlKey>,
+    /// The record as this program encodes it.
+    encoded: Vec<u8>,
+}
+
+impl RecordValidator {
+    /// The record at the start of `bytes`. `None` unless [`Fetch::encode`] writes it for a response:
+    /// lengths fit, URLs are canonical, and the class is that of the status.
+    pub(crate) fn first_of<'b>(&mut self, bytes: &'b [u8]) -> Option<CaptureRecord<'b>> {
+        let len = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+        let bytes = bytes.get(..len).filter(|bytes| bytes.len() >= HEAD_LEN)?;
+        let record = CaptureRecord::first_of(bytes)?;
+        let url = bytes.get(HEAD_LEN..record.path_end)?;
+        let origin_len = record.origin_end - HEAD_LEN;
+        let is_same = |key: &UrlKey| key.text() == url && key.origin_len() == origin_len;
+        if !self.key.as_ref().is_some_and(is_same) {
+            self.key = Some(UrlKey::of_parts(url, origin_len)?);
+        }
+        let fetch = record.decode();
+        if let FetchAnswer::Redirect(Some(target)) = &fetch.answer {
+            UrlKey::of_parts(target.text(), target.origin_len())?;
+        }
+        self.encoded.clear();
+        fetch.encode(self.key.as_ref()?, &mut self.encoded);
+        (fetch.answer.has_status(fetch.status) && self.encoded == bytes).then_some(record)
     }
 }
 

@@ -35,6 +35,15 @@ impl UrlKey {
         Self::new(text).filter(|key| *key.text == *text)
     }
 
+    /// The key with this text, whose first `origin_len` bytes are the origin, if it is one that
+    /// [`new`](Self::new) makes.
+    pub(super) fn of_parts(text: &[u8], origin_len: usize) -> Option<Self> {
+        // White space at the end of a path was in front of a fragment, or it would have been
+        // trimmed.
+        let key = Self::new(&[text, b"#"].concat())?;
+        (*key.text == *text && key.origin_len() == origin_len).then_some(key)
+    }
+
     /// The key of an origin's robots.txt.
     pub(crate) fn robots_of(origin: &[u8]) -> Self {
         Self { text: [origin, ROBOTS_PATH].concat().into(), origin_len: origin.len() as u16 }
@@ -44,8 +53,58 @@ impl UrlKey {
         &self.text
     }
 
+    pub(super) fn origin_len(&self) -> usize {
+        self.origin_len.into()
+    }
+
     /// The origin, and the path with the query.
     pub(crate) fn split(&self) -> (&[u8], &[u8]) {
-        self.text.split_at(usize::from(self.origin_len))
+        self.text.split_at(self.origin_len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn other_texts_are_not_keys() {
+        for (text, origin_len) in [
+            ("http://a.example", 16),
+            ("http://A.example/", 16),
+            ("http://a.example:80/", 19),
+            ("http://a.example/\u{e9}", 16),
+            ("http://a.example/%e9", 16),
+            ("http://a.example/#", 16),
+            (" http://a.example/", 17),
+            ("http://a.example/", 15),
+            ("http://a.example/", 17),
+            ("http://a.example/", 99),
+            ("", 0),
+            ("/robots.txt", 0),
+        ] {
+            assert_eq!(UrlKey::of_parts(text.as_bytes(), origin_len), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_key_is_recognised(
+            scheme in prop::sample::select(vec!["http", "https", "HTTP", "ftp", "x+y"]),
+            host in prop::sample::select(vec![
+                "a.example", "A.Example.", "u:p@a.example", "1.2.3", "[::1]", "b\u{fc}cher.example", "xn--a", "a;b", "a_b.c",
+                "%61.example", "\u{ff41}.example", "a.example:80", "a.example:0443", "a.example:", "xn--bcher-kva.example",
+            ]),
+            rest in "[/?;#%a0 \t\n\x0b\\\\@:.\u{e9}\u{85}\u{a0}*$-]{0,12}",
+        ) {
+            let url = format!("{scheme}://{host}{rest}");
+            if let Some(key) = UrlKey::new(url.as_bytes()) {
+                let found = UrlKey::of_parts(key.text(), key.origin_len());
+                prop_assert_eq!(found.as_ref(), Some(&key), "{}", url);
+            }
+        }
     }
 }

@@ -1,0 +1,84 @@
+//! The captures of a block of a captures file, validated: no byte of another program gets into the
+//! sort unchecked.
+//!
+//! The digest of a text is trusted, as the block's checksum covers it. Computing it would
+//! decompress each text, also the many that an earlier block or archive had.
+
+use super::capture_record::{CaptureRecord, RecordValidator};
+use super::text_store::{TextId, TextStore};
+use crate::archive::captures_file::{BlockContent, CapturesBlock, CapturesHeader};
+use crate::error::Result;
+use crate::robots::condense::CondensedText;
+use crate::snapshot::text::{DICTIONARY, Packer, Unpacker, is_one_frame};
+use crate::snapshot::write::TOOL;
+
+/// The records of a block, each of which is valid and refers to a text of the block.
+pub(crate) struct BlockCaptures<'b> {
+    records: &'b [u8],
+}
+
+impl<'b> BlockCaptures<'b> {
+    /// # Errors
+    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) for a record that is not valid, and for
+    /// another number of them than the block says.
+    pub(crate) fn new(block: &CapturesBlock, content: &'b BlockContent<'_>) -> Result<Self> {
+        let (mut rest, mut count) = (&*content.records, 0);
+        let mut validator = RecordValidator::default();
+        while !rest.is_empty() {
+            let record = validator.first_of(rest);
+            let is_known =
+                |record: &CaptureRecord<'_>| record.text().is_none_or(|text| (text.0 as usize) < content.texts.len());
+            let record = record.filter(is_known).ok_or_else(|| block.damaged(&format!("its capture {count}")))?;
+            rest = &rest[record.bytes().len()..];
+            count += 1;
+        }
+        if count != block.captures() {
+            return Err(block.damaged("it has another number of captures than it says"));
+        }
+        Ok(Self { records: &content.records })
+    }
+
+    /// The records in order.
+    pub(crate) fn records(&self) -> impl Iterator<Item = CaptureRecord<'b>> {
+        let mut rest = self.records;
+        std::iter::from_fn(move || {
+            let record = CaptureRecord::first_of(rest)?;
+            rest = &rest[record.bytes().len()..];
+            Some(record)
+        })
+    }
+}
+
+/// Whether this program condenses and compresses texts as the writer of the file did.
+pub(crate) fn has_current_texts(header: &CapturesHeader) -> bool {
+    header.tool == TOOL && header.dictionary == DICTIONARY
+}
+
+/// The numbers of the texts of a block in a store.
+///
+/// # Errors
+/// Frames that are damaged; those of [`TextStore::intern`].
+pub(super) fn intern_texts(
+    block: &CapturesBlock,
+    content: &BlockContent<'_>,
+    store: &TextStore,
+    packer: &mut Packer,
+) -> Result<Vec<TextId>> {
+    // Another version may keep other lines, so its texts are condensed again.
+    let is_current = has_current_texts(&block.header);
+    let mut unpacker = if is_current { None } else { Some(Unpacker::new(&block.header.dictionary)?) };
+    let mut texts = Vec::with_capacity(content.texts.len());
+    for (number, text) in content.texts.iter().enumerate() {
+        let damaged = || block.damaged(&format!("its text {number}"));
+        let raw_len = text.raw_len as usize;
+        texts.push(match &mut unpacker {
+            None if is_one_frame(text.frame, raw_len) => store.intern_frame(text.digest, text.raw_len, text.frame)?,
+            None => return Err(damaged()),
+            Some(unpacker) => {
+                let text = unpacker.unpack(text.frame, raw_len).map_err(|_| damaged())?;
+                store.intern(CondensedText::of(&text, false).text(), packer)?
+            }
+        });
+    }
+    Ok(texts)
+}

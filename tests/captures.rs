@@ -1,0 +1,283 @@
+//! Captures files: what they keep, how they are merged, described and verified, and their damage.
+
+use crate::command::{Ran, robosieve};
+use crate::external_sort::web;
+use robosieve::compile::CapturesFile;
+use robosieve::{Compiler, Profile};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A directory with `a.jsonl` and `b.jsonl`, halves of one web, and `web.captures` with both.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let lines = web(11, 600);
+        place.write("a.jsonl", lines[..300].concat());
+        place.write("b.jsonl", lines[300..].concat());
+        place.done(&["captures", "-q", "-o", "web.captures", "a.jsonl", "b.jsonl"]);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    fn done(&self, args: &[&str]) -> Ran {
+        let ran = robosieve(self.0.path(), args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+        ran
+    }
+
+    /// Asserts that a command fails with all of `expected` in its message.
+    fn fails(&self, args: &[&str], expected: &[&str]) {
+        let ran = robosieve(self.0.path(), args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
+        for part in expected {
+            assert!(ran.stderr.contains(part), "{args:?} should say {part:?}: {}", ran.stderr);
+        }
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+    }
+
+    /// The snapshot of these inputs.
+    fn compiled(&self, inputs: &[&str]) -> Vec<u8> {
+        self.done(&[&["compile", "-q", "-o", "new"], inputs].concat());
+        self.read("new")
+    }
+
+    /// Runs `inspect --json` on a file.
+    fn inspected(&self, args: &[&str]) -> Value {
+        serde_json::from_slice(&self.done(&[&["inspect", "--json"], args].concat()).stdout).unwrap()
+    }
+}
+
+#[test]
+fn captures_files_stand_for_their_archives() {
+    let place = Place::new();
+    let [both, a] = [&["a.jsonl", "b.jsonl"][..], &["a.jsonl"]].map(|inputs| place.compiled(inputs));
+    place.write("a.rsieve", &a);
+    place.done(&["captures", "-q", "-o", "b.captures", "b.jsonl"]);
+    fs::create_dir(place.path("archive")).unwrap();
+    fs::rename(place.path("b.captures"), place.path("archive/b.captures")).unwrap();
+    fs::copy(place.path("a.jsonl"), place.path("archive/a.jsonl")).unwrap();
+    for inputs in
+        [&["web.captures"][..], &["web.captures", "b.jsonl"], &["archive/b.captures", "a.jsonl"], &["archive"]]
+    {
+        assert!(place.compiled(inputs) == both, "{inputs:?}");
+    }
+    // With every option that chooses among captures.
+    for options in [
+        &["--as-of", "2026-01-01T00:00:30Z"][..],
+        &["--profile", "rfc9309"],
+        &["--previous", "a.rsieve"],
+        &["--memory", "10k", "--temp-dir", "archive"],
+    ] {
+        let from = |inputs: &[&str]| place.compiled(&[options, inputs].concat());
+        assert!(from(&["archive/b.captures"]) == from(&["b.jsonl"]), "{options:?}");
+        assert!(from(&["web.captures"]) == from(&["a.jsonl", "b.jsonl"]), "{options:?}");
+    }
+}
+
+#[test]
+fn merged_files_are_those_of_all_captures() {
+    let place = Place::new();
+    let expected = place.read("web.captures");
+    place.done(&["captures", "-q", "-o", "a.captures", "a.jsonl"]);
+    for inputs in [&["b.jsonl", "a.jsonl"][..], &["a.captures", "b.jsonl"], &["b.jsonl", "a.captures"]] {
+        place.done(&[&["captures", "-q", "--memory", "20k", "-j", "3", "-o", "merged.captures"], inputs].concat());
+        assert!(place.read("merged.captures") == expected, "{inputs:?}");
+    }
+    // The output replaces none of the inputs.
+    place.fails(
+        &["captures", "-o", "web.captures", "web.captures", "a.jsonl"],
+        &["web.captures", "same file as an input"],
+    );
+    assert!(place.read("web.captures") == expected);
+}
+
+#[test]
+fn inspect_describes_and_verifies() {
+    let place = Place::new();
+    let found = place.inspected(&["web.captures"]);
+    let texts = CapturesFile::open(place.path("web.captures")).unwrap().counts().texts;
+    assert_eq!(found["counts"]["captures"], json!(600));
+    assert_eq!([&found["verified"], &found["captures_format_version"]], [&json!("checksums"), &json!(1)]);
+    assert_eq!(found["bytes"], json!(place.read("web.captures").len()));
+    assert!(texts > 10 && found["counts"]["texts"] == json!(texts));
+    assert_eq!(place.inspected(&["--verify", "-s", "web.captures"])["verified"], "structure");
+    assert_eq!(place.inspected(&["--no-verify", "web.captures"])["verified"], "nothing");
+    let table = String::from_utf8(place.done(&["inspect", "web.captures"]).stdout).unwrap();
+    assert!(table.contains("\ncaptures                             600\n"), "{table}");
+    place.fails(&["inspect", "web.captures", "https://h1.example"], &["web.captures", "compile it"]);
+    place.fails(&["inspect", "web.captures", "--stale-at", "now"], &["web.captures", "compile it"]);
+}
+
+#[test]
+fn other_verbs_say_what_a_captures_file_is() {
+    let place = Place::new();
+    place.compiled(&["web.captures"]);
+    place.fails(
+        &["filter", "-s", "new", "-a", "GPTBot", "web.captures"],
+        &["a captures file, not a list of URLs", "compile it"],
+    );
+    place.fails(
+        &["filter", "-s", "web.captures", "-a", "GPTBot", "a.jsonl"],
+        &["not a robosieve snapshot", "a captures file"],
+    );
+    place.fails(&["compile", "-o", "x.captures", "a.jsonl"], &["name it x.rsieve"]);
+    fs::copy(place.path("web.captures"), place.path("archive")).unwrap();
+    place.fails(&["compile", "-o", "archive", "a.jsonl"], &["is a captures file"]);
+    for name in ["x.captures.gz", "x.jsonl"] {
+        place.fails(&["captures", "-o", name, "a.jsonl"], &["name it x.captures"]);
+    }
+    place.write("blank.jsonl", "\n");
+    place.fails(&["captures", "-o", "old.captures", "blank.jsonl"], &["no capture", "nothing is written"]);
+    assert!(!place.path("old.captures").exists());
+}
+
+#[test]
+fn a_previous_snapshot_has_no_captures_to_write() {
+    let place = Place::new();
+    let old = robosieve::Snapshot::new(place.compiled(&["a.jsonl"])).unwrap();
+    let compiler = Compiler::new(Profile::Google).previous(old).unwrap();
+    let err = compiler.write_captures(place.path("x.captures")).unwrap_err().to_string();
+    assert!(err.contains("a snapshot keeps none"), "{err}");
+    assert!(!place.path("x.captures").exists());
+}
+
+/// The snapshot of a captures file, or the error.
+fn snapshot_of(bytes: &[u8], skip_damaged: bool) -> robosieve::Result<Vec<u8>> {
+    let mut compiler = Compiler::default().skip_damaged(skip_damaged);
+    compiler.add_reader("web.captures", bytes)?;
+    compiler.finish()?.to_vec()
+}
+
+#[test]
+fn flipped_bits_and_cuts_are_errors() {
+    let place = Place::new();
+    let bytes = place.read("web.captures");
+    assert!(snapshot_of(&bytes, false).is_ok());
+    let step = (bytes.len() * 8 / 3000) | 1;
+    let of_ends = (0..48 * 8).chain((bytes.len() - 112) * 8..bytes.len() * 8);
+    for bit in (0..bytes.len() * 8).step_by(step).chain(of_ends) {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let err = snapshot_of(&flipped, false).expect_err("a flipped bit");
+        assert!(bit < 64 || err.to_string().starts_with("web.captures: "), "bit {bit}: {err}");
+        // Skipping damage may lose captures, but ends without an error or a panic.
+        if bit > 3300 * 8 {
+            snapshot_of(&flipped, true).unwrap();
+        }
+        if bit % 7 == 0 {
+            place.write("flipped", &flipped);
+            assert!(
+                CapturesFile::open(place.path("flipped")).and_then(|file| file.verify_checksums()).is_err(),
+                "{bit}"
+            );
+        }
+    }
+    for len in (0..bytes.len()).step_by(bytes.len() / 200 + 1) {
+        if len > 0 {
+            snapshot_of(&bytes[..len], false).expect_err("a cut");
+        }
+    }
+}
+
+/// Files of more than one block: damage loses one block.
+#[test]
+fn damaged_blocks_are_named_or_skipped() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("web.captures");
+    let mut compiler = Compiler::default();
+    for site in 0..20_000 {
+        compiler.add_robots(&format!("https://site{site}.example"), b"user-agent: *\ndisallow: /x").unwrap();
+    }
+    compiler.write_captures(&path).unwrap();
+    let file = CapturesFile::open(&path).unwrap();
+    assert!(file.blocks() > 3);
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let err = snapshot_of(&bytes, false).unwrap_err().to_string();
+    assert!(err.starts_with("web.captures: damaged at byte ") && err.contains("another checksum"), "{err}");
+    let args = ["compile", "-q", "--skip-damaged", "--stats-json", "stats.json", "-o", "s", "web.captures"];
+    assert_eq!(robosieve(dir.path(), &args).code, Some(0));
+    let stats: Value = serde_json::from_slice(&fs::read(dir.path().join("stats.json")).unwrap()).unwrap();
+    let kept = stats["captures"].as_u64().unwrap();
+    assert!(stats["damaged"] == json!(1) && kept < 20_000 && kept > 10_000, "{kept}");
+    let ran = robosieve(dir.path(), &["compile", "-q", "-o", "t", "web.captures"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("--skip-damaged"), "{}", ran.stderr);
+}
+
+/// Forges the only block of a captures file: changes its records, with right checksums.
+fn forged(bytes: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    // docs/FORMAT.md, "Captures files".
+    let block = 32 + u32_at(12) + u32_at(16);
+    let (texts_len, frame_len) = (u32_at(block + 12), u32_at(block + 16));
+    let frame = block + 48 + texts_len;
+    let mut records = zstd::bulk::decompress(&bytes[frame..frame + frame_len], 1 << 20).unwrap();
+    change(&mut records);
+    let packed = zstd::bulk::compress(&records, 3).unwrap();
+    let mut out = bytes[..frame].to_vec();
+    out.extend_from_slice(&packed);
+    out[block + 16..block + 20].copy_from_slice(&(packed.len() as u32).to_le_bytes());
+    out[block + 20..block + 24].copy_from_slice(&(records.len() as u32).to_le_bytes());
+    let checksum = xxh3_64(&out[block + 48..]);
+    out[block + 32..block + 40].copy_from_slice(&checksum.to_le_bytes());
+    let checksum = xxh3_64(&out[block..block + 40]);
+    out[block + 40..block + 48].copy_from_slice(&checksum.to_le_bytes());
+    out.extend_from_slice(&bytes[frame + frame_len..]);
+    out
+}
+
+/// Every byte of the records set to other values, with right checksums: each is refused, or it is
+/// another valid capture. None panics.
+#[test]
+fn forged_records_are_refused() {
+    let mut compiler = Compiler::default();
+    let lines = [
+        json!({"url": "https://a.example:81/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 7}),
+        json!({"url": "https://b.example/robots.txt", "status": 301, "headers": {"Location": "https://a.example:81/x"}}),
+        json!({"url": "https://c.example/robots.txt", "error": "dns \u{e9}"}),
+        json!({"url": "https://d.example/robots.txt", "status": 404, "headers": {"Cache-Control": "max-age=9"}}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    compiler.add_reader("lines", lines.as_bytes()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    compiler.write_captures(dir.path().join("x")).unwrap();
+    let bytes = fs::read(dir.path().join("x")).unwrap();
+    let intact = snapshot_of(&bytes, false).unwrap();
+    assert!(snapshot_of(&forged(&bytes, |_| {}), false).unwrap() == intact);
+    let (mut len, mut refused, mut accepted) = (0, 0, 0);
+    forged(&bytes, |records| len = records.len());
+    for at in 0..len {
+        for value in [0, 1, 2, 0x1f, 0x23, 0x41, 0x7f, 0x80, 0xc3, 0xff] {
+            match snapshot_of(&forged(&bytes, |records| records[at] = value), false) {
+                Err(err) => {
+                    assert!(err.to_string().starts_with("web.captures: damaged at byte "), "{at} {value}: {err}");
+                    refused += 1;
+                }
+                Ok(snapshot) => {
+                    robosieve::Snapshot::new(snapshot).unwrap().verify().unwrap();
+                    accepted += 1;
+                }
+            }
+        }
+        snapshot_of(&forged(&bytes, |records| records.truncate(at)), false).unwrap_err();
+    }
+    assert!(refused > accepted, "{refused} refused, {accepted} accepted");
+}
