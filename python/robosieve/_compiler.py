@@ -64,7 +64,7 @@ class Compiler:
         self._native = _native.Compiler(profile, old, seconds(as_of), skip_damaged, memory, directory, threads)
 
     def add_path(self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None) -> None:
-        """Add archives: WARC and JSONL files (plain, gzip, zstd) and directories.
+        """Add archives: WARC and JSONL files (plain, gzip, zstd), captures files and directories.
 
         Args:
             archives: A path, or several.
@@ -171,6 +171,26 @@ class Compiler:
         report: dict[str, Any] = json.loads(self._native.write(os.fspath(path)))
         return report
 
+    def write_captures(self, path: Path) -> dict[str, Any]:
+        """Write the captures to a captures file instead of compiling them.
+
+        The file keeps every capture, also those that a newer one supersedes. :meth:`add_path` reads
+        it in place of the archives and tables, and the snapshot is the same, also for another
+        profile or time. The same captures give the same bytes. Like a snapshot, the file appears
+        when it is complete, and the compiler cannot be used afterwards.
+
+        Returns:
+            ``input``, the counts of the input as in :meth:`write`, and ``content``: the numbers of
+            ``captures``, ``origins``, ``texts``, ...
+
+        Raises:
+            OSError: The file cannot be written.
+            RobosieveError: The compiler has a previous snapshot, which keeps no captures.
+            ValueError: The file is one of the archives.
+        """
+        report: dict[str, Any] = json.loads(self._native.write_captures(os.fspath(path)))
+        return report
+
 
 def _as_arrow(table: Any) -> Any:
     """A table of Arrow from one of older pandas, or from a sequence of mappings."""
@@ -202,7 +222,7 @@ def compile(
     """Compile archives of robots.txt files into a snapshot, as ``robosieve compile`` does.
 
     Args:
-        archives: WARC and JSONL files (plain, gzip, zstd), and directories.
+        archives: WARC and JSONL files (plain, gzip, zstd), captures files, and directories.
         output: The snapshot to write.
         profile, previous, as_of, skip_damaged, threads: As for :class:`Compiler`.
         progress: As for :meth:`Compiler.add_path`.

@@ -13,13 +13,13 @@ use pyo3::prelude::*;
 use robosieve::compile::{CompileProgress, FetchResult, HttpResponse};
 use robosieve::{Profile, Snapshot};
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A compiler of robots.txt archives.
 #[pyclass(frozen, module = "robosieve._native")]
 pub(crate) struct Compiler {
-    /// `None` after the snapshot was written, and after an error.
+    /// `None` after the output was written, and after an error.
     compiler: Mutex<Option<robosieve::Compiler>>,
     threads: Option<usize>,
     /// The archives that were added.
@@ -38,7 +38,7 @@ impl Compiler {
         let mut place = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         match place.take() {
             Some(compiler) => Ok(Taken { place, compiler }),
-            None => Err(PyRuntimeError::new_err("this compiler has written its snapshot, or failed; make a new one")),
+            None => Err(PyRuntimeError::new_err("this compiler has written its output, or failed; make a new one")),
         }
     }
 
@@ -162,12 +162,29 @@ impl Compiler {
 
     /// Writes the snapshot, and returns the report as JSON.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
-        refuse_overwriting(None, &self.inputs.lock().unwrap_or_else(PoisonError::into_inner), [("path", &*path)])?;
+        self.finish(py, &path, |compiler| Ok(serde_json::to_string(&compiler.finish()?.write_to(&path)?)))
+    }
+
+    /// Writes a captures file, and returns the report as JSON.
+    fn write_captures(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
+        self.finish(py, &path, |compiler| Ok(serde_json::to_string(&compiler.write_captures(&path)?)))
+    }
+}
+
+impl Compiler {
+    /// Writes the output with `write`, and returns its report as JSON.
+    fn finish(
+        &self,
+        py: Python<'_>,
+        path: &Path,
+        write: impl FnOnce(robosieve::Compiler) -> robosieve::Result<serde_json::Result<String>> + Send,
+    ) -> PyResult<String> {
+        refuse_overwriting(None, &self.inputs.lock().unwrap_or_else(PoisonError::into_inner), [("path", path)])?;
         detached(py, || {
             let Taken { compiler, .. } = self.take()?;
             in_pool(self.threads, || {
-                let report = compiler.finish().and_then(|compiled| compiled.write_to(&path)).map_err(exception)?;
-                serde_json::to_string(&report).map_err(|err| RobosieveError::new_err(err.to_string()))
+                let report = write(compiler).map_err(exception)?;
+                report.map_err(|err| RobosieveError::new_err(err.to_string()))
             })
         })
     }

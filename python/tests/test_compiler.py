@@ -228,7 +228,7 @@ def test_refused_rows_leave_the_compiler_usable(tmp_path: Path) -> None:
     with pytest.raises(robosieve.RobosieveError, match='"b" is not a URL'):
         compiler.add_response("b", 404)
     assert compiler.write(tmp_path / "out.rsieve")["counts"]["origins"] == 1
-    with pytest.raises(RuntimeError, match="has written its snapshot"):
+    with pytest.raises(RuntimeError, match="has written its output"):
         compiler.add_failure("https://c.example/robots.txt", "timeout")
 
 
@@ -289,3 +289,24 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="cannot pickle"):
         pickle.dumps(robosieve.Compiler())
     assert not (tmp_path / "out.rsieve").exists()
+
+
+def test_captures_files_stand_for_their_archives(program: Path, tmp_path: Path, small: Path) -> None:
+    data = Path(__file__).resolve().parents[2] / "datasets/small"
+    archives = [data / "robots.warc", data / "more.jsonl"]
+    compiler = robosieve.Compiler(memory=0, temp_dir=tmp_path)
+    compiler.add_path(archives)
+    report = compiler.write_captures(tmp_path / "small.captures")
+    assert report["input"]["bytes_out"] == (tmp_path / "small.captures").stat().st_size
+    assert (report["content"]["captures"], report["content"]["origins"]) == (58, 48)
+    command = [program, "captures", "-q", "-o", tmp_path / "by-command.captures", *archives]
+    subprocess.run(command, check=True)
+    assert (tmp_path / "by-command.captures").read_bytes() == (tmp_path / "small.captures").read_bytes()
+    robosieve.compile(tmp_path / "small.captures", tmp_path / "out.rsieve")
+    assert (tmp_path / "out.rsieve").read_bytes() == small.read_bytes()
+    with pytest.raises(RuntimeError, match="has written its output"):
+        compiler.write(tmp_path / "again.rsieve")
+    compiler = robosieve.Compiler()
+    compiler.add_path(tmp_path / "small.captures")
+    with pytest.raises(ValueError, match="the output of path is the same file as an input"):
+        compiler.write_captures(tmp_path / "small.captures")
