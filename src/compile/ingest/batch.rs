@@ -1,7 +1,7 @@
 //! A batch: the captures and counts of one thread.
 
 use super::block_captures::{BlockCaptures, intern_texts};
-use super::capture_record::{BodyFlags, Fetch, FetchAnswer};
+use super::capture_record::{BodyFlags, CaptureRecord, Fetch, FetchAnswer};
 use super::tally::IngestTally;
 use super::text_store::TextStore;
 use super::url_key::UrlKey;
@@ -83,19 +83,20 @@ impl<'c> CaptureBatch<'c> {
     fn add_block(&mut self, block: &CapturesBlock) -> Result<()> {
         let content = block.content()?;
         let captures = BlockCaptures::new(block, &content)?;
-        let texts = intern_texts(block, &content, &self.store.texts, &mut self.packer)?;
-        for record in captures.records() {
-            self.tally.report.captures += 1;
-            if self.options.is_too_new(record.time()) {
-                self.tally.report.too_new += 1;
-                continue;
-            }
+        let is_kept = |record: &CaptureRecord<'_>| !self.options.is_too_new(record.time());
+        let kept_texts = captures.records().filter(is_kept).filter_map(|record| record.text());
+        let texts = intern_texts(block, &content, kept_texts, &self.store.texts, &mut self.packer)?;
+        let mut kept = 0;
+        for record in captures.records().filter(is_kept) {
+            kept += 1;
             self.tally.report.undated += u64::from(record.time().is_none());
-            match record.text().and_then(|text| texts.get(text.0 as usize)) {
-                Some(text) => record.append_with_text(*text, &mut self.records),
+            match record.text().and_then(|text| texts[text.0 as usize]) {
+                Some(text) => record.append_with_text(text, &mut self.records),
                 None => self.records.extend_from_slice(record.bytes()),
             }
         }
+        self.tally.report.captures += block.captures();
+        self.tally.report.too_new += block.captures() - kept;
         self.flush_if_full()
     }
 

@@ -54,24 +54,29 @@ pub(crate) fn has_current_texts(header: &CapturesHeader) -> bool {
     header.tool == TOOL && header.dictionary == DICTIONARY
 }
 
-/// The numbers of the texts of a block in a store.
+/// The numbers of the texts of a block in a store; `None` for those that are not `used`.
 ///
 /// # Errors
 /// Frames that are damaged; those of [`TextStore::intern`].
 pub(super) fn intern_texts(
     block: &CapturesBlock,
     content: &BlockContent<'_>,
+    used: impl Iterator<Item = TextId>,
     store: &TextStore,
     packer: &mut Packer,
-) -> Result<Vec<TextId>> {
+) -> Result<Vec<Option<TextId>>> {
     // Another version may keep other lines, so its texts are condensed again.
     let is_current = has_current_texts(&block.header);
     let mut unpacker = if is_current { None } else { Some(Unpacker::new(&block.header.dictionary)?) };
-    let mut texts = Vec::with_capacity(content.texts.len());
-    for (number, text) in content.texts.iter().enumerate() {
+    let mut texts = vec![None; content.texts.len()];
+    for number in used.map(|text| text.0 as usize) {
+        if texts[number].is_some() {
+            continue;
+        }
+        let text = content.texts[number];
         let damaged = || block.damaged(&format!("its text {number}"));
         let raw_len = text.raw_len as usize;
-        texts.push(match &mut unpacker {
+        texts[number] = Some(match &mut unpacker {
             None if is_one_frame(text.frame, raw_len) => store.intern_frame(text.digest, text.raw_len, text.frame)?,
             None => return Err(damaged()),
             Some(unpacker) => {
