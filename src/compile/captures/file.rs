@@ -167,7 +167,7 @@ impl Verifier {
     fn add(&mut self, block: &CapturesBlock) -> Result<()> {
         let content = block.content()?;
         for (number, text) in content.texts.iter().enumerate() {
-            let unpacked = self.unpacker.unpack(text.frame, text.raw_len as usize).ok();
+            let unpacked = self.unpacker.unpack(text.frame).ok();
             if unpacked.is_none_or(|unpacked| digest(&unpacked) != text.digest) {
                 return Err(block.damaged(&format!("its text {number}")));
             }

@@ -80,7 +80,7 @@ pub(super) fn intern_texts(
             None if is_one_frame(text.frame, raw_len) => store.intern_frame(text.digest, text.raw_len, text.frame)?,
             None => return Err(damaged()),
             Some(unpacker) => {
-                let text = unpacker.unpack(text.frame, raw_len).map_err(|_| damaged())?;
+                let text = unpacker.unpack(text.frame).map_err(|_| damaged())?;
                 store.intern(CondensedText::of(&text, false).text(), packer)?
             }
         });
