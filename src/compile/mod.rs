@@ -391,7 +391,7 @@ impl Compiler {
         let runs = runs.finish(&texts)?;
         let texts = texts.finish()?;
         let mut writer = CapturesWriter::new(file, &texts)?;
-        merge_with_progress(&runs, &texts, progress, |record| {
+        merge_with_progress(&runs, &texts, progress, &mut |record| {
             if self.options.is_too_new(record.time()) {
                 input.too_new += 1;
                 return Ok(());

@@ -141,11 +141,11 @@ impl Fetch {
     }
 
     /// Newest first. Captures of the same second sort by rank and content.
-    fn order(&self, other: &Self, texts: &impl TextDigests) -> Ordering {
+    fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
         other.time.cmp(&self.time).then_with(|| self.content_order(other, texts))
     }
 
-    fn content_order(&self, other: &Self, texts: &impl TextDigests) -> Ordering {
+    fn content_order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
         self.rank().cmp(&other.rank()).then_with(|| match (&self.answer, &other.answer) {
             (FetchAnswer::Rules(a, flags_a), FetchAnswer::Rules(b, flags_b)) => {
                 let digests = if a == b { Ordering::Equal } else { texts.digest(*a).cmp(&texts.digest(*b)) };
@@ -282,7 +282,7 @@ impl<'a> CaptureRecord<'a> {
     }
 
     /// The order of sorted captures.
-    pub(crate) fn order(&self, other: &Self, texts: &impl TextDigests) -> Ordering {
+    pub(crate) fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
         // The times decide between nearly all captures of a URL, so they are compared first, without decoding.
         let by_time = || Reverse(self.raw_time()).cmp(&Reverse(other.raw_time()));
         self.url_order(other).then_with(by_time).then_with(|| self.decode().order(&other.decode(), texts))

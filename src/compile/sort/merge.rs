@@ -22,12 +22,12 @@ const BYTES_PER_PROGRESS: u64 = 8 << 20;
 pub(crate) fn merge_runs(
     runs: &[SpooledBytes],
     options: &SpoolOptions,
-    texts: &impl TextDigests,
+    texts: &dyn TextDigests,
     is_left_out: impl Fn(&CaptureRecord<'_>) -> bool,
     progress: &ShowProgress<'_>,
 ) -> Result<SortedTable> {
     let mut table = TableBuilder::new(options);
-    merge_with_progress(runs, texts, progress, |record| {
+    merge_with_progress(runs, texts, progress, &mut |record| {
         if is_left_out(record) { table.leave_out() } else { table.append(record) }
     })?;
     table.finish()
@@ -39,13 +39,13 @@ pub(crate) fn merge_runs(
 /// I/O errors of temporary data, and those of `take`.
 pub(crate) fn merge_with_progress(
     runs: &[SpooledBytes],
-    texts: &impl TextDigests,
+    texts: &dyn TextDigests,
     progress: &ShowProgress<'_>,
-    mut take: impl FnMut(&CaptureRecord<'_>) -> Result<()>,
+    take: &mut dyn FnMut(&CaptureRecord<'_>) -> Result<()>,
 ) -> Result<()> {
     let total = runs.iter().map(SpooledBytes::len).sum();
     let (mut done, mut shown) = (0, 0);
-    merge(runs, texts, |record| {
+    merge(runs, texts, &mut |record| {
         done += record.bytes().len() as u64;
         if done - shown > BYTES_PER_PROGRESS {
             shown = done;
@@ -74,7 +74,7 @@ impl MergedRun<'_> {
         prefix.is_some()
     }
 
-    fn order(&self, other: &Self, texts: &impl TextDigests) -> Ordering {
+    fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
         self.prefix.cmp(&other.prefix).then_with(|| match (self.reader.record(), other.reader.record()) {
             (Some(a), Some(b)) => a.order(&b, texts),
             _ => Ordering::Equal,
@@ -88,8 +88,8 @@ impl MergedRun<'_> {
 /// I/O errors of temporary data, and those of `take`.
 pub(super) fn merge(
     runs: &[SpooledBytes],
-    texts: &impl TextDigests,
-    mut take: impl FnMut(&CaptureRecord<'_>) -> Result<()>,
+    texts: &dyn TextDigests,
+    take: &mut dyn FnMut(&CaptureRecord<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut sorted: Vec<MergedRun<'_>> = Vec::with_capacity(runs.len());
     for run in runs {

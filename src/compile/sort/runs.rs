@@ -44,7 +44,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// I/O errors of temporary data.
-    pub(crate) fn add(&self, records: &mut Vec<u8>, texts: &impl TextDigests) -> Result<()> {
+    pub(crate) fn add(&self, records: &mut Vec<u8>, texts: &dyn TextDigests) -> Result<()> {
         let mut buffer = lock(&self.buffer);
         buffer.extend_from_slice(records);
         records.clear();
@@ -62,7 +62,7 @@ impl RunWriter {
         if runs.len() == MAX_FAN_IN {
             // Each run is an open file. Merging some of them early changes nothing.
             let mut merged = Spool::new(&self.options, RUNS);
-            merge(&runs, texts, |record| merged.append(record.bytes()))?;
+            merge(&runs, texts, &mut |record| merged.append(record.bytes()))?;
             *runs = vec![merged.finish()?];
         }
         Ok(())
@@ -81,7 +81,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// As [`add`](Self::add).
-    pub(crate) fn finish(mut self, texts: &impl TextDigests) -> Result<Vec<SpooledBytes>> {
+    pub(crate) fn finish(mut self, texts: &dyn TextDigests) -> Result<Vec<SpooledBytes>> {
         let rest = std::mem::take(self.buffer.get_mut().unwrap_or_else(PoisonError::into_inner));
         if !rest.is_empty() {
             let mut slots = slots(&rest);
@@ -110,7 +110,7 @@ fn slots(records: &[u8]) -> Vec<RecordSlot> {
     slots
 }
 
-fn order(records: &[u8], a: &RecordSlot, b: &RecordSlot, texts: &impl TextDigests) -> Ordering {
+fn order(records: &[u8], a: &RecordSlot, b: &RecordSlot, texts: &dyn TextDigests) -> Ordering {
     let record = |slot: &RecordSlot| CaptureRecord::first_of(&records[slot.start..]);
     a.prefix.cmp(&b.prefix).then_with(|| match (record(a), record(b)) {
         (Some(a), Some(b)) => a.order(&b, texts),
