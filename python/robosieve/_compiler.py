@@ -121,6 +121,7 @@ class Compiler:
         body: Column = ("body", "content", "robots_txt", "text"),
         fetched_at: Column = ("fetched_at", "timestamp"),
         location: Column = "location",
+        max_age: Column = "max_age",
         error: Column = "error",
         scheme: Literal["https", "http"] = "https",
     ) -> int:
@@ -128,7 +129,7 @@ class Compiler:
 
         Args:
             table: An object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (pyarrow, Polars,
-                pandas 3, DuckDB), or a sequence of mappings. A stream is read batch by batch, so it
+                pandas 3, DuckDB, Spark), or a sequence of mappings. A stream is read batch by batch, so it
                 may be longer than memory.
             url: The column of the URLs requested, such as ``https://e.example/robots.txt``.
             domain: The column of hosts, for rows without a URL: ``e.example`` stands for
@@ -138,6 +139,7 @@ class Compiler:
                 a failure, because an empty robots.txt would allow everything.
             fetched_at: The column of times: timestamps, dates, seconds since 1970, or text.
             location: The column of ``Location`` headers.
+            max_age: The column of ``max-age`` of ``Cache-Control`` headers, in seconds (integers).
             error: The column of causes of requests without a response.
             scheme: The scheme of hosts without one.
 
@@ -150,7 +152,7 @@ class Compiler:
         """
         if library_of(table) in ("pandas", "builtins") and not hasattr(table, "__arrow_c_stream__"):
             table = _as_arrow(table)
-        given = [url, domain, status, body, fetched_at, location, error]
+        given = [url, domain, status, body, fetched_at, location, max_age, error]
         columns = [[column] if isinstance(column, str) else list(column) for column in given]
         return self._native.add_table(table, columns, scheme)
 

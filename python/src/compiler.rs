@@ -141,11 +141,11 @@ impl Compiler {
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
-        columns: [Vec<String>; 7],
+        columns: [Vec<String>; 8],
         scheme: String,
     ) -> PyResult<u64> {
-        let [url, domain, status, body, fetched_at, location, error] = columns;
-        let names = TableNames { url, domain, status, body, fetched_at, location, error, scheme };
+        let [url, domain, status, body, fetched_at, location, max_age, error] = columns;
+        let names = TableNames { url, domain, status, body, fetched_at, location, max_age, error, scheme };
         let mut rows = 0;
         let is_arrow = for_each_array(table, |array| {
             self.add_rows(py, &array, &names, rows)?;
@@ -198,6 +198,7 @@ struct TableNames {
     body: Vec<String>,
     fetched_at: Vec<String>,
     location: Vec<String>,
+    max_age: Vec<String>,
     error: Vec<String>,
     scheme: String,
 }
@@ -210,6 +211,7 @@ struct FetchColumns<'t> {
     body: Option<Column<'t>>,
     fetched_at: Option<Column<'t>>,
     location: Option<Column<'t>>,
+    max_age: Option<Column<'t>>,
     error: Option<Column<'t>>,
     scheme: &'t str,
 }
@@ -232,6 +234,7 @@ impl<'t> FetchColumns<'t> {
             body: find(&names.body),
             fetched_at: find(&names.fetched_at),
             location: find(&names.location),
+            max_age: find(&names.max_age),
             error: find(&names.error),
             scheme: &names.scheme,
         };
@@ -286,7 +289,15 @@ impl<'t> FetchColumns<'t> {
         }
         let mut response = HttpResponse::new(status).body(body.unwrap_or_default());
         (response.location, response.fetched_at) = (value_of(&self.location, |targets| targets.text(row))?, fetched_at);
+        response.max_age = self.max_age(row)?;
         Ok(FetchResult::Response(response))
+    }
+
+    /// The `max-age` of a row's response, clamped to what a snapshot holds, as one in an archive is.
+    fn max_age(&self, row: usize) -> Result<Option<u32>, String> {
+        let Some(seconds) = value_of(&self.max_age, |ages| ages.integer(row))? else { return Ok(None) };
+        let clamped = u32::try_from(seconds.min(i64::from(u32::MAX - 1)));
+        clamped.map(Some).map_err(|_| format!("{seconds} is not a max-age in seconds"))
     }
 }
 

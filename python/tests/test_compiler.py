@@ -13,11 +13,11 @@ import pytest
 
 import robosieve
 
-NAMES = ["url", "status", "body", "fetched_at", "location", "error"]
+NAMES = ["url", "status", "body", "fetched_at", "location", "error", "max_age"]
 TIME = 1_767_225_600
 
 #: One capture of each kind: rules, no rules, failures, a redirect, an older copy, text that is no URL.
-ROWS: list[tuple[Any, ...]] = [
+_ROWS: list[tuple[Any, ...]] = [
     ("https://rules.example/robots.txt", 200, "User-agent: *\nDisallow: /x", TIME, None, None),
     ("https://rules.example/robots.txt", 200, "User-agent: *\nDisallow: /old", TIME - 9, None, None),
     ("https://missing.example/robots.txt", 404, "not found", TIME, None, None),
@@ -31,6 +31,8 @@ ROWS: list[tuple[Any, ...]] = [
     ("https://umlaut.example/robots.txt", 200, "User-agent: *\nDisallow: /größe", TIME, None, None),
     ("no URL", 200, "User-agent: *\nDisallow: /", TIME, None, None),
 ]
+#: Every third row has a ``max-age``; one is more than 32 bits.
+ROWS = [(*row, None if at % 3 else 99**at) for at, row in enumerate(_ROWS)]
 
 
 def columns() -> dict[str, list[Any]]:
@@ -44,8 +46,13 @@ def expected(program: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with open(directory / "rows.jsonl", "w") as out:
         for row in ROWS:
             capture = {name: value for name, value in zip(NAMES, row) if value is not None}
+            headers = {}
             if location := capture.pop("location", None):
-                capture["headers"] = {"location": location}
+                headers["location"] = location
+            if (max_age := capture.pop("max_age", None)) is not None:
+                headers["cache-control"] = f"max-age={max_age}"
+            if headers:
+                capture["headers"] = headers
             out.write(json.dumps(capture) + "\n")
     snapshot = directory / "rows.rsieve"
     subprocess.run([program, "compile", "-q", "-o", snapshot, directory / "rows.jsonl"], check=True)
@@ -117,7 +124,8 @@ def test_tables_of_all_libraries_give_the_same_bytes(kind: str, expected: bytes,
 
 def test_single_responses_give_the_same_bytes(expected: bytes, tmp_path: Path) -> None:
     compiler = robosieve.Compiler()
-    for url, status, body, time, location, error in ROWS[:-1]:
+    for url, status, body, time, location, error, max_age in ROWS[:-1]:
+        age = None if max_age is None else min(max_age, 2**32 - 2)
         if error:
             compiler.add_failure(url, error, fetched_at=time)
         elif status is None and body is None:
@@ -125,7 +133,7 @@ def test_single_responses_give_the_same_bytes(expected: bytes, tmp_path: Path) -
         elif status == 200 and body is None:
             compiler.add_failure(url, "a 2xx status without a body", fetched_at=time)
         else:
-            compiler.add_response(url, status or 200, body or "", location=location, fetched_at=time)
+            compiler.add_response(url, status or 200, body or "", location=location, max_age=age, fetched_at=time)
     compiler.write(tmp_path / "out.rsieve")
     assert (tmp_path / "out.rsieve").read_bytes() == expected
 
@@ -199,6 +207,7 @@ def test_columns_may_have_other_names(tmp_path: Path) -> None:
         ({"url": ["a", "b"], "status": ["200", "ok"]}, 'row 1: column "status": "ok" is not a number'),
         ({"url": ["a"], "status": [200.5]}, 'column "status": 200.5 is not a whole number'),
         ({"url": [["a"]], "status": [200]}, 'column "url" has the type List'),
+        ({"url": ["a"], "status": [404], "max_age": [-1]}, "row 0: -1 is not a max-age in seconds"),
         ({"url": ["a"], "status": [200], "fetched_at": ["soon"]}, '"soon" is not a time like 2026-10-01T12:00:00Z'),
         ({"url": ["a"], "status": [200], "fetched_at": [TIME * 1000]}, "is not a time in seconds since 1970"),
     ],
