@@ -6,6 +6,7 @@ or datasets/small if it is absent. ``pytest -s`` prints the log of the killed ex
 
 import doctest
 import gzip
+import json
 import multiprocessing
 import os
 import pickle
@@ -23,8 +24,8 @@ from pathlib import Path
 import pytest
 
 import robosieve
-from robosieve.spark import InputsError, annotate_files, filter_files, register, with_verdicts
-from robosieve.spark._jobs import _Call, _groups, _OutputDirectory, _write_outputs
+from robosieve.spark import InputsError, annotate_files, compile_files, filter_files, register, with_verdicts
+from robosieve.spark._jobs import OutputDirectory, _Call, _groups, _write_outputs
 from robosieve.spark._paths import InputFile, check_outputs, find_inputs
 from robosieve.spark._source import snapshot_source
 
@@ -340,8 +341,8 @@ def executor_pids(spark, tasks=8):
     return sorted({row.pid for row in spark.range(0, tasks, 1, tasks).mapInArrow(find, "pid bigint").collect()})
 
 
-def writers_below(executor, directory):
-    """Descendants of the executor that have a file below the directory open."""
+def workers_with_open(executor, prefix):
+    """Descendants of the executor that have a file open whose path has this prefix."""
     parents = processes()
     found = []
     for pid in parents:
@@ -354,7 +355,7 @@ def writers_below(executor, directory):
             links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
         except OSError:
             continue
-        if any(link.startswith(f"{directory}{os.sep}.robosieve-") for link in links):
+        if any(link.startswith(prefix) for link in links):
             found.append(pid)
     return found
 
@@ -390,7 +391,7 @@ def test_a_killed_executor_costs_its_file_only(spark, program, snapshot, urls, t
         time.sleep(0.05)
         if len(list(out.glob("*.gz"))) >= 3:
             for executor in executors:
-                if workers := writers_below(executor, out):
+                if workers := workers_with_open(executor, f"{out}{os.sep}.robosieve-"):
                     before, killed = stage(), executor
                     os.kill(executor, signal.SIGKILL)
                     break
@@ -420,6 +421,179 @@ def test_a_killed_executor_costs_its_file_only(spark, program, snapshot, urls, t
         assert lines(out / f"{part:02}.txt.gz") == lines(expected / f"{part:02}.txt.gz")
     assert job["counts"]["lines"] == 12 * 4 * len(urls) and job["counts"]["files"] == 12
     print("12 files equal those of the command line; nothing else is left")
+
+
+FETCHED = 1_767_225_600
+COLUMNS = ["url", "fetched_at", "status", "body", "location", "max_age", "error"]
+
+
+def captures(part, count):
+    """Captures of every kind. Hosts of several parts are the same, at other times."""
+    for number in range(count):
+        host = (part * 7 + number * 13) % (count * 2)
+        capture = {"url": f"https://h{host}.example/robots.txt", "fetched_at": FETCHED + number * 17 % 977}
+        kind = (number + part) % 8
+        if kind < 5:
+            rules = "".join(f"Disallow: /{host % 50}/{line * kind}\n" for line in range(12))
+            capture |= {"status": 200, "body": f"User-agent: *\n{rules}# {host}\n"}
+        elif kind == 5:
+            capture |= {"status": 301, "location": f"https://h{host // 2}.example/robots.txt", "max_age": number}
+        elif kind == 6:
+            capture |= {"status": [404, 503][number % 2], "max_age": number * 10**6}
+        else:
+            capture |= {"error": "timeout"}
+        yield capture
+
+
+def write_archive(path, rows):
+    """Writes captures as JSON lines."""
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        for row in rows:
+            row = dict(row)
+            names = {"location": "location", "max_age": "cache-control"}
+            headers = {header: row.pop(name) for name, header in names.items() if name in row}
+            if "cache-control" in headers:
+                headers["cache-control"] = f"max-age={headers['cache-control']}"
+            file.write(json.dumps(row | ({"headers": headers} if headers else {})) + "\n")
+
+
+def test_compiled_snapshots_equal_the_command_line(spark, program, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    archives, inputs = tmp_path / "archives", tmp_path / "inputs"
+    for directory in [archives, inputs / "day=1", inputs / "day=2"]:
+        directory.mkdir(parents=True)
+    for part in range(3):
+        write_archive(archives / f"{part}.jsonl.gz", captures(part, 2000))
+    # The same captures: an archive, a table with one more column, and a captures file.
+    shutil.copy(archives / "0.jsonl.gz", inputs / "day=1" / "a.jsonl.gz")
+    rows = list(captures(1, 2000))
+    table = pa.table({name: [row.get(name) for row in rows] for name in [*COLUMNS, "other"]})
+    parquet.write_table(table, inputs / "day=1" / "a.parquet", row_group_size=300)
+    run(program, "captures", "-q", "-o", inputs / "day=2" / "a.captures", archives / "2.jsonl.gz")
+    shutil.copy(SMALL / "robots.warc", inputs / "day=2" / "a.warc")
+    shutil.copy(SMALL / "robots.warc", archives)
+    old = tmp_path / "old.rsieve"
+    run(program, "compile", "-q", "-o", old, SMALL / "more.jsonl")
+    for options, arguments in [
+        ({}, []),
+        ({"as_of": "2026-01-01T00:05:00Z", "memory": 10_000, "partitions": 2}, ["--as-of", "2026-01-01T00:05:00Z"]),
+        ({"profile": "rfc9309", "previous": old}, ["--profile", "rfc9309", "--previous", old]),
+    ]:
+        stats = tmp_path / "stats.json"
+        expected = tmp_path / "expected.rsieve"
+        run(program, "compile", "-q", "--stats-json", stats, "-o", expected, *arguments, *sorted(archives.iterdir()))
+        report = compile_files(spark, inputs, tmp_path / "out.rsieve", **options)
+        assert (tmp_path / "out.rsieve").read_bytes() == expected.read_bytes()
+        assert not hidden(tmp_path)
+        # Sizes of archives differ here, and a table and a captures file have no bodies of archives.
+        wanted = json.loads(stats.read_text()) | {name: report[name] for name in ["bytes_in", "body_bytes"]}
+        assert report == wanted and report["captures"] > 6000
+
+
+def test_captures_files_are_kept(spark, program, tmp_path):
+    archives, kept, out = tmp_path / "archives", tmp_path / "kept", tmp_path / "out.rsieve"
+    archives.mkdir()
+    for part in range(2):
+        write_archive(archives / f"{part}.jsonl.gz", captures(part, 500))
+    compile_files(spark, archives, out, captures_dir=kept)
+    names = [f"{part}.jsonl.gz.captures" for part in range(2)]
+    assert sorted(path.name for path in kept.iterdir()) == [*names, "_SUCCESS"]
+    for part, name in enumerate(names):
+        run(program, "captures", "-q", "-o", tmp_path / "expected", archives / f"{part}.jsonl.gz")
+        assert (kept / name).read_bytes() == (tmp_path / "expected").read_bytes()
+    whole = out.read_bytes()
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        compile_files(spark, archives, out, captures_dir=kept)
+    compile_files(spark, archives, out, captures_dir=kept, overwrite=True)
+    # Captures files need no tasks.
+    compile_files(spark, kept, tmp_path / "again.rsieve")
+    assert (tmp_path / "again.rsieve").read_bytes() == out.read_bytes() == whole
+
+
+def test_compilations_refuse_bad_inputs(spark, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    archives, out = tmp_path / "archives", tmp_path / "out.rsieve"
+    archives.mkdir()
+    write_archive(archives / "0.jsonl.gz", captures(0, 50))
+    (archives / "1.txt").write_text("https://a.example/\n")
+    parquet.write_table(pa.table({"x": [1]}), archives / "2.parquet")
+    damaged = gzip.compress(b'{"url": "https://a.example/robots.txt", "status": 404}\n') + b"\x1f\x8bdamage"
+    (archives / "3.jsonl.gz").write_bytes(damaged)
+    with pytest.raises(InputsError, match="3 of 4 inputs failed") as caught:
+        compile_files(spark, archives, out)
+    failures = caught.value.failures
+    assert "neither WARC nor JSONL" in failures[str(archives / "1.txt")]
+    assert "no column of URLs or domains" in failures[str(archives / "2.parquet")]
+    assert "damaged at byte" in failures[str(archives / "3.jsonl.gz")]
+    assert not out.exists() and not hidden(tmp_path)
+    report = compile_files(spark, [archives / "0.jsonl.gz", archives / "3.jsonl.gz"], out, skip_damaged=True)
+    assert (report["inputs"], report["captures"], report["damaged"]) == (2, 51, 1)
+    archive = archives / "0.jsonl.gz"
+    with pytest.raises(robosieve.RobosieveError, match="would overwrite the input"):
+        compile_files(spark, archive, archive)
+    with pytest.raises(robosieve.RobosieveError, match="among the inputs"):
+        compile_files(spark, archives, out, captures_dir=archives / "captures")
+    with pytest.raises(ValueError, match="profile="):
+        compile_files(spark, archive, out, profile="bing")
+    with pytest.raises(ValueError, match="partitions=0"):
+        compile_files(spark, archive, out, partitions=0)
+
+
+def test_tables_of_spark_are_compiled_at_the_driver(spark, program, tmp_path):
+    archive, rows = tmp_path / "web.jsonl.gz", list(captures(0, 500))
+    write_archive(archive, rows)
+    schema = "url string, fetched_at bigint, status int, body string, location string, max_age bigint, error string"
+    frame = spark.createDataFrame([[row.get(name) for name in COLUMNS] for row in rows], schema)
+    compiler = robosieve.Compiler()
+    assert compiler.add(frame) == 500
+    compiler.write(tmp_path / "out.rsieve")
+    run(program, "compile", "-q", "-o", tmp_path / "expected.rsieve", archive)
+    assert (tmp_path / "out.rsieve").read_bytes() == (tmp_path / "expected.rsieve").read_bytes()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
+def test_a_killed_executor_does_not_change_the_snapshot(spark, program, tmp_path):
+    archives, kept, out = tmp_path / "archives", tmp_path / "kept", tmp_path / "out.rsieve"
+    archives.mkdir()
+    for part in range(12):
+        write_archive(archives / f"{part:02}.jsonl.gz", captures(part, 60_000))
+    executors = executor_pids(spark)
+    job = {}
+
+    def work():
+        spark.sparkContext.setJobGroup("kill compile", "compile_files")
+        try:
+            job["report"] = compile_files(spark, archives, out, captures_dir=kept)
+        except BaseException as err:
+            job["error"] = err
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    killed = None
+    while thread.is_alive() and killed is None:
+        time.sleep(0.01)
+        if len(list(kept.glob("*.captures"))) >= 3:
+            for executor in executors:
+                if workers_with_open(executor, f"{archives}{os.sep}"):
+                    killed = executor
+                    os.kill(executor, signal.SIGKILL)
+                    break
+    complete = len(list(kept.glob("*.captures")))
+    thread.join(timeout=300)
+    assert "error" not in job, job["error"]
+    assert killed is not None, "the job ended before an executor was killed"
+    tracker = spark.sparkContext.statusTracker()
+    stage = tracker.getStageInfo(tracker.getJobInfo(max(tracker.getJobIdsForGroup("kill compile"))).stageIds[0])
+    print(f"\nkill -9 {killed} with {complete} of 12 captures files; tasks lost {stage.numFailedTasks}")
+    assert stage.numFailedTasks >= 1 and killed not in executor_pids(spark)
+    assert len(list(kept.iterdir())) == 13 and not hidden(tmp_path), "something partial was left"
+    run(program, "compile", "-q", "-o", tmp_path / "expected.rsieve", *sorted(archives.iterdir()))
+    assert out.read_bytes() == (tmp_path / "expected.rsieve").read_bytes()
+    assert job["report"]["captures"] == 12 * 60_000
 
 
 def copy_at_once(source, directory, barrier, copies):
@@ -544,7 +718,7 @@ def test_a_source_pickles_without_the_snapshot(snapshot, tmp_path):
 
 def output_directory(path):
     path.mkdir()
-    return _OutputDirectory(str(path), str(path / ".robosieve-run"))
+    return OutputDirectory(str(path), str(path / ".robosieve-run"))
 
 
 def test_attempts_share_no_file_and_orphans_write_nothing(snapshot, urls, tmp_path):
@@ -696,6 +870,18 @@ def test_the_command_runs_by_itself_and_under_spark_submit(spark_environment, pr
     assert unknown != "0" and hint in done.stdout
 
 
+def test_the_command_compiles(spark_environment, program, tmp_path):
+    module = [sys.executable, "-m", "robosieve.spark", "compile", "--master", "local[2]"]
+    archives = [SMALL / "robots.warc", SMALL / "more.jsonl"]
+    conf = ["--conf", "spark.ui.enabled=false", "--captures-dir", tmp_path / "kept"]
+    done = run_module(module, *conf, "-o", tmp_path / "out.rsieve", *archives)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "files 2  captures 58  not urls 0  damaged 0  origins 48  robots.txt 29\n"
+    run(program, "compile", "-q", "-o", tmp_path / "expected.rsieve", *archives)
+    assert (tmp_path / "out.rsieve").read_bytes() == (tmp_path / "expected.rsieve").read_bytes()
+    assert (tmp_path / "kept" / "robots.warc.captures").is_file()
+
+
 def test_the_command_warns_of_misspelled_agents(spark_environment, snapshot, tmp_path):
     source = tmp_path / "urls.txt"
     source.write_text("https://e.example/\n")
@@ -712,8 +898,8 @@ def test_the_command_explains_itself():
     pytest.importorskip("pyspark")
     module = [sys.executable, "-m", "robosieve.spark"]
     assert "spark-submit --master yarn" in run_module(module, "--help").stdout
-    for command in ["annotate", "filter"]:
-        assert "--node-directory" in run_module(module, command, "--help").stdout
+    for command, option in [("annotate", "--node-directory"), ("filter", "--keep"), ("compile", "--captures-dir")]:
+        assert option in run_module(module, command, "--help").stdout
     code = "import sys; sys.modules['pyspark'] = None; import robosieve.spark.__main__ as m; sys.exit(m.main())"
     done = run_module([sys.executable, "-c", code], "annotate", "-s", "x", "-a", "y", "-o", "z", "urls.txt")
     assert done.returncode == 1 and done.stderr.startswith("robosieve.spark: robosieve.spark needs PySpark")
@@ -725,11 +911,13 @@ def test_the_command_explains_itself():
 def test_documentation_shows_what_runs(spark, program, tmp_path, monkeypatch, page, examples):
     source = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", source, re.DOTALL | re.MULTILINE)
-    for directory in ["mnt/pages", "mnt/lists", "local"]:
+    for directory in ["mnt/pages", "mnt/lists", "mnt/robotstxt", "local"]:
         (tmp_path / directory).mkdir(parents=True)
     run(program, "compile", "-q", "-o", tmp_path / "mnt/web.rsieve", SMALL / "robots.warc", SMALL / "more.jsonl")
     shutil.copy(SMALL / "pages.parquet", tmp_path / "mnt/pages/part-0.parquet")
     shutil.copy(SMALL / "urls.txt", tmp_path / "mnt/lists/urls.txt")
+    for archive in ["robots.warc", "more.jsonl"]:
+        shutil.copy(SMALL / archive, tmp_path / "mnt/robotstxt")
     text = "\n".join(blocks).replace("/mnt/", f"{tmp_path}/mnt/").replace("/local/", f"{tmp_path}/local/")
     test = doctest.DocTestParser().get_doctest(text, {"spark": spark}, page, page, 0)
     assert len(test.examples) >= examples

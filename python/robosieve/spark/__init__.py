@@ -1,4 +1,4 @@
-"""robots.txt verdicts on Apache Spark: as a SQL function, as columns, and from files to files.
+"""robots.txt on Apache Spark: verdicts in SQL, as columns and from files to files; compilation.
 
 >>> from robosieve.spark import annotate_files, register, with_verdicts
 >>> register(spark, "/mnt/web.rsieve", agent="GPTBot")
@@ -8,6 +8,7 @@ DataFrame[url: string]
 :func:`register` and :func:`with_verdicts` judge columns of anything that Spark reads.
 :func:`annotate_files` and :func:`filter_files` read and write whole files in the tasks, so no row
 passes through the JVM: the fastest way for files on a file system that all nodes mount.
+:func:`compile_files` makes the snapshot from archives and tables.
 
 The driver reads the snapshot's header and checks agents and options before a job starts. Each
 Python worker of Spark opens the snapshot once and checks that its content is the driver's.
@@ -15,6 +16,7 @@ Python worker of Spark opens the snapshot once and checks that its content is th
 """
 
 from ._columns import register, with_verdicts
+from ._compile import compile_files
 from ._jobs import InputsError, annotate_files, filter_files
 
-__all__ = ["InputsError", "annotate_files", "filter_files", "register", "with_verdicts"]
+__all__ = ["InputsError", "annotate_files", "compile_files", "filter_files", "register", "with_verdicts"]

@@ -6,6 +6,7 @@ Imports are absolute, so spark-submit can run this file.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 import warnings
@@ -15,15 +16,17 @@ from typing import Any, TextIO
 sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 
 from robosieve import RobosieveError, Snapshot  # noqa: E402
-from robosieve.spark import annotate_files, filter_files  # noqa: E402
+from robosieve.spark import annotate_files, compile_files, filter_files  # noqa: E402
 from robosieve.spark._source import require_pyspark  # noqa: E402
 
 DESCRIPTION = """\
-Process whole files of URLs on an Apache Spark cluster.
+Process whole files on an Apache Spark cluster.
 
-Each task reads one file, judges its URLs and writes one file of the same name. All nodes and the
-driver must mount the inputs, the output directory and the snapshot at the same paths; for a copy of
-the snapshot on the local disk of each node, give --node-directory.
+annotate and filter: each task reads one file of URLs, judges them and writes one file of the same
+name. All nodes and the driver must mount the inputs, the output directory and the snapshot at the
+same paths; for a copy of the snapshot on the local disk of each node, give --node-directory.
+
+compile: each task reads one archive or table of captures, and the driver writes the snapshot.
 """
 
 EXAMPLES = """\
@@ -33,6 +36,8 @@ Examples:
   # On a cluster; a quoted glob keeps the directories of partitions:
   python -m robosieve.spark filter --master spark://host:7077 -s /mnt/web.rsieve -a @ai-train \\
       --node-directory /local/robosieve -o /mnt/kept '/mnt/crawl/**/*.parquet'
+  # A snapshot of archives, and of Parquet tables of captures:
+  python -m robosieve.spark compile --master spark://host:7077 -o /mnt/web.rsieve /mnt/robotstxt
   # With spark-submit and its options:
   spark-submit --master yarn "$(python -m robosieve.spark --script)" annotate -s ...
 """
@@ -46,32 +51,53 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     args = vars(_parser().parse_args(arguments))
     args.pop("script")
-    run = args.pop("run")
+    function = args.pop("run")
+    run = _compile if function is compile_files else functools.partial(_judge, function)
     spark = None
     try:
         require_pyspark()
         from pyspark.errors import PySparkException
     except ImportError as err:
         return _failed(err)
-    unknown_to, keep = args.get("unknown_to"), args.get("keep")
     warnings.showwarning = _show_warning
     try:
         spark = _session(args.pop("command"), args.pop("master"), args.pop("conf"))
-        snapshot = Snapshot(args.pop("snapshot"), verify=not args.pop("no_verify"))
-        counts = run(spark, snapshot, args.pop("inputs"), args.pop("output"), **_options(args))
+        run(spark, args)
     except (ImportError, OSError, PySparkException, RobosieveError, TypeError, ValueError) as err:
         return _failed(err)
     finally:
         if spark is not None:
             spark.stop()
+    return 0
+
+
+def _judge(function: Any, spark: Any, args: dict[str, Any]) -> None:
+    """Annotates or filters files, and prints the counts."""
+    unknown_to, keep = args.get("unknown_to"), args.get("keep")
+    snapshot = Snapshot(args.pop("snapshot"), verify=not args.pop("no_verify"))
+    args["any_scheme"] = args.pop("scheme") == "any"
+    field = args.get("field")
+    if field is not None and field.isdecimal():
+        args["field"] = int(field)
+    counts = function(spark, snapshot, args.pop("inputs"), args.pop("output"), **_given(args))
     kinds = ("files", "lines", "allowed", "disallowed", "unknown", "invalid")
     print("  ".join(f"{kind} {counts[kind]:,}" for kind in kinds))
-    if run is filter_files and counts["unknown"] and unknown_to is None:
+    if function is filter_files and counts["unknown"] and unknown_to is None:
         verdict = "disallow" if keep == "disallowed" else "allow"
         lines = "1 line" if counts["unknown"] == 1 else f"{counts['unknown']:,} lines"
         options = f"--unknown {verdict} keeps, --unknown-to DIR writes them"
         print(f"not written: {lines} of unknown origins ({options})")
-    return 0
+
+
+def _compile(spark: Any, args: dict[str, Any]) -> None:
+    """Compiles archives, and prints the counts."""
+    report = compile_files(spark, args.pop("inputs"), args.pop("output"), **_given(args))
+    for key, lines in report["unread_keys"].items():
+        message = f'{lines:,} lines with a 2xx status have no body; "{key}" looks like it: name it "body"'
+        warnings.warn(message, stacklevel=1)
+    counts = {"files": report["inputs"], **{name: report[name] for name in ("captures", "not_urls", "damaged")}}
+    counts |= {"origins": report["counts"]["origins"], "robots.txt": report["counts"]["files"]}
+    print("  ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in counts.items()))
 
 
 _show_other_warning = warnings.showwarning
@@ -115,12 +141,8 @@ def _session(command: str, master: str | None, conf: list[str]) -> Any:
     return builder.getOrCreate()
 
 
-def _options(args: dict[str, Any]) -> dict[str, Any]:
+def _given(args: dict[str, Any]) -> dict[str, Any]:
     """The options that were given; functions have their own defaults."""
-    field = args.get("field")
-    if field is not None and field.isdecimal():
-        args["field"] = int(field)
-    args["any_scheme"] = args.pop("scheme") == "any"
     return {name: value for name, value in args.items() if value is not None}
 
 
@@ -133,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--script", action="store_true", help="print the path of this program, for spark-submit")
-    commands = parser.add_subparsers(required=True, dest="command", metavar="annotate|filter")
+    commands = parser.add_subparsers(required=True, dest="command", metavar="annotate|filter|compile")
     annotate = _add_command(commands, "annotate", annotate_files, "write every record with its verdicts")
     annotate.add_argument(
         "--as", dest="form", choices=["letters", "jsonl", "mask", "bits", "int8"],
@@ -147,12 +169,34 @@ def _parser() -> argparse.ArgumentParser:
     keep.add_argument("--disallowed-to", metavar="DIR", help="directory for records with the other verdict")
     keep.add_argument("--unknown-to", metavar="DIR", help="directory for records of unknown origins")
     keep.add_argument("--invalid-to", metavar="DIR", help="directory for records that are not URLs")
+    _add_compile(commands)
     return parser
 
 
-def _add_command(commands: Any, name: str, run: Any, summary: str) -> argparse.ArgumentParser:
+def _new_command(commands: Any, name: str, run: Any, summary: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     parser.set_defaults(run=run)
+    return parser
+
+
+def _add_compile(commands: Any) -> None:
+    parser = _new_command(commands, "compile", compile_files, "compile archives and tables into a snapshot")
+    inputs = "archives, captures files, Parquet tables of captures, directories, globs"
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help=inputs)
+    parser.add_argument("-o", "--output", required=True, metavar="SNAP", help="the snapshot to write")
+    parser.add_argument("--profile", choices=["google", "rfc9309"], help="parser to reproduce (default: google)")
+    parser.add_argument("--previous", metavar="OLD", help="keep the entries of this snapshot that are not replaced")
+    parser.add_argument("--as-of", metavar="TIME", help="skip captures newer than this time, such as 2026-10-01")
+    parser.add_argument("--skip-damaged", action="store_true", default=None, help="skip damaged places of archives")
+    parser.add_argument("--captures-dir", metavar="DIR", help="keep the captures file of each input here")
+    parser.add_argument("--overwrite", action="store_true", default=None, help="replace captures files that exist")
+    parser.add_argument("--memory", type=int, metavar="BYTES", help="memory for captures and texts (default: 1 GiB)")
+    parser.add_argument("--temp-dir", metavar="DIR", help="directory of temporary files (default: the system's)")
+    _add_cluster_options(parser.add_argument_group("cluster"))
+
+
+def _add_command(commands: Any, name: str, run: Any, summary: str) -> argparse.ArgumentParser:
+    parser = _new_command(commands, name, run, summary)
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help="lists of URLs or Parquet files, directories, globs")
     parser.add_argument("-s", "--snapshot", required=True, metavar="SNAP", help="the snapshot")
     parser.add_argument(
@@ -162,10 +206,7 @@ def _add_command(commands: Any, name: str, run: Any, summary: str) -> argparse.A
     parser.add_argument("--overwrite", action="store_true", help="replace outputs that exist")
     parser.add_argument("--no-verify", action="store_true", help="skip the verification of the snapshot's checksums")
     cluster = parser.add_argument_group("cluster")
-    cluster.add_argument("--master", metavar="URL", help="the cluster (default: that of spark-submit, or this machine)")
-    cluster.add_argument(
-        "--conf", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark; repeatable"
-    )
+    _add_cluster_options(cluster)
     cluster.add_argument(
         "--node-directory", metavar="DIR", help="local directory for one copy of the snapshot per node"
     )
@@ -173,11 +214,16 @@ def _add_command(commands: Any, name: str, run: Any, summary: str) -> argparse.A
         "--executor-path", metavar="PATH",
         help="path of the snapshot on executors; relative for files of spark-submit --files and --archives",
     )  # fmt: skip
-    cluster.add_argument("--partitions", type=int, metavar="N", help="number of tasks (default: one per file)")
-    cluster.add_argument("--threads", type=int, metavar="N", help="threads of a task (default: spark.task.cpus)")
     _add_record_options(parser.add_argument_group("input"))
     _add_policy_options(parser.add_argument_group("policy"))
     return parser
+
+
+def _add_cluster_options(group: Any) -> None:
+    group.add_argument("--master", metavar="URL", help="the cluster (default: that of spark-submit, or this machine)")
+    group.add_argument("--conf", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark; repeatable")
+    group.add_argument("--partitions", type=int, metavar="N", help="number of tasks (default: one per file)")
+    group.add_argument("--threads", type=int, metavar="N", help="threads of a task (default: spark.task.cpus)")
 
 
 def _add_record_options(group: Any) -> None:

@@ -23,7 +23,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import robosieve
 
@@ -166,6 +166,10 @@ class _Call:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "check"}
 
+    def prepare(self) -> None:
+        """Opens the snapshot on this node. Without it, the task fails: it may succeed on another."""
+        self.source.open()
+
     def __call__(self, source: str, outputs: list[str | None], threads: int) -> dict[str, Any]:
         return self._call(self.source.open(), source, outputs, threads)
 
@@ -178,10 +182,24 @@ class _Call:
         return robosieve.filter(snapshot, source, output, self.agents, **options)
 
 
+class FileCall(Protocol):
+    """The work of a task on one file."""
+
+    def prepare(self) -> None:
+        """Called first. An error fails the task, not the input."""
+
+    def __call__(self, source: str, outputs: list[str | None], threads: int) -> dict[str, Any]:
+        """Writes the outputs of an input, and returns counts."""
+
+
 @dataclass(frozen=True)
-class _OutputDirectory:
+class OutputDirectory:
     path: str
     staging: str
+
+    @classmethod
+    def of(cls, path: str, run: str) -> OutputDirectory:
+        return cls(path, os.path.join(path, run))
 
     def start(self, files: list[InputFile]) -> None:
         for name in {os.path.dirname(file.name) for file in files}:
@@ -219,28 +237,54 @@ def _run(
     threads: int | None,
     overwrite: bool,
 ) -> dict[str, Any]:
-    for option, value in [("partitions", partitions), ("threads", threads)]:
-        if value is not None and value < 1:
-            raise ValueError(f"{option}={value}: give at least 1")
-    run = f".robosieve-{uuid.uuid4().hex}"
+    check_counts(partitions, threads)
+    run = new_run()
     places = [None if path is None else local_path(path) for path in outputs]
-    directories = [None if path is None else _OutputDirectory(path, os.path.join(path, run)) for path in places]
-    written = [directory for directory in directories if directory is not None]
+    directories = [None if path is None else OutputDirectory.of(path, run) for path in places]
+    written = [directory.path for directory in directories if directory is not None]
     if not written:
         raise ValueError("no output directory; name at least one")
     inputs = find_inputs(paths)
-    check_outputs(inputs, [directory.path for directory in written], call.snapshot_path, overwrite)
+    check_outputs(inputs, written, call.snapshot_path, overwrite)
     _check_call(call, inputs.files[0].path, directories)
+    return run_tasks(spark, call, inputs.files, directories, partitions, threads)
+
+
+def check_counts(partitions: int | None, threads: int | None) -> None:
+    for option, value in [("partitions", partitions), ("threads", threads)]:
+        if value is not None and value < 1:
+            raise ValueError(f"{option}={value}: give at least 1")
+
+
+def new_run() -> str:
+    """A name for the hidden directories of a run."""
+    return f".robosieve-{uuid.uuid4().hex}"
+
+
+def run_tasks(
+    spark: SparkSession,
+    call: FileCall,
+    files: list[InputFile],
+    directories: Sequence[OutputDirectory | None],
+    partitions: int | None,
+    threads: int | None,
+) -> dict[str, Any]:
+    """Calls ``call`` on each file in the tasks of a job, and returns the sums of the counts.
+
+    Raises:
+        InputsError: Some inputs failed.
+    """
+    written = [directory for directory in directories if directory is not None]
     with ExitStack() as cleanup:
         for directory in written:
             cleanup.callback(directory.remove_staging)
-            directory.start(inputs.files)
-        groups = _groups(inputs.files, partitions)
+            directory.start(files)
+        groups = _groups(files, partitions)
         results = _results(spark, groups, functools.partial(_process, call, directories, threads))
-    return _summary(inputs.files, results, written)
+    return _summary(files, results, written)
 
 
-def _check_call(call: _Call, first: str, directories: Sequence[_OutputDirectory | None]) -> None:
+def _check_call(call: _Call, first: str, directories: Sequence[OutputDirectory | None]) -> None:
     """Runs the call on an empty file like the first input, so that bad agents, options and columns
     raise at the driver."""
     with tempfile.TemporaryDirectory(prefix="robosieve-") as directory:
@@ -308,14 +352,13 @@ def _results(
 
 
 def _process(
-    call: _Call, directories: Sequence[_OutputDirectory | None], threads: int | None, file: _TaskFile
+    call: FileCall, directories: Sequence[OutputDirectory | None], threads: int | None, file: _TaskFile
 ) -> dict[str, Any]:
     """Processes a file in a task. Another attempt would fail alike after some errors: they are
     results."""
     number, path, name = file
     counts = error = None
-    # A node without the snapshot fails the task: it may succeed on another node.
-    call.source.open()
+    call.prepare()
     try:
         counts = json.dumps(_write_outputs(call, directories, threads or _task_cores(), path, name))
     except (RobosieveError, ValueError, TypeError) as err:
@@ -331,7 +374,7 @@ def _task_cores() -> int:
 
 
 def _write_outputs(
-    call: _Call, directories: Sequence[_OutputDirectory | None], threads: int, path: str, name: str
+    call: FileCall, directories: Sequence[OutputDirectory | None], threads: int, path: str, name: str
 ) -> dict[str, Any]:
     if not os.path.exists(path):
         raise FileNotFoundError(2, "the input is not on this node; mount its file system on all nodes", path)
@@ -349,7 +392,7 @@ def _write_outputs(
 class _attempt_file:
     """The path of an output in a new directory of this attempt; its extension is that of the name."""
 
-    def __init__(self, directory: _OutputDirectory, name: str) -> None:
+    def __init__(self, directory: OutputDirectory, name: str) -> None:
         self.directory, self.name = directory, os.path.basename(name)
 
     def __enter__(self) -> str:
@@ -364,7 +407,7 @@ class _attempt_file:
         shutil.rmtree(self.attempt, ignore_errors=True)
 
 
-def _summary(files: list[InputFile], results: list[Any], directories: list[_OutputDirectory]) -> dict[str, Any]:
+def _summary(files: list[InputFile], results: list[Any], directories: list[OutputDirectory]) -> dict[str, Any]:
     """The summed counts.
 
     Raises:
@@ -391,6 +434,8 @@ def _sum(all_counts: Iterator[dict[str, Any]]) -> dict[str, Any]:
             if isinstance(value, list):
                 old = total.setdefault(key, [0] * len(value)) or [0] * len(value)
                 total[key] = [a + b for a, b in zip(old, value)] if value else old
+            elif isinstance(value, dict):
+                total[key] = _sum(iter([total.get(key, {}), value]))
             else:
                 total[key] = total.get(key, 0) + value
     return total

@@ -173,6 +173,11 @@ def _is_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
 
 
+def is_same_file(path: str, other: str) -> bool:
+    """Whether two paths are names of one file."""
+    return _identity(path) == _identity(other)
+
+
 def _identity(path: str) -> tuple[int, int] | str:
     """A value that two names of one file share."""
     try:
