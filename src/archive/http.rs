@@ -1,7 +1,7 @@
 //! Parses an HTTP response: status, `Location`, `Cache-Control`, decoded body.
 
 use super::capture::{CaptureAnswer, CapturedResponse};
-use crate::bytes::is_white_space;
+use crate::bytes::{is_white_space, trim};
 use crate::robots::line::MAX_BODY;
 use bstr::ByteSlice;
 use bytes::Bytes;
@@ -31,10 +31,7 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         return None;
     }
     let colon = if rest.first() == Some(&b':') { name.len() } else { memchr::memchr(b':', line)? };
-    line[..colon]
-        .trim_with(is_white_space)
-        .eq_ignore_ascii_case(name)
-        .then(|| line[colon + 1..].trim_with(is_white_space))
+    trim(&line[..colon]).eq_ignore_ascii_case(name).then(|| trim(&line[colon + 1..]))
 }
 
 /// The values of all headers of a name.
@@ -87,7 +84,7 @@ pub(super) fn codings<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Ve
     let mut codings = Vec::new();
     for value in values {
         for element in value.as_ref().split_str(",") {
-            let name = element.split_str(";").next().unwrap_or_default().trim_with(is_white_space);
+            let name = trim(element.split_str(";").next().unwrap_or_default());
             if !name.is_empty() && !name.eq_ignore_ascii_case(b"identity") {
                 codings.push(name.to_ascii_lowercase());
             }
@@ -121,13 +118,13 @@ pub(crate) fn status_of(head: &[u8]) -> Option<u16> {
     let line = head.split(|&b| b == b'\n').next()?;
     let rest = line.strip_prefix(b"HTTP/").or_else(|| line.strip_prefix(b"http/"))?;
     let code = rest.split(|&b| b == b' ').filter(|word| !word.is_empty()).nth(1)?;
-    std::str::from_utf8(code.trim_with(is_white_space)).ok()?.parse().ok().filter(|status| (100..1000).contains(status))
+    std::str::from_utf8(trim(code)).ok()?.parse().ok().filter(|status| (100..1000).contains(status))
 }
 
 /// `max-age` in seconds. Other cache directives are ignored.
 pub(super) fn max_age(value: &[u8]) -> Option<u32> {
     value.split(|&b| b == b',').find_map(|part| {
-        let text = std::str::from_utf8(part.trim_with(is_white_space)).ok()?;
+        let text = std::str::from_utf8(trim(part)).ok()?;
         let (name, seconds) = text.split_once('=')?;
         let seconds: u64 =
             name.trim().eq_ignore_ascii_case("max-age").then(|| seconds.trim().trim_matches('"'))?.parse().ok()?;
@@ -206,7 +203,7 @@ fn dechunk(mut body: &[u8], cut_short: bool) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     while out.len() < MAX_DECODED {
         let Some(end) = memchr::memchr(b'\n', body) else { return cut_short.then_some(out) };
-        let size = body[..end].split(|&b| b == b';').next().map(|size| size.trim_with(is_white_space))?;
+        let size = body[..end].split(|&b| b == b';').next().map(trim)?;
         let size = usize::from_str_radix(std::str::from_utf8(size).ok()?, 16).ok()?;
         body = &body[end + 1..];
         if size == 0 {

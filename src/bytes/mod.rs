@@ -6,11 +6,21 @@
 
 pub(crate) mod wire;
 
-/// ASCII white space as C's `isspace` defines it, for `bstr`'s `trim_with` and `fields_with`: the
-/// reference's definition. Unlike Rust's it includes the vertical tab, and it has no Unicode
-/// spaces.
+/// ASCII white space as C's `isspace` defines it, for `bstr`'s `fields_with`: the reference's
+/// definition. Unlike Rust's it includes the vertical tab, and it has no Unicode spaces.
 pub(crate) fn is_white_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
+}
+
+/// Removes [white space](is_white_space) at both ends.
+///
+/// `bstr`'s `trim_with` decodes characters, which took a ninth of the instructions of `compile`.
+#[inline]
+pub(crate) fn trim(text: &[u8]) -> &[u8] {
+    let is_text = |&b: &u8| b > b' ' || !is_white_space(b.into());
+    let start = text.iter().position(is_text).unwrap_or(text.len());
+    let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
+    &text[start..end]
 }
 
 /// The first `LEN` and the last `LEN` bytes of a text, which overlap if it is shorter than both
@@ -108,9 +118,8 @@ mod tests {
 
     #[test]
     fn white_space_is_that_of_c() {
-        use bstr::ByteSlice;
-        assert_eq!(b" \t\n\x0b\x0c\ra \xa0\r ".trim_with(is_white_space), b"a \xa0");
-        assert_eq!("\u{a0}\u{85}".as_bytes().trim_with(is_white_space), "\u{a0}\u{85}".as_bytes());
-        assert_eq!(b" \r\n".trim_with(is_white_space), b"");
+        assert_eq!(trim(b" \t\n\x0b\x0c\ra \xa0\r "), b"a \xa0");
+        assert_eq!(trim("\u{a0}\u{85}".as_bytes()), "\u{a0}\u{85}".as_bytes());
+        assert_eq!(trim(b" \r\n"), b"");
     }
 }

@@ -1,12 +1,11 @@
 //! Checks of the whole file and of its raw bytes: formats, sizes, line ends and control characters.
 
-use crate::bytes::is_white_space;
+use crate::bytes::trim;
 use crate::file_format::BYTE_ORDER_MARK;
 use crate::lint::code::Code;
 use crate::lint::finding::FindingCollector;
 use crate::robots::line::{MAX_LINE, NumberedLines, RawLine, bom_len};
 use crate::robots::{BodyFacts, LooksLike, field};
-use bstr::ByteSlice;
 
 /// Reports a file that is no robots.txt. The checks of lines make no sense for it.
 pub(super) fn check_format(body: &[u8], facts: &BodyFacts, findings: &mut FindingCollector) -> bool {
@@ -94,7 +93,7 @@ pub(super) fn check_raw_lines(body: &[u8], facts: &BodyFacts, findings: &mut Fin
     let mut blank = Vec::new();
     let mut lines = NumberedLines::new(body, false);
     while let Some(line) = lines.next_raw() {
-        if line.text.trim_with(is_white_space).is_empty() {
+        if trim(line.text).is_empty() {
             blank.push(line.number);
         }
         let end = line.start + line.text.len();

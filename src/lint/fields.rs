@@ -1,7 +1,7 @@
 //! Checks of the fields: unknown and misspelt ones, missing colons, lines in front of any group.
 
 use crate::analysis::census::spelling::is_within;
-use crate::bytes::is_white_space;
+use crate::bytes::{is_white_space, trim};
 use crate::lint::code::Code;
 use crate::lint::finding::{FindingCollector, quote};
 use crate::robots::field::{self, RobotsField};
@@ -130,7 +130,7 @@ fn add_outside_group(line: u32, text: &[u8], findings: &mut FindingCollector) {
 
 /// The text in front of the first colon.
 fn key_of(text: &[u8]) -> &[u8] {
-    text.split(|&b| b == b':').next().unwrap_or_default().trim_with(is_white_space)
+    trim(text.split(|&b| b == b':').next().unwrap_or_default())
 }
 
 /// The first word of a line.
@@ -164,7 +164,7 @@ fn lacks_colon(text: &[u8]) -> bool {
 fn add_missing_colon(line: u32, text: &[u8], is_accepted: bool, findings: &mut FindingCollector) {
     findings.add(line, Code::MissingColon, || {
         let word = first_word(text);
-        let rest = text[word.len()..].trim_with(is_white_space);
+        let rest = trim(&text[word.len()..]);
         let Some(name) = field_named(word) else {
             let message = format!("{} has no colon, so parsers ignore the line", quote(text));
             let help = match text {

@@ -1,6 +1,6 @@
 //! The value of a `content-signal` line, and the combination of several lines.
 
-use crate::bytes::is_white_space;
+use crate::bytes::trim;
 use bstr::ByteSlice;
 use std::fmt;
 
@@ -108,8 +108,8 @@ impl Signals {
 
     /// The members in the value of a line; commas separate them. Empty ones are left out.
     pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = SignalMember> {
-        let plain = |text: &[u8]| text.trim_with(is_white_space).to_ascii_lowercase();
-        let members = value.split(|&b| b == b',').filter(|member| !member.trim_with(is_white_space).is_empty());
+        let plain = |text: &[u8]| trim(text).to_ascii_lowercase();
+        let members = value.split(|&b| b == b',').filter(|member| !trim(member).is_empty());
         members.map(move |member| match member.split_once_str("=") {
             Some((key, value)) => SignalMember { key: plain(key), value: Some(plain(value)) },
             None => SignalMember { key: plain(member), value: None },

@@ -1,8 +1,7 @@
 //! Completes URLs that lack a scheme, or scheme and host.
 
-use crate::bytes::is_white_space;
+use crate::bytes::trim;
 use crate::records::options::RecordOptions;
-use bstr::ByteSlice;
 
 /// The prefixes for incomplete URLs.
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ impl UrlComposer {
 
     /// Appends the complete URL to `out`.
     pub(crate) fn append(&self, url: &[u8], out: &mut Vec<u8>) {
-        let url = url.trim_with(is_white_space);
+        let url = trim(url);
         match (&self.base, &self.scheme) {
             // A path of an access log may begin with `//`. With a host given it is a path.
             (Some(base), _) if url.starts_with(b"/") => {

@@ -1,7 +1,7 @@
 //! Splits a line into field and value: the known fields, their accepted misspellings, and lines
 //! without a colon.
 
-use crate::bytes::is_white_space;
+use crate::bytes::trim;
 use bstr::ByteSlice;
 
 /// The known fields. Lines with any other field are skipped (RFC 9309 §2.2.4).
@@ -91,7 +91,7 @@ pub(crate) fn split(text: &[u8]) -> Option<(RobotsField, &[u8])> {
         return None;
     }
     let (key, value) = match memchr::memchr(b':', text) {
-        Some(colon) => (text[..colon].trim_with(is_white_space), text[colon + 1..].trim_with(is_white_space)),
+        Some(colon) => (trim(&text[..colon]), trim(&text[colon + 1..])),
         None => two_words(text)?,
     };
     Some((RobotsField::of_key(key)?, value))
@@ -100,7 +100,7 @@ pub(crate) fn split(text: &[u8]) -> Option<(RobotsField, &[u8])> {
 fn two_words(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = text.fields_with(|c| matches!(c, ' ' | '\t'));
     let (key, value) = (words.next()?, words.next()?);
-    words.next().is_none().then(|| (key.trim_with(is_white_space), value.trim_with(is_white_space)))
+    words.next().is_none().then(|| (trim(key), trim(value)))
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The lines of a robots.txt body: the size limit, the byte order mark, line ends, line numbers,
 //! over-long lines and comments.
 
-use crate::bytes::is_white_space;
-use bstr::ByteSlice;
+use crate::bytes::trim;
 use memchr::{memchr2, memchr2_iter};
 
 /// The number of bytes that are read of a robots.txt: 500 KiB (RFC 9309 §2.5; Google's
@@ -115,7 +114,7 @@ impl<'a> Iterator for NumberedLines<'a> {
             if may_be_cut && end == kept.len() && raw.len() <= MAX_LINE {
                 continue;
             }
-            let text = kept[..end].trim_with(is_white_space);
+            let text = trim(&kept[..end]);
             if !text.is_empty() {
                 return Some(NumberedLine { number, text });
             }
@@ -138,6 +137,7 @@ pub(crate) fn bom_len(body: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bstr::ByteSlice;
 
     fn numbers(body: &[u8]) -> Vec<(u32, String)> {
         NumberedLines::new(body, false).map(|line| (line.number, line.text.to_str_lossy().into_owned())).collect()

@@ -5,11 +5,10 @@
 //! its end and allocates nothing. All other URLs take the slow path, which canonicalises the
 //! authority.
 
-use crate::bytes::is_white_space;
+use crate::bytes::trim;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend, HostScan};
 use crate::url::authority;
-use bstr::ByteSlice;
 
 /// The two parts of a URL that robots.txt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,14 +102,6 @@ fn plain_scheme(text: &[u8]) -> Option<usize> {
 fn scan_long_host(text: &[u8]) -> HostScan {
     let len = text.iter().position(|&b| !HOST_BYTES[usize::from(b)]).unwrap_or(text.len());
     HostScan { len, label: memchr::memrchr(b'.', &text[..len]).map_or(0, |dot| dot + 1) }
-}
-
-/// Trims white space, with a fast path for the usual text without any at its ends.
-fn trim(url: &[u8]) -> &[u8] {
-    match (url.first(), url.last()) {
-        (Some(&first), Some(&last)) if first > b' ' && last > b' ' => url,
-        _ => url.trim_with(is_white_space),
-    }
 }
 
 /// The offset after `scheme://`.

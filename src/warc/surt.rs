@@ -5,13 +5,13 @@
 //! again, letters are in lower case, parameters are sorted, and session ids are dropped. These are
 //! the rules of the Internet Archive, which look-ups in such an index apply to their URLs.
 
-use crate::bytes::is_white_space;
+use crate::bytes::trim;
 use crate::url::origin::Origin;
 use bstr::ByteSlice;
 
 /// The sort key of an http or https URL; any other text is its own key, without white space.
 pub(super) fn sort_key(url: &[u8]) -> Vec<u8> {
-    let url = url.trim_with(is_white_space);
+    let url = trim(url);
     let Some((host, port, rest)) = split(url) else {
         return url.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
     };
