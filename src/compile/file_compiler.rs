@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::matcher::build::{self, CanonicalRule};
 use crate::profile::Profile;
 use crate::robots::Robots;
-use crate::robots::condense::CondensedText;
+use crate::robots::condense::condense;
 use crate::snapshot::contents::{DigestedSet, FileContents, NamedContents, RulesContents};
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
 use std::collections::HashMap;
@@ -42,13 +42,9 @@ impl<'c> FileCompiler<'c> {
     /// I/O errors of temporary data; damage in the previous snapshot.
     pub(super) fn compile(&mut self, text: TextId) -> Result<FileContents> {
         match (self.texts.frame(text)?, &mut self.previous) {
-            (TextFrame::Spooled { frame, .. }, _) => {
+            (TextFrame::Spooled(frame), _) => {
                 let text = self.unpacker.unpack(&frame)?;
-                let condensed = CondensedText::of(&text, false);
-                // Only a forged captures file has other lines. The frame must hold those that count.
-                let is_condensed = condensed.text() == text;
-                let frame = if is_condensed { frame } else { Packer::new()?.pack(condensed.text())?.to_vec() };
-                self.contents(&condensed, frame)
+                self.contents(&text, frame)
             }
             // Reading encoded rules takes a fifth of the time of parsing the text again.
             (TextFrame::Previous(row), Some(PreviousTexts { snapshot, .. }))
@@ -57,20 +53,25 @@ impl<'c> FileCompiler<'c> {
                 inherited(snapshot, row)
             }
             (TextFrame::Previous(row), Some(PreviousTexts { snapshot, unpacker, packer })) => {
-                let condensed = CondensedText::of(&snapshot.text(row, unpacker)?, false);
+                let mut text = snapshot.text(row, unpacker)?;
                 let frame = match packer {
-                    Some(packer) => packer.pack(condensed.text())?,
+                    // Another version may keep other lines.
+                    Some(packer) => {
+                        text = condense(&text, false);
+                        packer.pack(&text)?
+                    }
                     None => snapshot.frame(row)?,
                 };
                 let frame = frame.to_vec();
-                self.contents(&condensed, frame)
+                self.contents(&text, frame)
             }
             (TextFrame::Previous(_), None) => Err(Error::corrupt("a text of a previous snapshot that is not there")),
         }
     }
 
-    fn contents(&self, text: &CondensedText, frame: Vec<u8>) -> Result<FileContents> {
-        let robots = Robots::from_lines(text.lines(), self.profile);
+    /// The contents of the file with this condensed text and frame.
+    fn contents(&self, text: &[u8], frame: Vec<u8>) -> Result<FileContents> {
+        let robots = Robots::parse(text, self.profile);
         let by_agent = rule_sets::by_agent(&robots);
         let named = by_agent.named.into_iter().map(|(name, rules)| NamedContents { name: name.into(), rules });
         Ok(FileContents {

@@ -5,7 +5,7 @@ use crate::digest::{Digest, digest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matcher::rule_set::Rules;
 use crate::profile::Profile;
-use crate::robots::condense::CondensedText;
+use crate::robots::condense::condense;
 use crate::snapshot::Metadata;
 use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::read::{OriginEntry, Snapshot};
@@ -36,7 +36,7 @@ impl PreviousSnapshot {
         let is_current = has_current_texts(&metadata, &snapshot);
         let digests = snapshot.verify_and_map_texts(|text| {
             // Another version may keep other lines.
-            if is_current { digest(text) } else { digest(CondensedText::of(text, false).text()) }
+            if is_current { digest(text) } else { digest(&condense(text, false)) }
         })?;
         Ok(Self { snapshot, metadata, digests })
     }

@@ -11,7 +11,7 @@ use crate::archive::reader::ArchiveEntry;
 use crate::compile::sort::runs::RunWriter;
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::robots::condense::CondensedText;
+use crate::robots::condense::condense;
 use crate::snapshot::text::Packer;
 use crate::spool::SpoolOptions;
 
@@ -134,8 +134,8 @@ impl<'c> CaptureBatch<'c> {
         }
         let flags = BodyFlags::of(&response);
         self.tally.report.body_bytes += response.body.len() as u64;
-        let text = CondensedText::of(&response.body, response.cut_short);
-        let text = self.store.texts.intern(text.text(), &mut self.packer)?;
+        let text = condense(&response.body, response.cut_short);
+        let text = self.store.texts.intern(&text, &mut self.packer)?;
         Ok(FetchAnswer::Rules(text, flags))
     }
 

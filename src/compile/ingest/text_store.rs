@@ -34,7 +34,7 @@ pub(crate) struct TextStore {
 
 #[derive(Debug)]
 struct FrameList {
-    /// The compressed texts, one after the other, each after its uncompressed length.
+    /// The compressed texts, one after the other.
     spool: Spool,
     places: Vec<TextPlace>,
     /// The length of the texts before compression.
@@ -79,7 +79,6 @@ impl TextStore {
     pub(crate) fn intern_frame(&self, digest: Digest, raw_len: u32, frame: &[u8]) -> Result<TextId> {
         self.insert(digest, |frames| {
             let start = frames.spool.len();
-            frames.spool.append(&raw_len.to_le_bytes())?;
             frames.spool.append(frame)?;
             frames.raw_len += u64::from(raw_len);
             Ok(start)
@@ -147,8 +146,7 @@ pub(crate) struct Texts {
 
 /// A compressed text.
 pub(crate) enum TextFrame {
-    /// The frame, and the length of the text.
-    Spooled { frame: Vec<u8>, raw_len: u32 },
+    Spooled(Vec<u8>),
     /// A file row of the previous snapshot.
     Previous(u32),
 }
@@ -173,10 +171,9 @@ impl Texts {
         if start >= PREVIOUS {
             return Ok(TextFrame::Previous((start - PREVIOUS) as u32));
         }
-        let mut bytes = vec![0; self.stored_len(text) as usize];
-        self.frames.read_at(&mut bytes, start)?;
-        let frame = bytes.split_off(4);
-        Ok(TextFrame::Spooled { frame, raw_len: u32::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 4])) })
+        let mut frame = vec![0; self.stored_len(text) as usize];
+        self.frames.read_at(&mut frame, start)?;
+        Ok(TextFrame::Spooled(frame))
     }
 }
 
