@@ -177,8 +177,8 @@ impl SortedTable {
 
     /// Calls `work` with the bytes of a block.
     fn with_block<T>(&self, number: usize, start: u64, end: u64, work: impl FnOnce(&[u8]) -> T) -> Result<T> {
-        if let Some(bytes) = self.records.in_memory() {
-            return Ok(work(&bytes[start as usize..end as usize]));
+        if let Some(bytes) = self.records.in_memory(start, (end - start) as usize) {
+            return Ok(work(bytes));
         }
         let mut cached = lock(&self.cache[number % self.cache.len()]);
         if cached.number != number + 1 {
