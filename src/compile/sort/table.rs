@@ -1,7 +1,7 @@
 //! The sorted table of all captures: blocks of records, with their first keys in memory.
 //!
 //! As in the tables of a log-structured merge tree, a look-up searches the first keys, and reads
-//! one block. A block has 16 KiB, so the keys take less than half a byte per capture.
+//! one block. A block has 4 KiB, so the keys take some two bytes per capture.
 
 use super::reader::RecordReader;
 use crate::compile::ingest::capture_record::{CaptureRecord, Fetch};
@@ -13,10 +13,10 @@ use std::cmp::Ordering;
 use std::sync::Mutex;
 
 /// The length of a block, unless a record is longer.
-const BLOCK_LEN: u64 = 16 << 10;
+const BLOCK_LEN: u64 = 4 << 10;
 
 /// Blocks that are kept after they were read: 16 MiB. Redirects of neighbours lead to neighbours.
-const CACHED_BLOCKS: usize = 1 << 10;
+const CACHED_BLOCKS: usize = 1 << 12;
 
 /// The start of a block, and the URL of its first record.
 #[derive(Debug)]
