@@ -46,16 +46,16 @@ pub(super) struct BuiltSnapshot {
 }
 
 /// The origins of a chunk.
-const CHUNK_ORIGINS: usize = 1 << 14;
+const CHUNK_ORIGINS: usize = 1 << 12;
 
 /// A chunk ends early with this many captures: archives of years have many per origin.
 const CHUNK_CAPTURES: usize = 1 << 18;
 
 /// Origins per parallel task.
-const ORIGINS_PER_TASK: usize = 1 << 7;
+const ORIGINS_PER_TASK: usize = 1 << 6;
 
 /// Texts per parallel task.
-const TEXTS_PER_TASK: usize = 1 << 7;
+const TEXTS_PER_TASK: usize = 1 << 6;
 
 /// Resolves all origins and writes the sections.
 ///
@@ -170,7 +170,7 @@ impl<'c> OriginSource<'c> {
     }
 
     /// The outcomes of the next origins, on all threads; empty at the end.
-    fn resolve_chunk(&mut self, resolver: &Resolver<'c>) -> Result<Vec<ResolvedOrigin>> {
+    fn resolve_chunk(&mut self, resolver: &Resolver<'c>) -> Result<Vec<ResolvedOrigin<'c>>> {
         let (mut chunk, mut captures) = (Vec::new(), 0);
         while chunk.len() < CHUNK_ORIGINS && captures < CHUNK_CAPTURES {
             let Some(origin) = self.next()? else { break };
@@ -205,7 +205,7 @@ struct DecisionCounts {
 
 impl Numbering {
     /// Appends origins; returns the texts of new files, in the order of their numbers.
-    fn append(&mut self, origins: &[ResolvedOrigin]) -> Result<Vec<TextId>> {
+    fn append(&mut self, origins: &[ResolvedOrigin<'_>]) -> Result<Vec<TextId>> {
         let mut new = Vec::new();
         for origin in origins {
             let file = self.number(origin.file, &mut new);

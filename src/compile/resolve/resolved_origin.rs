@@ -2,6 +2,7 @@
 
 use crate::compile::ingest::text_store::TextId;
 use crate::snapshot::{Outcome, OutcomeClass};
+use std::borrow::Cow;
 
 /// The source of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,20 +17,20 @@ pub(crate) enum DecidedBy {
     Previous,
 }
 
-/// The outcome of one origin.
+/// The outcome of one origin. What is inherited is borrowed from the previous snapshot.
 #[derive(Clone, Debug)]
-pub(crate) struct ResolvedOrigin {
-    pub key: Box<[u8]>,
+pub(crate) struct ResolvedOrigin<'p> {
+    pub key: Cow<'p, [u8]>,
     pub outcome: Outcome,
     pub file: Option<TextId>,
     pub last_good: Option<TextId>,
     /// The URL that answered, if it is not the origin's own robots.txt.
-    pub source: Option<Box<[u8]>>,
-    pub detail: Option<Box<[u8]>>,
+    pub source: Option<Cow<'p, [u8]>>,
+    pub detail: Option<Cow<'p, [u8]>>,
     pub decided_by: DecidedBy,
 }
 
-impl ResolvedOrigin {
+impl ResolvedOrigin<'_> {
     /// An outcome without files and times.
     pub(super) fn new(class: OutcomeClass, status: u16) -> Self {
         let outcome = Outcome {
@@ -46,7 +47,7 @@ impl ResolvedOrigin {
             max_age: None,
         };
         let (file, last_good, source, detail) = (None, None, None, None);
-        Self { key: Box::default(), outcome, file, last_good, source, detail, decided_by: DecidedBy::Previous }
+        Self { key: Cow::default(), outcome, file, last_good, source, detail, decided_by: DecidedBy::Previous }
     }
 
     /// The outcome of a URL without any event.

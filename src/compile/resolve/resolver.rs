@@ -16,6 +16,7 @@ use crate::compile::ingest::url_key::UrlKey;
 use crate::compile::sort::table::{RobotsCaptures, SortedTable};
 use crate::error::Result;
 use crate::snapshot::{Outcome, OutcomeClass};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -50,10 +51,16 @@ impl<'p> RedirectChain<'p> {
     }
 
     /// An outcome of the current URL, without files.
-    fn outcome(&self, class: OutcomeClass, status: u16, fetched: Option<i64>, max_age: Option<u32>) -> ResolvedOrigin {
+    fn outcome(
+        &self,
+        class: OutcomeClass,
+        status: u16,
+        fetched: Option<i64>,
+        max_age: Option<u32>,
+    ) -> ResolvedOrigin<'p> {
         let mut resolved = ResolvedOrigin::new(class, status);
         resolved.outcome = Outcome { hops: self.hops, fetched, max_age, ..resolved.outcome };
-        resolved.source = self.source().map(Box::from);
+        resolved.source = self.source().map(|url| url.to_vec().into());
         resolved
     }
 
@@ -110,29 +117,34 @@ const OK: u16 = 200;
 
 impl<'p> Resolver<'p> {
     /// The outcome of an origin with captures of its robots.txt.
-    pub(crate) fn resolve(&self, robots: RobotsCaptures) -> Result<ResolvedOrigin> {
+    pub(crate) fn resolve(&self, robots: RobotsCaptures) -> Result<ResolvedOrigin<'p>> {
         let RobotsCaptures { origin, captures } = robots;
-        self.resolve_history(origin, captures, DecidedBy::NewerPrevious)
+        self.resolve_history(origin.into_vec().into(), captures, DecidedBy::NewerPrevious)
     }
 
     /// The outcome of an origin without captures of its robots.txt, in a row of the previous
     /// snapshot. It changes if its redirects lead to a captured URL.
-    pub(crate) fn resolve_previous(&self, row: u32) -> Result<ResolvedOrigin> {
+    pub(crate) fn resolve_previous(&self, row: u32) -> Result<ResolvedOrigin<'p>> {
         let Some(previous) = self.previous else { return Ok(ResolvedOrigin::unknown()) };
         let entry = previous.previous.origin(row)?;
-        let key: Box<[u8]> = entry.key().into();
+        let key = entry.key();
         let answer = previous.answer(entry)?;
         for (url, _) in [answer.redirect_end(), answer.missing_target()].into_iter().flatten() {
             if self.captured(url)?.is_some() {
-                return self.resolve_history(key, Vec::new(), DecidedBy::Redirects);
+                return self.resolve_history(key.into(), Vec::new(), DecidedBy::Redirects);
             }
         }
-        Ok(ResolvedOrigin { key, ..unchanged(&answer, answer.entry.strings().0) })
+        Ok(ResolvedOrigin { key: key.into(), ..unchanged(&answer, answer.entry.strings().0.map(Cow::Borrowed)) })
     }
 
     /// The outcome of an origin whose robots.txt has these captures; `otherwise` is what decides if
     /// none of them does.
-    fn resolve_history(&self, origin: Box<[u8]>, captures: Vec<Fetch>, otherwise: DecidedBy) -> Result<ResolvedOrigin> {
+    fn resolve_history(
+        &self,
+        origin: Cow<'p, [u8]>,
+        captures: Vec<Fetch>,
+        otherwise: DecidedBy,
+    ) -> Result<ResolvedOrigin<'p>> {
         let history = Arc::new(self.history(UrlKey::robots_of(&origin), captures)?);
         let events = history.all();
         let resolved = self.outcome(events, &mut RedirectChain::new(history.clone()))?;
@@ -161,7 +173,7 @@ impl<'p> Resolver<'p> {
     }
 
     /// The outcome of the current URL of the chain, with these events.
-    fn outcome(&self, events: EventsSince<'_, 'p>, chain: &mut RedirectChain<'p>) -> Result<ResolvedOrigin> {
+    fn outcome(&self, events: EventsSince<'_, 'p>, chain: &mut RedirectChain<'p>) -> Result<ResolvedOrigin<'p>> {
         let Some(event) = events.first() else { return Ok(ResolvedOrigin::unknown()) };
         match &event.kind {
             EventKind::Capture(capture) => self.capture_outcome(event, capture, events, chain),
@@ -184,10 +196,10 @@ impl<'p> Resolver<'p> {
         capture: &Fetch,
         events: EventsSince<'_, 'p>,
         chain: &mut RedirectChain<'p>,
-    ) -> Result<ResolvedOrigin> {
+    ) -> Result<ResolvedOrigin<'p>> {
         let answered = |class| chain.outcome(class, capture.status, event.time, event.max_age);
         let unreachable = |cause: &str| ResolvedOrigin {
-            detail: Some(cause.as_bytes().into()),
+            detail: Some(cause.as_bytes().to_vec().into()),
             ..answered(OutcomeClass::Unreachable)
         };
         let failed = match &capture.answer {
@@ -213,9 +225,9 @@ impl<'p> Resolver<'p> {
         status: u16,
         target: Option<&UrlKey>,
         chain: &mut RedirectChain<'p>,
-    ) -> Result<ResolvedOrigin> {
-        let unresolved = |why: &str, chain: &RedirectChain<'_>| ResolvedOrigin {
-            detail: Some(why.as_bytes().into()),
+    ) -> Result<ResolvedOrigin<'p>> {
+        let unresolved = |why: &str, chain: &RedirectChain<'p>| ResolvedOrigin {
+            detail: Some(why.as_bytes().to_vec().into()),
             ..chain.outcome(OutcomeClass::Unresolved, status, event.time, event.max_age)
         };
         let Some(target) = target else { return Ok(unresolved(NO_LOCATION, chain)) };
@@ -235,7 +247,7 @@ impl<'p> Resolver<'p> {
 
     /// The outcome of a URL, `hops` redirects away. `None`, and an unchanged chain, if the URL has
     /// no history.
-    fn follow(&self, url: &UrlKey, hops: u8, chain: &mut RedirectChain<'p>) -> Result<Option<ResolvedOrigin>> {
+    fn follow(&self, url: &UrlKey, hops: u8, chain: &mut RedirectChain<'p>) -> Result<Option<ResolvedOrigin<'p>>> {
         let history = self.history_of(url)?;
         let events = history.until(chain.until);
         if events.first().is_none() {
@@ -252,7 +264,7 @@ impl<'p> Resolver<'p> {
         answer: &PreviousAnswer<'p>,
         events: EventsSince<'_, 'p>,
         chain: &mut RedirectChain<'p>,
-    ) -> Result<ResolvedOrigin> {
+    ) -> Result<ResolvedOrigin<'p>> {
         let hops = chain.hops.saturating_add(answer.hops);
         if hops > MAX_HOPS {
             let Outcome { status, fetched, max_age, .. } = *answer.entry.outcome();
@@ -266,7 +278,10 @@ impl<'p> Resolver<'p> {
         {
             return Ok(resolved);
         }
-        let source = if answer.hops > 0 { answer.entry.strings().0 } else { chain.source() };
+        let source = match answer.hops {
+            0 => chain.source().map(|url| url.to_vec().into()),
+            _ => answer.entry.strings().0.map(Cow::Borrowed),
+        };
         let mut resolved = unchanged(answer, source);
         resolved.outcome.hops = hops;
         if let Some(event) = events.first().filter(|event| event.confirmed && answer.rules_text().is_some()) {
@@ -301,10 +316,10 @@ impl<'p> Resolver<'p> {
     /// Adds to a failure when it began, and the last good copy from before.
     fn with_last_good(
         &self,
-        mut resolved: ResolvedOrigin,
+        mut resolved: ResolvedOrigin<'p>,
         events: EventsSince<'_, 'p>,
         chain: &mut RedirectChain<'p>,
-    ) -> Result<ResolvedOrigin> {
+    ) -> Result<ResolvedOrigin<'p>> {
         let before = events.before_failures();
         resolved.outcome.first_failure = events.first_failure();
         resolved.outcome.first_unreachable = events.first_unreachable();
@@ -326,14 +341,14 @@ impl<'p> Resolver<'p> {
 }
 
 /// The outcome of the previous snapshot; `source` is the URL that answered after redirects.
-fn unchanged(answer: &PreviousAnswer<'_>, source: Option<&[u8]>) -> ResolvedOrigin {
+fn unchanged<'p>(answer: &PreviousAnswer<'p>, source: Option<Cow<'p, [u8]>>) -> ResolvedOrigin<'p> {
     ResolvedOrigin {
-        key: Box::default(),
+        key: Cow::default(),
         outcome: answer.entry.outcome().clone(),
         file: answer.rules,
         last_good: answer.last_good,
-        source: source.map(Box::from),
-        detail: answer.entry.strings().1.map(Box::from),
+        source,
+        detail: answer.entry.strings().1.map(Cow::Borrowed),
         decided_by: DecidedBy::Previous,
     }
 }
