@@ -130,7 +130,7 @@ pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
 /// in the place of theirs.
 pub(crate) fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
     let extents = extents(bytes).into_iter().take(CHECKSUMS);
-    extents.chain([24..32]).map(|extent| bytes[extent].to_vec()).collect()
+    extents.chain(std::iter::once(24..32)).map(|extent| bytes[extent].to_vec()).collect()
 }
 
 /// The checksums of the blocks of a section.

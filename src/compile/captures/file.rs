@@ -168,7 +168,8 @@ impl Verifier {
         let content = block.content()?;
         for (number, text) in content.texts.iter().enumerate() {
             let unpacked = self.unpacker.unpack(text.frame).ok();
-            let is_right = |unpacked: Vec<u8>| unpacked.len() == text.raw_len as usize && digest(&unpacked) == text.digest;
+            let is_right =
+                |unpacked: Vec<u8>| unpacked.len() == text.raw_len as usize && digest(&unpacked) == text.digest;
             if !unpacked.is_some_and(is_right) {
                 return Err(block.damaged(&format!("its text {number}")));
             }

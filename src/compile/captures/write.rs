@@ -10,7 +10,7 @@ use crate::archive::captures_file::{
 use crate::compile::ingest::capture_record::CaptureRecord;
 use crate::compile::ingest::text_store::{TextDigests, TextFrame, TextId, Texts};
 use crate::error::{Error, ErrorKind, Result};
-use crate::snapshot::text::DICTIONARY;
+use crate::snapshot::text::{DICTIONARY, text_len};
 use crate::snapshot::write::TOOL;
 use crate::threads;
 use rayon::prelude::*;
@@ -173,11 +173,11 @@ impl PendingBlock {
     fn encode(&self, number: u64, texts: &Texts) -> Result<EncodedBlock> {
         let (mut frames, mut raw_lens) = (Vec::with_capacity(self.texts.len()), Vec::with_capacity(self.texts.len()));
         for text in &self.texts {
-            let TextFrame::Spooled { frame, raw_len } = texts.frame(*text)? else {
+            let TextFrame::Spooled(frame) = texts.frame(*text)? else {
                 return Err(Error::corrupt("a text of a previous snapshot among captures"));
             };
+            raw_lens.push(text_len(&frame)?);
             frames.push(frame);
-            raw_lens.push(raw_len);
         }
         let texts: Vec<BlockText<'_>> = std::iter::zip(&self.texts, &frames)
             .zip(&raw_lens)

@@ -8,7 +8,7 @@ use super::capture_record::{CaptureRecord, RecordValidator};
 use super::text_store::{TextId, TextStore};
 use crate::archive::captures_file::{BlockContent, CapturesBlock, CapturesHeader};
 use crate::error::Result;
-use crate::robots::condense::CondensedText;
+use crate::robots::condense::condense;
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker, is_one_frame};
 use crate::snapshot::write::TOOL;
 
@@ -81,7 +81,7 @@ pub(super) fn intern_texts(
             None => return Err(damaged()),
             Some(unpacker) => {
                 let text = unpacker.unpack(text.frame).map_err(|_| damaged())?;
-                store.intern(CondensedText::of(&text, false).text(), packer)?
+                store.intern(&condense(&text, false), packer)?
             }
         });
     }
