@@ -160,6 +160,9 @@ impl Snapshot {
         let depth = named("verify", verify, &depths)?;
         let opened = detached(py, || Ok(Verification::open(&path)))?;
         let (snapshot, verification) = opened.map_err(|err| snapshot_exception(py, err, &path))?;
+        if depth == Depth::Header {
+            snapshot.assume_verified();
+        }
         let (snapshot, verifies_texts) = (Arc::new(snapshot), depth > Depth::Header);
         let opened = Self { snapshot, path, verification, verifies_texts, judges: Mutex::default() };
         opened.verify_to(py, depth)?;
