@@ -396,3 +396,33 @@ impl StringTable {
         Ok(place)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::index::candidates;
+
+    /// Names that all begin their search in one bucket under a known seed, as a site could choose them
+    /// for an index without a secret.
+    #[test]
+    fn colliding_keys_get_another_seed() {
+        let (count, seed) = (400, 7);
+        let buckets = IndexBuilder::encoded_len(count) as u128 / BUCKET_LEN as u128;
+        let names = (0..).map(|i| format!("https://h{i}.example"));
+        let collides = |key: &String| (u128::from(hash_key(key.as_bytes(), seed)) * buckets) >> 64 == 0;
+        let keys: Vec<String> = names.filter(collides).take(count).collect();
+        let mut spool = Spool::new(&SpoolOptions::new(std::env::temp_dir(), usize::MAX), "origins");
+        let mut places = Vec::new();
+        for (key, row) in keys.iter().zip(0..) {
+            places.push((spool.len() / 8) as u32);
+            let mut encoded = Vec::new();
+            Entry { key: key.as_bytes(), file: NONE, row, class: OutcomeClass::ClientError }.encode(&mut encoded);
+            spool.append(&encoded).unwrap();
+        }
+        let (found, index) = build_index(&spool.finish().unwrap(), count, seed).unwrap();
+        assert_ne!(found, seed);
+        for (key, place) in keys.iter().zip(places) {
+            assert!(candidates(&index, hash_key(key.as_bytes(), found)).any(|other| other == place), "{key}");
+        }
+    }
+}
