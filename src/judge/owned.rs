@@ -105,13 +105,13 @@ impl Judge {
     /// blocks are verified already.
     ///
     /// ```
-    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
     /// let mut compiler = Compiler::default();
     /// compiler.add_robots("https://e.example", b"user-agent: *\ndisallow: /private")?;
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
     /// judge.verify_url(b"https://e.example/private")?;
-    /// assert!(!judge.judge(b"https://e.example/private")?.get(0).is_allowed());
+    /// assert_eq!(judge.judge(b"https://e.example/private")?.get(0), Verdict::Disallowed);
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     ///

@@ -60,7 +60,8 @@ impl VerifiedBlocks {
         Ok(())
     }
 
-    /// Verifies all blocks of some sections of `file`, on all threads of the current rayon pool.
+    /// Verifies all blocks of some sections of `file`, on all threads of the current rayon pool. Blocks
+    /// that count as verified already are verified again.
     ///
     /// # Errors
     /// As [`verify_range`](Self::verify_range).
@@ -68,10 +69,10 @@ impl VerifiedBlocks {
         for &section in sections {
             let blocks = 0..self.table[section.number()].blocks() as usize;
             if file.len() <= SINGLE_THREADED {
-                blocks.into_iter().try_for_each(|block| self.verify(file, section, block))?;
+                blocks.into_iter().try_for_each(|block| self.verify_block(file, section, block))?;
             } else {
                 let blocks = blocks.into_par_iter().with_min_len(BLOCKS_PER_TASK);
-                blocks.try_for_each(|block| self.verify(file, section, block))?;
+                blocks.try_for_each(|block| self.verify_block(file, section, block))?;
             }
         }
         Ok(())
@@ -79,13 +80,12 @@ impl VerifiedBlocks {
 
     #[inline]
     fn verify(&self, file: &[u8], section: Section, block: usize) -> Result<()> {
-        let bit = Section::ALL.len() as u64 + self.first_blocks[section.number()] + block as u64;
-        if self.is_set(bit) {
-            return Ok(());
-        }
-        self.verify_block(file, section, block)?;
-        self.set(bit);
-        Ok(())
+        if self.is_set(self.bit(section, block)) { Ok(()) } else { self.verify_block(file, section, block) }
+    }
+
+    #[inline]
+    fn bit(&self, section: Section, block: usize) -> u64 {
+        Section::ALL.len() as u64 + self.first_blocks[section.number()] + block as u64
     }
 
     #[cold]
@@ -94,6 +94,7 @@ impl VerifiedBlocks {
         let bytes = self.section(file, section).chunks(BLOCK_LEN).nth(block).unwrap_or_default();
         let wanted = self.checksums(file, section)?.get(block);
         if wanted.map(|checksum| u64::from_le_bytes(*checksum)) == Some(xxh3_64(bytes)) {
+            self.set(self.bit(section, block));
             return Ok(());
         }
         let (name, end) = (section.name(), start + bytes.len());

@@ -196,11 +196,19 @@ impl Snapshot {
         self.verified.verify_range(&self.data, section, start, len)
     }
 
-    /// Verifies all blocks of some sections, on all threads of the current rayon pool.
+    /// Verifies the blocks of a section that is read as a whole.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged block.
-    pub(crate) fn verify_sections(&self, sections: &[Section]) -> Result<()> {
+    pub(crate) fn verify_section(&self, section: Section) -> Result<()> {
+        self.verify_range(section, 0, usize::MAX)
+    }
+
+    /// Verifies all blocks of some sections again, on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged block.
+    pub(super) fn verify_sections(&self, sections: &[Section]) -> Result<()> {
         self.verified.verify_sections(&self.data, sections)
     }
 
@@ -208,6 +216,7 @@ impl Snapshot {
     /// what they read, so a damaged file may give wrong answers silently.
     ///
     /// For files that were verified in another way, and to see what is left of a damaged one.
+    /// [`verify_checksums`](Self::verify_checksums) and [`verify`](Self::verify) still verify all blocks.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
@@ -220,6 +229,7 @@ impl Snapshot {
     /// assert!(snapshot.profile().unwrap_err().to_string().contains("another checksum"));
     /// snapshot.assume_verified();
     /// assert!(snapshot.profile().unwrap_err().to_string().contains("gooble"));
+    /// assert!(snapshot.verify_checksums().is_err());
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn assume_verified(&self) {
@@ -297,7 +307,7 @@ impl Snapshot {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if it is not the documented JSON.
     pub fn metadata(&self) -> Result<Metadata> {
-        self.verify_sections(&[Section::Metadata])?;
+        self.verify_section(Section::Metadata)?;
         serde_json::from_slice(self.section(Section::Metadata))
             .map_err(|err| Error::corrupt(format!("the metadata ({err})")))
     }
@@ -473,7 +483,7 @@ impl Snapshot {
         if self.dictionary().len() > MAX_DICTIONARY {
             return Err(Error::corrupt(format!("a dictionary of {} bytes", self.dictionary().len())));
         }
-        self.verify_sections(&[Section::Dictionary])?;
+        self.verify_section(Section::Dictionary)?;
         Unpacker::new(self.dictionary())
     }
 

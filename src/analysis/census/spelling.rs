@@ -319,7 +319,7 @@ impl SpellCheck {
 
 /// For each of these names, sorted by number, the number of robots.txt files that name it.
 fn count_files(snapshot: &Snapshot, numbers: &[u32]) -> Result<Vec<u64>> {
-    snapshot.verify_sections(&[Section::Named])?;
+    snapshot.verify_section(Section::Named)?;
     let mut counts = vec![0; numbers.len()];
     for row in snapshot.section(Section::Named).as_chunks::<NAMED_LEN>().0 {
         if let Ok(place) = numbers.binary_search(&NamedRow::decode(row).token) {
