@@ -69,9 +69,11 @@ def test_node_copy_waits_for_the_lock(small: Path, tmp_path: Path, snapshot: Sna
 def test_node_copy_of_a_damaged_snapshot(small: Path, tmp_path: Path) -> None:
     data = bytearray(small.read_bytes())
     chance = random.Random(5)
+    # Zeros may be padding, which no checksum covers.
+    places = [at for at in range(4096, len(data)) if data[at]]
     for turn in range(10):
         damaged = bytearray(data)
-        damaged[chance.randrange(4096, len(data))] ^= 1
+        damaged[chance.choice(places)] ^= 1
         source, directory = tmp_path / f"web{turn}.rsieve", tmp_path / f"copy{turn}"
         source.write_bytes(damaged)
         with pytest.raises(SnapshotError, match=str(source)) as caught:
