@@ -17,7 +17,7 @@ use super::progress::{CompilePhase, CompileProgress, ShowProgress};
 use super::resolve::resolved_origin::{DecidedBy, ResolvedOrigin};
 use super::resolve::resolver::{Resolver, SharedHistories};
 use super::sort::table::{RobotsCaptures, SortedTable, TableReader};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::profile::Profile;
 use crate::snapshot::contents::{FileContents, OriginContents};
 use crate::snapshot::format::NONE;
@@ -60,9 +60,8 @@ const TEXTS_PER_TASK: usize = 1 << 6;
 /// Resolves all origins and writes the sections.
 ///
 /// # Errors
-/// [`ErrorKind::TooLarge`]; I/O errors of temporary data; damage in the previous snapshot.
+/// [`TooLarge`](crate::ErrorKind::TooLarge); I/O errors of temporary data; damage in the previous snapshot.
 pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Result<BuiltSnapshot> {
-    let count = origin_count(inputs)?;
     let mut source = OriginSource::new(inputs)?;
     let mut numbering = Numbering {
         writer: OriginWriter::new(inputs.spools),
@@ -90,27 +89,11 @@ pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Re
         );
         appended?;
         (resolved, compiled) = (next?, parsed?);
-        progress(CompileProgress::of(CompilePhase::Build, numbering.writer.count(), count as u64));
+        progress(CompileProgress::of(CompilePhase::Build, source.done, source.total));
     }
     let DecisionCounts { by_capture, outdated, inherited } = numbering.decided;
     let sections = SnapshotSections::new(inputs.profile, numbering.writer, files)?;
     Ok(BuiltSnapshot { sections, by_capture, outdated, inherited })
-}
-
-/// The number of origins, which the index needs first.
-fn origin_count(inputs: &BuildInputs<'_>) -> Result<usize> {
-    let mut count = inputs.table.counts.origins;
-    if let Some(previous) = inputs.previous {
-        count += u64::from(previous.previous.snapshot.origin_count());
-        inputs.table.for_each_origin(|origin| {
-            count -= u64::from(previous.previous.find(origin)?.is_some());
-            Ok(())
-        })?;
-    }
-    match u32::try_from(count) {
-        Ok(count) if count < NONE => Ok(count as usize),
-        _ => Err(ErrorKind::TooLarge("four billion origins or more".to_owned()).into()),
-    }
 }
 
 /// Merges captured origins with the rows of the previous snapshot, in the order of keys.
@@ -122,6 +105,9 @@ struct OriginSource<'c> {
     row: u32,
     /// The first row whose key is not less than that of the next captured origin.
     row_end: u32,
+    /// Captured origins and rows so far, and all of them.
+    done: u64,
+    total: u64,
 }
 
 /// An origin on its way to its outcome.
@@ -135,7 +121,9 @@ impl<'c> OriginSource<'c> {
     fn new(inputs: &BuildInputs<'c>) -> Result<Self> {
         let captured = inputs.table.reader()?;
         let previous = inputs.previous.map(|previous| previous.previous);
-        let mut source = Self { captured, next: None, previous, row: 0, row_end: 0 };
+        let rows = previous.map_or(0, |previous| previous.snapshot.origin_count());
+        let total = inputs.table.counts.origins + u64::from(rows);
+        let mut source = Self { captured, next: None, previous, row: 0, row_end: 0, done: 0, total };
         source.read_captured()?;
         Ok(source)
     }
@@ -155,18 +143,24 @@ impl<'c> OriginSource<'c> {
     /// The next origin. A captured one replaces the row of the same key.
     fn next(&mut self) -> Result<Option<UnresolvedOrigin>> {
         if self.row < self.row_end {
-            self.row += 1;
+            self.pass_row();
             return Ok(Some(UnresolvedOrigin::Previous(self.row - 1)));
         }
         let Some(robots) = self.next.take() else { return Ok(None) };
+        self.done += 1;
         if let Some(previous) = self.previous
             && self.row < previous.snapshot.origin_count()
             && previous.origin(self.row)?.key() == &*robots.origin
         {
-            self.row += 1;
+            self.pass_row();
         }
         self.read_captured()?;
         Ok(Some(UnresolvedOrigin::Captured(robots)))
+    }
+
+    fn pass_row(&mut self) {
+        self.row += 1;
+        self.done += 1;
     }
 
     /// The outcomes of the next origins, on all threads; empty at the end.

@@ -56,11 +56,6 @@ impl OriginWriter {
         }
     }
 
-    /// The number of origins so far.
-    pub(crate) fn count(&self) -> u64 {
-        self.counts.origins
-    }
-
     /// Appends an origin. Origins are sorted by key and distinct.
     ///
     /// # Errors

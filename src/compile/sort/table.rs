@@ -197,23 +197,6 @@ impl SortedTable {
     pub(crate) fn reader(&self) -> Result<TableReader<'_>> {
         Ok(TableReader { reader: RecordReader::new(&self.records)? })
     }
-
-    /// Passes the origins that have a capture of their robots.txt to `take`, in order.
-    ///
-    /// # Errors
-    /// As [`reader`](Self::reader), and those of `take`.
-    pub(crate) fn for_each_origin(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (mut reader, mut last) = (RecordReader::new(&self.records)?, Vec::new());
-        while let Some(record) = reader.record() {
-            if record.is_robots() && record.origin() != last {
-                last.clear();
-                last.extend_from_slice(record.origin());
-                take(record.origin())?;
-            }
-            reader.advance()?;
-        }
-        Ok(())
-    }
 }
 
 /// Reads a table in order, origin by origin.
