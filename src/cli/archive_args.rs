@@ -1,21 +1,30 @@
 //! What the verbs that read archives share: options, checks of their outputs, and warnings.
 
 use super::escape::escape;
-use super::help_text::RESOURCES;
+use super::file_extension::{OutputFormat, refuse_other_format};
+use super::help_text::{INPUT, OUTPUT, RESOURCES};
 use super::numbers::parse_size;
 use super::option_guard::OptionGuard;
+use super::output::OutputTarget;
 use super::stderr::print_line;
 use super::summary::grouped;
 use anyhow::{Context, bail};
 use clap::Args;
+use robosieve::Compiler;
 use robosieve::compile::{CapturesFile, CompilePhase, CompileReport};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-// Shared by the verbs that sort captures.
+// Shared by the verbs that read archives.
 #[derive(Debug, Args)]
-pub(crate) struct ResourceArgs {
+pub(crate) struct ArchiveArgs {
+    /// Skip, and count, damaged places of the inputs instead of failing
+    #[arg(long, help_heading = INPUT)]
+    pub skip_damaged: bool,
+    /// Write the counts as JSON (`-`: standard output)
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub stats_json: Option<PathBuf>,
     /// Keep at most this many bytes of captures and texts in memory, such as 512M
     ///
     /// The rest goes to temporary files. About 50 bytes per capture come on top. The output does
@@ -30,9 +39,29 @@ pub(crate) struct ResourceArgs {
     pub temp_dir: Option<PathBuf>,
 }
 
-impl ResourceArgs {
+impl ArchiveArgs {
+    /// Opens the output of the counts.
+    pub(crate) fn open_stats(&self) -> anyhow::Result<Option<OutputTarget>> {
+        let mut stats = self.stats_json.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
+        stats.iter_mut().for_each(OutputTarget::outlive_reader);
+        Ok(stats)
+    }
+
+    /// Sets the options of a compiler that writes `output`.
+    pub(crate) fn configure(&self, compiler: Compiler, output: &Path) -> anyhow::Result<Compiler> {
+        Ok(compiler.skip_damaged(self.skip_damaged).memory(self.memory).temp_dir(self.temp_dir(output)?))
+    }
+
+    /// Refuses a file of counts that would overwrite an input or an output, or that has the
+    /// extension of another format.
+    pub(crate) fn refuse_stats(&self, guard: &mut OptionGuard) -> anyhow::Result<()> {
+        let Some(path) = &self.stats_json else { return Ok(()) };
+        guard.add_output("--stats-json", path)?;
+        refuse_other_format("--stats-json", path, OutputFormat::Text)
+    }
+
     /// The directory of temporary files. The one next to the output has room for the output too.
-    pub(crate) fn temp_dir(&self, output: &Path) -> anyhow::Result<PathBuf> {
+    fn temp_dir(&self, output: &Path) -> anyhow::Result<PathBuf> {
         let Some(dir) = &self.temp_dir else {
             let dir = output.parent().filter(|dir| !dir.as_os_str().is_empty());
             return Ok(dir.unwrap_or(Path::new(".")).to_owned());

@@ -1,9 +1,9 @@
 //! `robosieve captures`: writes the captures of archives to one captures file.
 
-use super::archive_args::{ResourceArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread};
+use super::archive_args::{ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread};
 use super::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
-use super::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON, INPUT, OUTPUT};
+use super::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
 use super::inputs::expand_globs;
 use super::output::OutputTarget;
 use super::progress::Progress;
@@ -20,14 +20,8 @@ pub(crate) struct CapturesArgs {
     /// The captures file to write; an existing one is replaced
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
     pub output: PathBuf,
-    /// Skip, and count, damaged places of the inputs instead of failing
-    #[arg(long, help_heading = INPUT)]
-    pub skip_damaged: bool,
-    /// Write the counts as JSON (`-`: standard output)
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub stats_json: Option<PathBuf>,
     #[command(flatten)]
-    pub resources: ResourceArgs,
+    pub archives: ArchiveArgs,
     /// Inputs of `compile`: archives, captures files, or directories (`-`: standard input)
     ///
     /// A quoted glob ('crawl/**/*.warc.gz') stands for the files that it matches.
@@ -39,12 +33,9 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
     let inputs = expand_globs(&args.inputs)?;
     refuse_outputs(args, &inputs)?;
     let mut output = OutputFile::create(&args.output)?;
-    let mut stats = args.stats_json.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
-    stats.iter_mut().for_each(OutputTarget::outlive_reader);
+    let mut stats = args.archives.open_stats()?;
     let progress = Progress::of_archives(&inputs, quiet);
-    let resources = &args.resources;
-    let compiler = Compiler::default().skip_damaged(args.skip_damaged).memory(resources.memory);
-    let mut compiler = compiler.temp_dir(resources.temp_dir(&args.output)?);
+    let mut compiler = args.archives.configure(Compiler::default(), &args.output)?;
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("sorting captures");
     let report =
@@ -77,9 +68,6 @@ fn refuse_outputs(args: &CapturesArgs, inputs: &[PathBuf]) -> anyhow::Result<()>
     refuse_archive(&args.output, "the captures file")?;
     let mut guard = guard_inputs(inputs)?;
     guard.add_output("-o", &args.output)?;
-    if let Some(path) = &args.stats_json {
-        guard.add_output("--stats-json", path)?;
-        refuse_other_format("--stats-json", path, OutputFormat::Text)?;
-    }
+    args.archives.refuse_stats(&mut guard)?;
     refuse_other_format("-o", &args.output, OutputFormat::Captures)
 }

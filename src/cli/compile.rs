@@ -1,11 +1,11 @@
 //! `robosieve compile`: compiles archives into a snapshot, with a report.
 
 use super::archive_args::{
-    ResourceArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file, warn_of_unread,
+    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file, warn_of_unread,
 };
 use super::escape::to_json_pretty;
 use super::file_extension::{OutputFormat, refuse_other_format};
-use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, INPUT, OUTPUT, POLICY};
+use super::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use super::inputs::expand_globs;
 use super::output::OutputTarget;
 use super::progress::Progress;
@@ -40,14 +40,8 @@ pub(crate) struct CompileArgs {
     /// A date is its last second in UTC. Captures of unknown time stay.
     #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = POLICY)]
     pub as_of: Option<i64>,
-    /// Skip, and count, damaged places of the inputs instead of failing
-    #[arg(long, help_heading = INPUT)]
-    pub skip_damaged: bool,
-    /// Write the counts as JSON (`-`: standard output)
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub stats_json: Option<PathBuf>,
     #[command(flatten)]
-    pub resources: ResourceArgs,
+    pub archives: ArchiveArgs,
     /// WARC or JSONL archives, captures files, or directories (`-`: standard input)
     ///
     /// An archive is plain, gzip or zstd. A directory holds archives and captures files, or
@@ -61,12 +55,9 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_outputs(args, &inputs)?;
     // Compiling takes long: outputs are created first, so that an unwritable one fails at once.
     let mut output = OutputFile::create(&args.output)?;
-    let mut stats = args.stats_json.as_deref().map(|path| OutputTarget::open(Some(path))).transpose()?;
-    stats.iter_mut().for_each(OutputTarget::outlive_reader);
+    let mut stats = args.archives.open_stats()?;
     let progress = Progress::of_archives(&inputs, quiet);
-    let resources = &args.resources;
-    let compiler = new_compiler(args)?.skip_damaged(args.skip_damaged).memory(resources.memory);
-    let mut compiler = compiler.temp_dir(resources.temp_dir(&args.output)?);
+    let mut compiler = args.archives.configure(new_compiler(args)?, &args.output)?;
     compiler.add_paths(&inputs, &|at| progress.set(at.bytes_read))?;
     progress.end_of_input("sorting captures");
     let compiled = compiler.finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))?;
@@ -103,10 +94,7 @@ fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> 
     let mut guard = guard_inputs(inputs)?;
     guard.add_output("-o", &args.output)?;
     let mut guard = guard.add_inputs("--previous", &args.previous);
-    if let Some(path) = &args.stats_json {
-        guard.add_output("--stats-json", path)?;
-        refuse_other_format("--stats-json", path, OutputFormat::Text)?;
-    }
+    args.archives.refuse_stats(&mut guard)?;
     refuse_other_format("-o", &args.output, OutputFormat::Snapshot)?;
     refuse_captures_file(&args.output)
 }
