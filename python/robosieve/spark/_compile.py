@@ -101,8 +101,10 @@ def compile_files(
     inputs = find_inputs(paths)
     if overwritten := next((file.path for file in inputs.files if is_same_file(file.path, target)), None):
         raise RobosieveError(f"{target}: would overwrite the input {overwritten}; give another name")
-    ready = [file for file in inputs.files if _starts_with(file.path, _CAPTURES)]
-    others = [file for file in inputs.files if file not in ready]
+    ready: list[InputFile] = []
+    others: list[InputFile] = []
+    for file in inputs.files:
+        (ready if _starts_with(file.path, _CAPTURES) else others).append(file)
     run = new_run()
     with ExitStack() as cleanup:
         if captures_dir is None:
@@ -152,13 +154,13 @@ class _WriteCaptures:
         compiler = Compiler(
             skip_damaged=self.skip_damaged, memory=self.memory, temp_dir=self.temp_dir, threads=threads
         )
-        if _starts_with(source, _PARQUET):
+        is_table = _starts_with(source, _PARQUET)
+        if is_table:
             _add_table(compiler, source)
         else:
             compiler.add_path(source)
-        report = compiler.write_captures(str(outputs[0]))
-        counts: dict[str, Any] = report["input"]
-        if _starts_with(source, _PARQUET):
+        counts: dict[str, Any] = compiler.write_captures(str(outputs[0]))["input"]
+        if is_table:
             counts["bytes_in"] = os.path.getsize(source)
         return {name: counts[name] for name in _COUNTS_OF_ARCHIVES}
 
