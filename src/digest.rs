@@ -10,8 +10,12 @@ pub(crate) type Digest = [u8; 16];
 
 /// The digest of some bytes.
 pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    cut(blake3::hash(bytes))
+}
+
+fn cut(hash: blake3::Hash) -> Digest {
     let mut digest = Digest::default();
-    digest.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+    digest.copy_from_slice(&hash.as_bytes()[..16]);
     digest
 }
 
@@ -30,8 +34,6 @@ impl StreamDigest {
     }
 
     pub(crate) fn finish(&self) -> Digest {
-        let mut digest = Digest::default();
-        digest.copy_from_slice(&self.0.finalize().as_bytes()[..16]);
-        digest
+        cut(self.0.finalize())
     }
 }

@@ -6,11 +6,11 @@
 //! The price is that a text shared by captures of several blocks is stored in each of them: a fifth
 //! of the bytes of a real archive, which has 119 per capture.
 
-use crate::bytes::wire::Fields;
+use crate::bytes::wire::{Fields, time_bytes};
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::CAPTURES_MAGIC;
-use crate::robots::line::MAX_BODY;
+use crate::robots::condense::MAX_CONDENSED;
 use serde::Serialize;
 use std::io::Read;
 use std::sync::Arc;
@@ -33,9 +33,6 @@ const MAX_TEXTS_LEN: usize = 8 << 20;
 
 /// The longest frame of records: more than zstd makes of incompressible ones.
 const MAX_FRAME_LEN: usize = MAX_RECORDS_LEN + (1 << 20);
-
-/// The longest condensed text: the part of a body that counts, and a line end.
-const MAX_TEXT_LEN: usize = MAX_BODY + 1;
 
 /// The compression level of records, which are a tenth of a real file.
 const LEVEL: i32 = 3;
@@ -192,9 +189,6 @@ const TOTALS_LEN: usize = 64;
 /// The length of the block that ends a file.
 pub(crate) const END_LEN: usize = HEAD_LEN + TOTALS_LEN;
 
-/// An unknown time.
-const NO_TIME: i64 = i64::MIN;
-
 impl CapturesCounts {
     /// The block with the totals, after this number of other blocks.
     pub(crate) fn encode_end(&self, number: u64) -> Vec<u8> {
@@ -203,9 +197,8 @@ impl CapturesCounts {
         for count in [captures, origins, other_urls, undated, texts, text_bytes] {
             body.extend_from_slice(&count.to_le_bytes());
         }
-        let (oldest, newest) = captured.unwrap_or((NO_TIME, NO_TIME));
-        body.extend_from_slice(&oldest.to_le_bytes());
-        body.extend_from_slice(&newest.to_le_bytes());
+        body.extend_from_slice(&time_bytes(captured.map(|(oldest, _)| oldest)));
+        body.extend_from_slice(&time_bytes(captured.map(|(_, newest)| newest)));
         let head = BlockHead {
             kind: END_BLOCK,
             captures: 0,
@@ -230,8 +223,7 @@ impl CapturesCounts {
             text_bytes: fields.u64(),
             captured: None,
         };
-        let (oldest, newest) = (fields.i64(), fields.i64());
-        counts.captured = (oldest != NO_TIME).then_some((oldest, newest));
+        counts.captured = fields.time().zip(fields.time());
         counts
     }
 }
@@ -355,7 +347,7 @@ impl CapturesBlock {
             let mut lengths = Fields(lengths);
             let (raw_len, frame_len) = (lengths.u32(), lengths.u32());
             let (frame, rest) = frames.split_at_checked(frame_len as usize)?;
-            if raw_len as usize > MAX_TEXT_LEN {
+            if raw_len as usize > MAX_CONDENSED {
                 return None;
             }
             texts.push(BlockText { digest: *digest, raw_len, frame });

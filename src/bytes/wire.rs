@@ -35,6 +35,14 @@ pub(crate) fn u64_at(data: &[u8], at: usize, what: &str) -> Result<u64> {
     Ok(u64::from_le_bytes(array(data, at, what)?))
 }
 
+/// The encoded time that is not known: no real time is as old.
+pub(crate) const NO_TIME: i64 = i64::MIN;
+
+/// Encodes a time in seconds since 1970.
+pub(crate) fn time_bytes(time: Option<i64>) -> [u8; 8] {
+    time.unwrap_or(NO_TIME).to_le_bytes()
+}
+
 /// A cursor that reads the fields of a fixed-size row in the order of the layout.
 pub(crate) struct Fields<'a>(pub &'a [u8]);
 
@@ -74,5 +82,10 @@ impl Fields<'_> {
     #[inline]
     pub(crate) fn i64(&mut self) -> i64 {
         i64::from_le_bytes(self.take())
+    }
+
+    /// A time, as [`time_bytes`] encodes it.
+    pub(crate) fn time(&mut self) -> Option<i64> {
+        Some(self.i64()).filter(|&time| time != NO_TIME)
     }
 }

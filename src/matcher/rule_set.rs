@@ -2,7 +2,8 @@
 //!
 //! A rule set has two parts: the [automaton](PrefixAutomaton) of literal prefixes, which finds the
 //! literal rules that match and the bucket of wildcard rules to try, and the
-//! [buckets](WildcardBuckets). The matcher runs on them as they are stored; `build.rs` encodes them.
+//! [buckets](WildcardBuckets). The matcher runs on them as they are stored; `build.rs` encodes
+//! them.
 
 use super::candidate::{Candidate, PathSignature};
 use super::packed_rule::{OFFSET_BITS, PackedRule};
@@ -108,8 +109,8 @@ impl<'a> RuleSet<'a> {
     /// Decodes the rule set at `place` of the section `sets`, in units of 8 bytes.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the section, or has more pattern
-    /// bytes than a robots.txt gives.
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the section, or has more
+    /// pattern bytes than a robots.txt gives.
     #[inline]
     pub(crate) fn decode(sets: &'a [u8], place: u32) -> Result<Self> {
         let at = place as usize * 8;
@@ -185,14 +186,9 @@ impl<'a> RuleSet<'a> {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a pattern outside of the rule set.
     pub(super) fn wildcard_rules(&self) -> impl Iterator<Item = Result<(Vec<u8>, PackedRule)>> {
         let mut state = 0;
-        (0..self.wildcards.buckets.len() as u32).flat_map(move |number| {
-            let rules = self.bucket_rules(number, &mut state);
-            // An error takes the place of the rules.
-            let (rules, failure) = match rules {
-                Ok(rules) => (rules, None),
-                Err(err) => (Vec::new(), Some(Err(err))),
-            };
-            rules.into_iter().map(Ok).chain(failure)
+        (0..self.wildcards.buckets.len() as u32).flat_map(move |number| match self.bucket_rules(number, &mut state) {
+            Ok(rules) => rules.into_iter().map(Ok).collect(),
+            Err(err) => vec![Err(err)],
         })
     }
 
@@ -204,9 +200,7 @@ impl<'a> RuleSet<'a> {
         let prefix = if number == UNANCHORED {
             Vec::new()
         } else {
-            let states = *state..self.prefixes.len();
-            *state = states
-                .clone()
+            *state = (*state..self.prefixes.len())
                 .find(|&state| self.prefixes.link(state).bucket == number)
                 .ok_or_else(|| Error::corrupt("a bucket without a literal prefix"))?;
             self.prefixes.text(*state)?
@@ -267,7 +261,8 @@ mod tests {
 
     #[test]
     fn wildcard_rules_are_found_by_their_literal_prefix() {
-        // One prefix is a literal rule too, one sorts between two rules, and one is longer than its word.
+        // One prefix is a literal rule too, one sorts between two rules, and one is longer than its
+        // word.
         let rules = [
             ("/shop", Disallow),
             ("/shop/*/public", Allow),
@@ -306,8 +301,8 @@ mod tests {
     fn damage_is_an_error() {
         let bytes = encoded(&[("/a/long/pattern/of/more/than/eight", Disallow)]);
         assert!(RuleSet::decode(&bytes[..bytes.len() - 1], 0).is_err());
-        // The head of 32 bytes has the number of pattern bytes in its fourth number. The packed rule of
-        // the only state follows the word.
+        // The head of 32 bytes has the number of pattern bytes in its fourth number. The packed
+        // rule of the only state follows the word.
         let with = |bytes: &[u8], at: usize, byte: u8| {
             let mut bytes = bytes.to_vec();
             bytes[at] = byte;
@@ -317,8 +312,9 @@ mod tests {
         let outside = with(&bytes, 32 + 8, 100);
         let set = RuleSet::decode(&outside, 0).unwrap();
         assert!(highest(&set, b"/a/long/pattern/of/more/than/eight").is_err());
-        // The state `/a/`: word, packed rule, link (the number of its bucket begins at bit 22); then
-        // the buckets, unanchored and `/a/`: first rule, length of the prefix, best rank, parent.
+        // The state `/a/`: word, packed rule, link (the number of its bucket begins at bit 22);
+        // then the buckets, unanchored and `/a/`: first rule, length of the prefix, best rank,
+        // parent.
         let bytes = encoded(&[("/a/*b", Disallow)]);
         let highest_with = |at: usize, byte: u8| {
             let bytes = with(&bytes, at, byte);

@@ -25,6 +25,9 @@ pub(crate) fn field_lines(body: &[u8], cut_short: bool) -> impl Iterator<Item = 
     })
 }
 
+/// The longest condensed text: the part of a body that counts, and a line end.
+pub(crate) const MAX_CONDENSED: usize = MAX_BODY + 1;
+
 /// The condensed text of a body as served (after content decoding): the lines with known fields,
 /// without comments; all others are blank.
 ///

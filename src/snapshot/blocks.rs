@@ -1,9 +1,9 @@
 //! Verification by blocks: a read of one record verifies the bytes that it reads, and no others.
 //!
-//! A section has a checksum for every block of 64 KiB, and the section table has a checksum of these
-//! checksums. So the answer about one origin verifies some ten blocks, whatever the size of the
-//! snapshot; with one checksum per section it read the whole file. Each block is verified once: a
-//! bit records that it was.
+//! A section has a checksum for every block of 64 KiB, and the section table has a checksum of
+//! these checksums. So the answer about one origin verifies some ten blocks, whatever the size of
+//! the snapshot; with one checksum per section it read the whole file. Each block is verified once:
+//! a bit records that it was.
 
 use crate::error::{Error, Result};
 use crate::snapshot::format::{BLOCK_LEN, CHECKSUM_LEN, Extent, Section, SectionTable};
@@ -60,8 +60,8 @@ impl VerifiedBlocks {
         Ok(())
     }
 
-    /// Verifies all blocks of some sections of `file`, on all threads of the current rayon pool. Blocks
-    /// that count as verified already are verified again.
+    /// Verifies all blocks of some sections of `file`, on all threads of the current rayon pool.
+    /// Blocks that count as verified already are verified again.
     ///
     /// # Errors
     /// As [`verify_range`](Self::verify_range).
@@ -90,8 +90,9 @@ impl VerifiedBlocks {
 
     #[cold]
     fn verify_block(&self, file: &[u8], section: Section, block: usize) -> Result<()> {
-        let start = self.table[section.number()].offset as usize + block * BLOCK_LEN;
-        let bytes = self.section(file, section).chunks(BLOCK_LEN).nth(block).unwrap_or_default();
+        let extent = &self.table[section.number()];
+        let start = extent.offset as usize + block * BLOCK_LEN;
+        let bytes = extent.bytes_in(file).chunks(BLOCK_LEN).nth(block).unwrap_or_default();
         let wanted = self.checksums(file, section)?.get(block);
         if wanted.map(|checksum| u64::from_le_bytes(*checksum)) == Some(xxh3_64(bytes)) {
             self.set(self.bit(section, block));
@@ -108,7 +109,7 @@ impl VerifiedBlocks {
         let extent = &self.table[section.number()];
         let start = self.first_blocks[section.number()] as usize * CHECKSUM_LEN;
         let end = start + extent.blocks() as usize * CHECKSUM_LEN;
-        let checksums = self.section(file, Section::Checksums).get(start..end).unwrap_or_default();
+        let checksums = self.table[Section::Checksums.number()].bytes_in(file).get(start..end).unwrap_or_default();
         let bit = section.number() as u64;
         if !self.is_set(bit) {
             if xxh3_64(checksums) != extent.checksum {
@@ -118,11 +119,6 @@ impl VerifiedBlocks {
             self.set(bit);
         }
         Ok(checksums.as_chunks().0)
-    }
-
-    fn section<'f>(&self, file: &'f [u8], section: Section) -> &'f [u8] {
-        let Extent { offset, len, .. } = self.table[section.number()];
-        file.get(offset as usize..(offset + len) as usize).unwrap_or_default()
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! All numbers are little-endian, and all rows have a fixed layout, so a mapped file is used as it
 //! is. `docs/FORMAT.md` describes every byte.
 
-use crate::bytes::wire::{Fields, array, bytes, u32_at, u64_at};
+use crate::bytes::wire::{Fields, array, bytes, time_bytes, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{FileFormat, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
@@ -63,7 +63,7 @@ impl Section {
 
     /// Its position in [`ALL`](Self::ALL).
     #[inline]
-    pub(crate) fn number(self) -> usize {
+    pub(crate) const fn number(self) -> usize {
         self as usize - 1
     }
 
@@ -103,6 +103,12 @@ pub(crate) const BLOCK_LEN: usize = 64 << 10;
 pub(super) const CHECKSUM_LEN: usize = 8;
 
 impl Extent {
+    /// The bytes of the section in a file with this extent in its table.
+    #[inline]
+    pub(super) fn bytes_in<'f>(&self, file: &'f [u8]) -> &'f [u8] {
+        file.get(self.offset as usize..(self.offset + self.len) as usize).unwrap_or_default()
+    }
+
     /// The number of blocks: each but the last has [`BLOCK_LEN`] bytes.
     pub(super) fn blocks(&self) -> u64 {
         self.len.div_ceil(BLOCK_LEN as u64)
@@ -281,10 +287,8 @@ pub(crate) struct OriginMetadata {
 pub(super) const ORIGIN_METADATA_LEN: usize = 16;
 pub(super) const ORIGIN_DETAILS_LEN: usize = 40;
 
-/// The time of a capture without one.
-const NO_TIME: i64 = i64::MIN;
-
-/// The hops of a redirect in the byte before the flags, and a flag of it: the row refers to details.
+/// The hops of a redirect in the byte before the flags, and a flag of it: the row refers to
+/// details.
 const HOPS: u8 = 0x07;
 const HAS_DETAILS: u8 = 0x08;
 
@@ -332,31 +336,36 @@ impl OriginMetadata {
         row.push(o.class as u8 | body | flag(o.target_missing, TARGET_MISSING) | flag(o.cut_short, CUT_SHORT));
         if has_details {
             let times = [o.fetched, o.first_failure, o.first_unreachable];
-            details.extend(times.into_iter().flat_map(|time| time.unwrap_or(NO_TIME).to_le_bytes()));
+            details.extend(times.into_iter().flat_map(time_bytes));
             let numbers = [self.last_good, o.max_age.unwrap_or(NONE), self.source, self.detail];
             details.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
         }
     }
 
     /// The row of details that a row refers to, if any.
-    #[inline]
     pub(super) fn details_row(rows: &[u8], row: u32) -> Result<Option<u32>> {
-        let row: [u8; ORIGIN_METADATA_LEN] = array(rows, row as usize * ORIGIN_METADATA_LEN, "an origin's metadata")?;
-        let reference = u32::from_le_bytes([row[8], row[9], row[10], row[11]]);
-        Ok((row[14] & HAS_DETAILS != 0).then_some(reference))
+        Ok(Self::decode_row(rows, row)?.1)
     }
 
     pub(super) fn decode(rows: &[u8], details: &[u8], row: u32) -> Result<Self> {
-        let details_row = Self::details_row(rows, row)?;
+        match Self::decode_row(rows, row)? {
+            (metadata, Some(row)) => metadata.with_details(details, row),
+            (metadata, None) => Ok(metadata),
+        }
+    }
+
+    /// Decodes a row without its details; returns their row too.
+    #[inline]
+    fn decode_row(rows: &[u8], row: u32) -> Result<(Self, Option<u32>)> {
         let row: [u8; ORIGIN_METADATA_LEN] = array(rows, row as usize * ORIGIN_METADATA_LEN, "an origin's metadata")?;
         let mut f = Fields(&row);
         let (entry, time, reference) = (f.u32(), f.u32(), f.u32());
-        let (status, hops, flags) = (f.u16(), f.u8() & HOPS, f.u8());
+        let (status, hops, flags) = (f.u16(), f.u8(), f.u8());
         let class = OutcomeClass::from_u8(flags & CLASS).ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
         let outcome = Outcome {
             class,
             status,
-            hops,
+            hops: hops & HOPS,
             cut_short: flags & CUT_SHORT != 0,
             fetched: (time != NONE).then_some(i64::from(time)),
             past_limit: flags & PAST_LIMIT != 0,
@@ -371,19 +380,15 @@ impl OriginMetadata {
             max_age: None,
         };
         let metadata = Self { outcome, entry, last_good: NONE, source: reference, detail: NONE };
-        match details_row {
-            Some(row) => metadata.with_details(details, row),
-            None => Ok(metadata),
-        }
+        Ok((metadata, (hops & HAS_DETAILS != 0).then_some(reference)))
     }
 
     fn with_details(mut self, details: &[u8], row: u32) -> Result<Self> {
         let row: [u8; ORIGIN_DETAILS_LEN] = array(details, row as usize * ORIGIN_DETAILS_LEN, "an origin's details")?;
         let mut f = Fields(&row);
-        let time = |value: i64| (value != NO_TIME).then_some(value);
-        self.outcome.fetched = time(f.i64());
-        self.outcome.first_failure = time(f.i64());
-        self.outcome.first_unreachable = time(f.i64());
+        self.outcome.fetched = f.time();
+        self.outcome.first_failure = f.time();
+        self.outcome.first_unreachable = f.time();
         self.last_good = f.u32();
         self.outcome.max_age = Some(f.u32()).filter(|&seconds| seconds != NONE);
         (self.source, self.detail) = (f.u32(), f.u32());
@@ -508,8 +513,8 @@ impl NamedRow {
     }
 }
 
-/// The hash of an origin's canonical key. The seed comes from all keys, so a site cannot choose names
-/// that collide.
+/// The hash of an origin's canonical key. The seed comes from all keys, so a site cannot choose
+/// names that collide.
 #[inline]
 pub(crate) fn hash_key(key: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(key, seed)

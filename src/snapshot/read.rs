@@ -1,8 +1,8 @@
 //! An opened snapshot: look-ups by origin, row, file and agent name.
 //!
-//! Every access is bounds-checked, so damaged bytes never cause a panic. The look-ups here verify the
-//! blocks that they read ([`blocks`](super::blocks)). A [`View`] does not: it is for judges, whose
-//! users verify all blocks first.
+//! Every access is bounds-checked, so damaged bytes never cause a panic. The look-ups here verify
+//! the blocks that they read ([`blocks`](super::blocks)). A [`View`] does not: it is for judges,
+//! whose users verify all blocks first.
 
 use crate::agent::{Agent, AgentMatch};
 use crate::bytes::wire::{bytes, u64_at};
@@ -30,12 +30,13 @@ use std::time::Duration;
 ///
 /// The cost of opening does not depend on the size: only the header is checked, and nothing is
 /// decoded or copied. Look-ups, such as [`origin`](Self::origin) and
-/// [`Judge::explain`](crate::Judge::explain), verify the blocks of 64 KiB that they read, each once,
-/// and give [`Corrupt`](crate::ErrorKind::Corrupt) for damaged ones. So a look-up takes some 0.1 ms
-/// for its first reads of a snapshot of any size. A [`Judge`](crate::Judge) of many URLs does not
-/// verify what it reads: call [`verify_judging_checksums`](Self::verify_judging_checksums) first, or
-/// damage may change verdicts silently. [`verify_checksums`](Self::verify_checksums) finds all
-/// accidental damage, and [`verify`](Self::verify) also finds contradictions. Nothing panics.
+/// [`Judge::explain`](crate::Judge::explain), verify the blocks of 64 KiB that they read, each
+/// once, and give [`Corrupt`](crate::ErrorKind::Corrupt) for damaged ones. So a look-up takes some
+/// 0.1 ms for its first reads of a snapshot of any size. A [`Judge`](crate::Judge) of many URLs
+/// does not verify what it reads: call [`verify_judging_checksums`](Self::verify_judging_checksums)
+/// first, or damage may change verdicts silently. [`verify_checksums`](Self::verify_checksums)
+/// finds all accidental damage, and [`verify`](Self::verify) also finds contradictions. Nothing
+/// panics.
 ///
 /// ```
 /// use robosieve::{Compiler, Snapshot};
@@ -216,7 +217,8 @@ impl Snapshot {
     /// what they read, so a damaged file may give wrong answers silently.
     ///
     /// For files that were verified in another way, and to see what is left of a damaged one.
-    /// [`verify_checksums`](Self::verify_checksums) and [`verify`](Self::verify) still verify all blocks.
+    /// [`verify_checksums`](Self::verify_checksums) and [`verify`](Self::verify) still verify all
+    /// blocks.
     ///
     /// ```
     /// use robosieve::{Compiler, Snapshot};
@@ -239,9 +241,7 @@ impl Snapshot {
     /// The bytes of a section. `new` has checked its extent.
     #[inline]
     pub(crate) fn section(&self, section: Section) -> &[u8] {
-        let extent = &self.head.table[section.number()];
-        let (start, end) = (extent.offset as usize, (extent.offset + extent.len) as usize);
-        self.data.get(start..end).unwrap_or_default()
+        self.head.table[section.number()].bytes_in(&self.data)
     }
 
     /// The bytes of the file from `start` up to `end`.
@@ -424,8 +424,8 @@ impl Snapshot {
         self.view().file(file)
     }
 
-    /// Verifies the blocks with the rules that a robots.txt has for agents, given the tokens of each
-    /// in the order of their fallback.
+    /// Verifies the blocks with the rules that a robots.txt has for agents, given the tokens of
+    /// each in the order of their fallback.
     pub(crate) fn verify_rules_of(&self, file: u32, agents: &[Vec<u32>]) -> Result<()> {
         let file = self.file(file)?;
         let view = self.view();
@@ -508,8 +508,8 @@ impl Snapshot {
     /// has neither a robots.txt of the origin nor the origin.
     ///
     /// The text is that of the newest answer, through redirects. If that answer is a failure, it is
-    /// the last good copy, whose rules may apply too. Status policies play no part. Cost: one look-up
-    /// in the index; decompresses and parses the text.
+    /// the last good copy, whose rules may apply too. Status policies play no part. Cost: one
+    /// look-up in the index; decompresses and parses the text.
     ///
     /// ```
     /// use robosieve::{AgentMatch, Compiler, Origin, Snapshot};
@@ -533,8 +533,8 @@ impl Snapshot {
     }
 
     /// The sitemaps of an origin, as [`Robots::sitemaps`] finds them in
-    /// [`robots_text`](Self::robots_text): in the order of the file, as written, without repetitions.
-    /// Empty if the snapshot has neither a robots.txt of the origin nor the origin.
+    /// [`robots_text`](Self::robots_text): in the order of the file, as written, without
+    /// repetitions. Empty if the snapshot has neither a robots.txt of the origin nor the origin.
     ///
     /// Resolve relative ones against the URL of the robots.txt: [`OriginEntry::source`] if there is
     /// one, or else [`OriginEntry::robots_url`]. Text and cost are those of

@@ -84,8 +84,8 @@ impl<W: Write + Seek> Sections<W> {
         Ok(written)
     }
 
-    /// Writes the section of checksums, and the head, which makes the file valid. Returns the length
-    /// of the file. `seed` is that of the index.
+    /// Writes the section of checksums, and the head, which makes the file valid. Returns the
+    /// length of the file. `seed` is that of the index.
     pub(super) fn finish(mut self, seed: u64) -> Result<u64> {
         let checksums = self.with_file(|file| std::mem::take(&mut file.checksums).concat());
         let slot = self.reserve(Section::Checksums, checksums.len() as u64);

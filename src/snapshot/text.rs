@@ -5,7 +5,7 @@
 //! compress well. The snapshot stores it, so a reader does not need this program.
 
 use crate::error::{Error, Result};
-use crate::robots::line::MAX_BODY;
+use crate::robots::condense::MAX_CONDENSED;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
@@ -15,9 +15,6 @@ pub(crate) const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
 /// The compression level. Level 3 makes the frames of a real archive 1 % shorter than level 1
 /// without slowing compilation; higher levels gain next to nothing.
 const LEVEL: i32 = 3;
-
-/// The longest condensed text: the part of a body that counts, and a line end.
-const MAX_TEXT: usize = MAX_BODY + 1;
 
 /// Compresses texts; one per thread.
 pub(crate) struct Packer {
@@ -39,10 +36,10 @@ impl Packer {
     }
 }
 
-/// Whether the bytes are a single frame that declares this length; it is not decompressed.
-pub(crate) fn is_one_frame(frame: &[u8], raw_len: usize) -> bool {
-    let declared = zstd_safe::get_frame_content_size(frame).ok().flatten();
-    declared == Some(raw_len as u64) && zstd_safe::find_frame_compressed_size(frame) == Ok(frame.len())
+/// Whether the bytes are a single frame that declares a text of this length; it is not
+/// decompressed.
+pub(crate) fn is_one_frame(frame: &[u8], raw_len: u32) -> bool {
+    text_len(frame).is_ok_and(|len| len == raw_len) && zstd_safe::find_frame_compressed_size(frame) == Ok(frame.len())
 }
 
 /// Decompresses frames; one per thread.
@@ -59,10 +56,11 @@ impl Unpacker {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for anything else than a single frame that declares
     /// its length.
     pub(crate) fn unpack(&mut self, frame: &[u8]) -> Result<Vec<u8>> {
-        let len = text_len(frame)? as usize;
+        let len = text_len(frame)?;
         if !is_one_frame(frame, len) {
             return Err(Error::corrupt("a compressed text that is not one frame"));
         }
+        let len = len as usize;
         match self.0.decompress(frame, len) {
             Ok(text) if text.len() == len => Ok(text),
             Ok(_) => Err(Error::corrupt("a text of another length than its frame declares")),
@@ -77,7 +75,7 @@ impl Unpacker {
 /// [`Corrupt`](crate::ErrorKind::Corrupt) if it declares none, or one that no text has.
 pub(crate) fn text_len(frame: &[u8]) -> Result<u32> {
     match zstd_safe::get_frame_content_size(frame) {
-        Ok(Some(len)) if len <= MAX_TEXT as u64 => Ok(len as u32),
+        Ok(Some(len)) if len <= MAX_CONDENSED as u64 => Ok(len as u32),
         Ok(Some(len)) => Err(Error::corrupt(format!("a text of {len} bytes"))),
         _ => Err(Error::corrupt("a compressed text without its length")),
     }

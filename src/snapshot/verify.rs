@@ -28,7 +28,7 @@ const JUDGING: [Section; 9] = [
 ];
 
 /// All sections with blocks.
-const ALL: &[Section] = Section::ALL.split_at(Section::Checksums as usize - 1).0;
+const ALL: &[Section] = Section::ALL.split_at(Section::Checksums.number()).0;
 
 impl Snapshot {
     /// Checks every section's checksum and all references between sections, on all threads of the

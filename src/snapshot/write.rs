@@ -26,6 +26,11 @@ use std::io::{Seek, Write};
 /// The program and version in the metadata.
 pub(crate) const TOOL: &str = concat!("robosieve ", env!("CARGO_PKG_VERSION"));
 
+/// Whether this program condenses and compresses texts as the writer of a file did.
+pub(crate) fn has_current_texts(tool: &str, dictionary: &[u8]) -> bool {
+    tool == TOOL && dictionary == DICTIONARY
+}
+
 /// Appends origins: entries, metadata rows with details, and their strings.
 #[derive(Debug)]
 pub(crate) struct OriginWriter {
@@ -291,8 +296,8 @@ impl SnapshotSections {
 
 /// Builds the index of some entries; returns the seed of its hashes, and its buckets.
 ///
-/// The seed is that given or, if a key would be too far from its first bucket, one of the next. That
-/// takes names that were chosen for it, so nobody should see a second round.
+/// The seed is that given or, if a key would be too far from its first bucket, one of the next.
+/// That takes names that were chosen for it, so nobody should see a second round.
 fn build_index(entries: &SpooledBytes, count: usize, mut seed: u64) -> Result<(u64, Vec<[u8; BUCKET_LEN]>)> {
     loop {
         let mut index = IndexBuilder::new(count);
@@ -397,8 +402,8 @@ mod tests {
     use super::*;
     use crate::snapshot::index::candidates;
 
-    /// Names that all begin their search in one bucket under a known seed, as a site could choose them
-    /// for an index without a secret.
+    /// Names that all begin their search in one bucket under a known seed, as a site could choose
+    /// them for an index without a secret.
     #[test]
     fn colliding_keys_get_another_seed() {
         let (count, seed) = (400, 7);

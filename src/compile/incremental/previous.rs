@@ -9,8 +9,8 @@ use crate::robots::condense::condense;
 use crate::snapshot::Metadata;
 use crate::snapshot::format::{FileRow, NONE, NamedRow};
 use crate::snapshot::read::{OriginEntry, Snapshot};
-use crate::snapshot::text::{DICTIONARY, Unpacker};
-use crate::snapshot::write::TOOL;
+use crate::snapshot::text::Unpacker;
+use crate::snapshot::write::has_current_texts;
 use jiff::Timestamp;
 
 /// An opened snapshot whose structure is verified.
@@ -33,7 +33,7 @@ impl PreviousSnapshot {
     /// it would make the contradictions of a forged file its own, with right checksums.
     pub(crate) fn new(snapshot: Snapshot) -> Result<Self> {
         let metadata = snapshot.metadata()?;
-        let is_current = has_current_texts(&metadata, &snapshot);
+        let is_current = has_current_texts(&metadata.tool, snapshot.dictionary());
         let digests = snapshot.verify_and_map_texts(|text| {
             // Another version may keep other lines.
             if is_current { digest(text) } else { digest(&condense(text, false)) }
@@ -54,7 +54,7 @@ impl PreviousSnapshot {
 
     /// Whether its compressed texts are those that this program would write.
     pub(crate) fn has_current_texts(&self) -> bool {
-        has_current_texts(&self.metadata, &self.snapshot)
+        has_current_texts(&self.metadata.tool, self.snapshot.dictionary())
     }
 
     /// Whether its rule sets are those that this program would compile for `profile`.
@@ -145,10 +145,6 @@ impl PreviousSnapshot {
     pub(crate) fn token(&self, number: u32) -> Result<&[u8]> {
         self.snapshot.token(number.into()).map_err(damaged)
     }
-}
-
-fn has_current_texts(metadata: &Metadata, snapshot: &Snapshot) -> bool {
-    metadata.tool == TOOL && snapshot.dictionary() == DICTIONARY
 }
 
 /// Marks an error as one of the previous snapshot, so that it is not reported for another file.

@@ -6,11 +6,11 @@
 
 use super::capture_record::{CaptureRecord, RecordValidator};
 use super::text_store::{TextId, TextStore};
-use crate::archive::captures_file::{BlockContent, CapturesBlock, CapturesHeader};
+use crate::archive::captures_file::{BlockContent, CapturesBlock};
 use crate::error::Result;
 use crate::robots::condense::condense;
-use crate::snapshot::text::{DICTIONARY, Packer, Unpacker, is_one_frame};
-use crate::snapshot::write::TOOL;
+use crate::snapshot::text::{Packer, Unpacker, is_one_frame};
+use crate::snapshot::write::has_current_texts;
 
 /// The records of a block, each of which is valid and refers to a text of the block.
 pub(crate) struct BlockCaptures<'b> {
@@ -49,11 +49,6 @@ impl<'b> BlockCaptures<'b> {
     }
 }
 
-/// Whether this program condenses and compresses texts as the writer of the file did.
-pub(crate) fn has_current_texts(header: &CapturesHeader) -> bool {
-    header.tool == TOOL && header.dictionary == DICTIONARY
-}
-
 /// The numbers of the texts of a block in a store; `None` for those that are not `used`.
 ///
 /// # Errors
@@ -66,7 +61,7 @@ pub(super) fn intern_texts(
     packer: &mut Packer,
 ) -> Result<Vec<Option<TextId>>> {
     // Another version may keep other lines, so its texts are condensed again.
-    let is_current = has_current_texts(&block.header);
+    let is_current = has_current_texts(&block.header.tool, &block.header.dictionary);
     let mut unpacker = if is_current { None } else { Some(Unpacker::new(&block.header.dictionary)?) };
     let mut texts = vec![None; content.texts.len()];
     for number in used.map(|text| text.0 as usize) {
@@ -75,9 +70,10 @@ pub(super) fn intern_texts(
         }
         let text = content.texts[number];
         let damaged = || block.damaged(&format!("its text {number}"));
-        let raw_len = text.raw_len as usize;
         texts[number] = Some(match &mut unpacker {
-            None if is_one_frame(text.frame, raw_len) => store.intern_frame(text.digest, text.raw_len, text.frame)?,
+            None if is_one_frame(text.frame, text.raw_len) => {
+                store.intern_frame(text.digest, text.raw_len, text.frame)?
+            }
             None => return Err(damaged()),
             Some(unpacker) => {
                 let text = unpacker.unpack(text.frame).map_err(|_| damaged())?;

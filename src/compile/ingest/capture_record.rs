@@ -12,7 +12,7 @@
 use super::text_store::{TextDigests, TextId};
 use super::url_key::{ROBOTS_PATH, UrlKey};
 use crate::archive::capture::CapturedResponse;
-use crate::bytes::wire::Fields;
+use crate::bytes::wire::{Fields, time_bytes};
 use crate::robots::{BodyFacts, LooksLike};
 use ::url::Url;
 use std::cmp::{Ordering, Reverse};
@@ -47,12 +47,16 @@ pub(crate) enum FetchAnswer {
 impl FetchAnswer {
     /// The answer of a response that is not a 2xx; `url` is its URL.
     pub(super) fn without_body(url: &[u8], response: CapturedResponse) -> Self {
-        match response.status {
-            304 => Self::NotModified,
-            300..=399 => Self::Redirect(response.location.and_then(|location| redirect_target(url, &location))),
-            429 | 500..=599 => Self::ServerError,
-            400..=499 => Self::ClientError,
-            status => Self::Unreachable(format!("HTTP status {status}").into()),
+        match AnswerRank::of_status(response.status) {
+            AnswerRank::Redirect => {
+                Self::Redirect(response.location.and_then(|location| redirect_target(url, &location)))
+            }
+            AnswerRank::NotModified => Self::NotModified,
+            AnswerRank::ClientError => Self::ClientError,
+            AnswerRank::ServerError => Self::ServerError,
+            AnswerRank::Rules | AnswerRank::Unreachable => {
+                Self::Unreachable(format!("HTTP status {}", response.status).into())
+            }
         }
     }
 
@@ -125,6 +129,20 @@ pub(crate) enum AnswerRank {
     Unreachable = 5,
 }
 
+impl AnswerRank {
+    /// The rank of an answer with this HTTP status; 0 stands for no answer.
+    fn of_status(status: u16) -> Self {
+        match status {
+            200..=299 => Self::Rules,
+            304 => Self::NotModified,
+            300..=399 => Self::Redirect,
+            429 | 500..=599 => Self::ServerError,
+            400..=499 => Self::ClientError,
+            _ => Self::Unreachable,
+        }
+    }
+}
+
 impl Fetch {
     /// The first sort key of captures of the same second.
     pub(crate) fn rank(&self) -> (AnswerRank, u16, Option<u32>) {
@@ -162,7 +180,7 @@ impl Fetch {
         let start = out.len();
         out.extend_from_slice(&[0; 4]);
         encode_key(key, out);
-        out.extend_from_slice(&self.time.unwrap_or(NO_TIME).to_le_bytes());
+        out.extend_from_slice(&time_bytes(self.time));
         out.extend_from_slice(&self.status.to_le_bytes());
         out.extend_from_slice(&self.max_age.unwrap_or_default().to_le_bytes());
         out.push(self.answer.rank() as u8 | if self.max_age.is_some() { HAS_MAX_AGE } else { 0 });
@@ -180,22 +198,6 @@ impl Fetch {
     }
 }
 
-impl FetchAnswer {
-    /// Whether an answer with this HTTP status has this class.
-    fn has_status(&self, status: u16) -> bool {
-        match self {
-            Self::Rules(..) => (200..300).contains(&status),
-            Self::Redirect(_) => (300..400).contains(&status) && status != 304,
-            Self::NotModified => status == 304,
-            Self::ClientError => (400..500).contains(&status) && status != 429,
-            Self::ServerError => status == 429 || (500..600).contains(&status),
-            Self::Unreachable(_) => !(200..600).contains(&status),
-        }
-    }
-}
-
-/// The time of a capture without one: no real time is as old.
-const NO_TIME: i64 = i64::MIN;
 /// A bit next to the rank: the answer has a `max-age`.
 const HAS_MAX_AGE: u8 = 0x80;
 
@@ -283,22 +285,19 @@ impl<'a> CaptureRecord<'a> {
 
     /// The order of sorted captures.
     pub(crate) fn order(&self, other: &Self, texts: &dyn TextDigests) -> Ordering {
-        // The times decide between nearly all captures of a URL, so they are compared first, without decoding.
-        let by_time = || Reverse(self.raw_time()).cmp(&Reverse(other.raw_time()));
+        // The times decide between nearly all captures of a URL, so they are compared first,
+        // without decoding. An unknown one is less than all others.
+        let by_time = || Reverse(self.time()).cmp(&Reverse(other.time()));
         self.url_order(other).then_with(by_time).then_with(|| self.decode().order(&other.decode(), texts))
     }
 
-    fn raw_time(&self) -> i64 {
-        Fields(&self.bytes[self.path_end..]).i64()
-    }
-
     pub(crate) fn time(&self) -> Option<i64> {
-        Some(self.raw_time()).filter(|time| *time != NO_TIME)
+        Fields(&self.bytes[self.path_end..]).time()
     }
 
     pub(crate) fn decode(&self) -> Fetch {
         let mut fields = Fields(&self.bytes[self.path_end..]);
-        let time = Some(fields.i64()).filter(|time| *time != NO_TIME);
+        let time = fields.time();
         let status = fields.u16();
         let (max_age, rank) = (fields.u32(), fields.u8());
         let answer = match rank & !HAS_MAX_AGE {
@@ -327,8 +326,8 @@ pub(crate) struct RecordValidator {
 }
 
 impl RecordValidator {
-    /// The record at the start of `bytes`. `None` unless [`Fetch::encode`] writes it for a response:
-    /// lengths fit, URLs are canonical, and the class is that of the status.
+    /// The record at the start of `bytes`. `None` unless [`Fetch::encode`] writes it for a
+    /// response: lengths fit, URLs are canonical, and the class is that of the status.
     pub(crate) fn first_of<'b>(&mut self, bytes: &'b [u8]) -> Option<CaptureRecord<'b>> {
         let len = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
         let bytes = bytes.get(..len).filter(|bytes| bytes.len() >= HEAD_LEN)?;
@@ -345,7 +344,8 @@ impl RecordValidator {
         }
         self.encoded.clear();
         fetch.encode(self.key.as_ref()?, &mut self.encoded);
-        (fetch.answer.has_status(fetch.status) && self.encoded == bytes).then_some(record)
+        let has_right_class = fetch.answer.rank() == AnswerRank::of_status(fetch.status);
+        (has_right_class && self.encoded == bytes).then_some(record)
     }
 }
 

@@ -157,7 +157,7 @@ impl Texts {
         self.places.len()
     }
 
-    /// The length of the frame of a text, with its four bytes of length.
+    /// The length of the frame of a text.
     pub(crate) fn stored_len(&self, text: TextId) -> u64 {
         // Texts of the previous snapshot come last, and have no frame here.
         let next = self.places.get(text.0 as usize + 1).map_or(PREVIOUS, |next| next.start);
