@@ -9,9 +9,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of this library, with the file it occurred in, if there is one.
 ///
-/// The value is one pointer wide, so a `Result` on the hot path stays small. `Display` writes a whole
-/// sentence: file, position, cause and remedy. It includes file names and text from inputs verbatim, so
-/// escape control characters before you print it to a terminal, as the command does.
+/// The value is one pointer wide, so a `Result` on the hot path stays small. `Display` writes a
+/// whole sentence: file, position, cause and remedy. It includes file names and text from inputs
+/// verbatim, so escape control characters before you print it to a terminal, as the command does.
 ///
 /// ```
 /// let err = robosieve::Snapshot::new(b"not a snapshot".as_slice()).unwrap_err();
@@ -187,7 +187,8 @@ impl Error {
         self
     }
 
-    /// Whether this is a reader that went away (`robosieve … | head`), which ends a command quietly.
+    /// Whether this is a reader that went away (`robosieve … | head`), which ends a command
+    /// quietly.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.0.kind, ErrorKind::Io(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -213,7 +214,8 @@ impl Error {
         self
     }
 
-    /// Unwraps the error of this library in an `io::Error` (from a decoder), or wraps the `io::Error`.
+    /// Unwraps the error of this library in an `io::Error` (from a decoder), or wraps the
+    /// `io::Error`.
     pub(crate) fn from_io(err: io::Error) -> Self {
         match err.downcast::<Self>() {
             Ok(err) => err,
@@ -226,8 +228,8 @@ impl Error {
         Self::from(err).at(path)
     }
 
-    /// Wraps the error in an `io::Error` of the same kind, for code that passes those on. `from` unwraps
-    /// it.
+    /// Wraps the error in an `io::Error` of the same kind, for code that passes those on. `from`
+    /// unwraps it.
     pub(crate) fn into_io(self) -> io::Error {
         let kind = match self.kind() {
             ErrorKind::Io(err) => err.kind(),

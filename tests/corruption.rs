@@ -126,8 +126,8 @@ pub(crate) fn extents(bytes: &[u8]) -> Vec<Range<usize>> {
     (0..SECTIONS).map(extent).collect()
 }
 
-/// The contents of the sections. Checksums follow from the other sections, so the seed of the index is
-/// in the place of theirs.
+/// The contents of the sections. Checksums follow from the other sections, so the seed of the index
+/// is in the place of theirs.
 pub(crate) fn sections(bytes: &[u8]) -> Vec<Vec<u8>> {
     let extents = extents(bytes).into_iter().take(CHECKSUMS);
     extents.chain(std::iter::once(24..32)).map(|extent| bytes[extent].to_vec()).collect()

@@ -102,7 +102,8 @@ fn large() -> Vec<u8> {
 fn bits_of_large(bytes: &[u8]) -> Vec<(usize, bool)> {
     let extents = extents(bytes);
     let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    // The entry of the origin has its file, its row of origin metadata, and its key (docs/FORMAT.md).
+    // The entry of the origin has its file, its row of origin metadata, and its key
+    // (docs/FORMAT.md).
     let key = b"https://site3000.example";
     let key_at = extents[2].clone().find(|&at| bytes[at..].starts_with(key)).unwrap();
     let entry = key_at - 12;
@@ -119,9 +120,9 @@ fn bits_of_large(bytes: &[u8]) -> Vec<(usize, bool)> {
     of_records.map(|bit| (bit, true)).chain(of_sections.map(|bit| (bit, false))).collect()
 }
 
-/// `check` and `inspect` of one origin verify the blocks that they read. A flipped bit in a record that
-/// `check` reads is detected; another one is detected, or changes nothing. `inspect` of the whole
-/// snapshot detects all.
+/// `check` and `inspect` of one origin verify the blocks that they read. A flipped bit in a record
+/// that `check` reads is detected; another one is detected, or changes nothing. `inspect` of the
+/// whole snapshot detects all.
 #[test]
 fn bit_flips_of_large_snapshots_are_detected() {
     let bytes = large();
@@ -201,7 +202,8 @@ fn unverified_damage_changes_verdicts() {
     }
 }
 
-/// A damaged byte of the dictionary changes many texts, so all of it is verified before a text is read.
+/// A damaged byte of the dictionary changes many texts, so all of it is verified before a text is
+/// read.
 #[test]
 fn damaged_dictionaries_fail_explanations() {
     let dictionary = extents(intact())[10].clone();

@@ -169,8 +169,8 @@ enum ArchiveFormat {
 /// The most white space in front of the first byte that shows the format.
 const MAX_BLANK: usize = 1 << 20;
 
-/// Peeks at the stream until its format is clear: eight bytes after the white space, or the end. One
-/// peek may return fewer bytes, for example at the end of a gzip member.
+/// Peeks at the stream until its format is clear: eight bytes after the white space, or the end.
+/// One peek may return fewer bytes, for example at the end of a gzip member.
 fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
     loop {
         let more = decoder.peeked().len() < MAX_BLANK && decoder.peek_more().map_err(Error::from_io)?;

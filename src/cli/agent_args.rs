@@ -18,9 +18,10 @@ use std::sync::OnceLock;
 pub(crate) struct AgentArgs {
     /// Agents or sets (GPTBot,@ai-train)
     ///
-    /// Commas separate them, and the option may be repeated. An agent is named by its product token. FIRST:SECOND is a
-    /// fallback: the rules for SECOND apply where no group names FIRST. `robosieve agents` lists
-    /// the sets @ai, @ai-train, @ai-search, @ai-user, @ai-agent, @data-provider and @search.
+    /// Commas separate them, and the option may be repeated. An agent is named by its product
+    /// token. FIRST:SECOND is a fallback: the rules for SECOND apply where no group names FIRST.
+    /// `robosieve agents` lists the sets @ai, @ai-train, @ai-search, @ai-user, @ai-agent,
+    /// @data-provider and @search.
     #[arg(
         short,
         long = "agent",
@@ -71,8 +72,8 @@ impl AgentArgs {
         guard.add_inputs("--crawlers", &self.crawlers)
     }
 
-    /// The registry of crawlers: the built-in one and the files of `--crawlers`. They are read once,
-    /// as a file may be a pipe.
+    /// The registry of crawlers: the built-in one and the files of `--crawlers`. They are read
+    /// once, as a file may be a pipe.
     pub(crate) fn registry(&self) -> anyhow::Result<&CrawlerRegistry> {
         if let Some(registry) = self.registry.get() {
             return Ok(registry);

@@ -10,8 +10,8 @@ use std::path::Path;
 pub(crate) struct VerifyArgs {
     /// Skip the verification of the snapshot's checksums
     ///
-    /// Verification reads the snapshot once, on all cores; that of a single look-up reads the blocks
-    /// of 64 KiB that it needs. Without it, a damaged file can change verdicts silently.
+    /// Verification reads the snapshot once, on all cores; that of a single look-up reads the
+    /// blocks of 64 KiB that it needs. Without it, a damaged file can change verdicts silently.
     #[arg(long, hide_short_help = true, help_heading = COMMON)]
     pub no_verify: bool,
 }

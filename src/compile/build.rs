@@ -60,7 +60,8 @@ const TEXTS_PER_TASK: usize = 1 << 6;
 /// Resolves all origins and writes the sections.
 ///
 /// # Errors
-/// [`TooLarge`](crate::ErrorKind::TooLarge); I/O errors of temporary data; damage in the previous snapshot.
+/// [`TooLarge`](crate::ErrorKind::TooLarge); I/O errors of temporary data; damage in the previous
+/// snapshot.
 pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Result<BuiltSnapshot> {
     let mut source = OriginSource::new(inputs)?;
     let mut numbering = Numbering {

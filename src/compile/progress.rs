@@ -14,8 +14,8 @@ pub struct CompileProgress {
     pub inputs_done: usize,
     /// What is done of [`total`](Self::total); 0 in the first phase.
     pub done: u64,
-    /// The whole work of the phase: bytes of captures to merge, or captured origins and those of the
-    /// previous snapshot to resolve. 0 if it is not known.
+    /// The whole work of the phase: bytes of captures to merge, or captured origins and those of
+    /// the previous snapshot to resolve. 0 if it is not known.
     pub total: u64,
 }
 

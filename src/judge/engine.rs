@@ -167,8 +167,8 @@ impl<'s> Engine<'s> {
         self.judge_path_of(scratch.origins.current(), rest, &mut scratch.matching, backend)
     }
 
-    /// Verifies the blocks of the snapshot that [`judge`](Self::judge) reads for a URL, each once. For
-    /// judging few URLs of a snapshot that is not verified as a whole.
+    /// Verifies the blocks of the snapshot that [`judge`](Self::judge) reads for a URL, each once.
+    /// For judging few URLs of a snapshot that is not verified as a whole.
     ///
     /// Cost: some ten blocks of 64 KiB at first, then a look-up in the index, and some bits.
     ///

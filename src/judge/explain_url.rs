@@ -34,8 +34,9 @@ pub struct UrlExplanation<'s> {
     pub by_last_good: bool,
     /// The explanation by the robots.txt, if its rules decide.
     pub rules: Option<Explanation>,
-    /// The preferences of the robots.txt, if its rules decide; else none. Of a URL that the agent may
-    /// not fetch, as [`Preferences::of_refused_url`](crate::preferences::Preferences::of_refused_url).
+    /// The preferences of the robots.txt, if its rules decide; else none. Of a URL that the agent
+    /// may not fetch, as
+    /// [`Preferences::of_refused_url`](crate::preferences::Preferences::of_refused_url).
     pub preferences: PreferenceExplanation,
 }
 

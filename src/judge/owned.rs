@@ -98,8 +98,8 @@ impl Judge {
     /// Verifies the bytes of the snapshot that [`judge`](Self::judge) reads for this URL.
     ///
     /// Call it before each of a few verdicts on a snapshot that is not verified as a whole
-    /// ([`Snapshot::verify_judging_checksums`]). Without either, a damaged byte may change a verdict
-    /// silently. It verifies whole blocks of 64 KiB, each once per snapshot.
+    /// ([`Snapshot::verify_judging_checksums`]). Without either, a damaged byte may change a
+    /// verdict silently. It verifies whole blocks of 64 KiB, each once per snapshot.
     ///
     /// Cost: 0.1 ms for the first URLs, whatever the size of the snapshot; 0.2 to 0.5 µs if the
     /// blocks are verified already.
@@ -124,8 +124,8 @@ impl Judge {
     /// Why the agent at this place may fetch the URL or not. Verifies the bytes that it reads.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if a block that it reads is damaged, if the
-    /// snapshot's bytes contradict each other, or if the stored text of the robots.txt explains
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if a block that it reads is damaged, if
+    /// the snapshot's bytes contradict each other, or if the stored text of the robots.txt explains
     /// another verdict than its rule sets give.
     pub fn explain(&self, url: &[u8], agent: usize) -> Result<UrlExplanation<'_>> {
         self.engine().explain(url, agent)

@@ -37,8 +37,8 @@ fn add_other_format(format: &str, findings: &mut FindingCollector) {
     });
 }
 
-/// The format of a file without a magic number: JSON, or binary data. A file with any known field is
-/// neither.
+/// The format of a file without a magic number: JSON, or binary data. A file with any known field
+/// is neither.
 fn unmarked_format(body: &[u8]) -> Option<&'static str> {
     let format = if begins_as_json(body) {
         "JSON"

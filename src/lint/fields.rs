@@ -213,8 +213,8 @@ fn check_key(line: u32, text: &[u8], field: Option<RobotsField>, findings: &mut 
     is_misspelt
 }
 
-/// Whether a key continues the name of a field with a further word, such as `User-agent-purpose`. It
-/// is a field of its own then, which Google's parser takes for another.
+/// Whether a key continues the name of a field with a further word, such as `User-agent-purpose`.
+/// It is a field of its own then, which Google's parser takes for another.
 fn is_other_field(key: &[u8], name: &str) -> bool {
     let rest =
         key.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name.as_bytes())).map(|_| &key[name.len()..]);

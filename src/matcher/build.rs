@@ -1,8 +1,8 @@
 //! The encoder of rule sets: canonical rules to the bytes that [`RuleSet`] reads.
 //!
 //! A rule has three shapes: the parsed line ([`Rule`](crate::robots::Rule)), the canonical rule of
-//! a merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]). The bytes of a
-//! set depend on its rules alone, so equal rules give equal bytes.
+//! a merged group ([`CanonicalRule`]), and the packed rule of the file ([`PackedRule`]). The bytes
+//! of a set depend on its rules alone, so equal rules give equal bytes.
 
 use super::packed_rule::{PREFIX_LEN, PackedRule};
 use super::prefix_automaton::{self, FirstByteFilter, LiteralPrefix, PrefixLink};

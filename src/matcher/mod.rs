@@ -1,9 +1,9 @@
 //! One path against one rule set: how rules are encoded, and the search for the one that decides.
 //!
-//! Two engines, over rules as they are stored: the [automaton](prefix_automaton) of literal prefixes,
-//! and the [wildcard-segment matcher](wildcard) for the few rules of a bucket whose [`signature`]
-//! passes. Rule sets that many paths reach are promoted by the [cache](rule_cache) to a
-//! [bit-parallel table](bit_table) with [Teddy](teddy) fingerprints.
+//! Two engines, over rules as they are stored: the [automaton](prefix_automaton) of literal
+//! prefixes, and the [wildcard-segment matcher](wildcard) for the few rules of a bucket whose
+//! [`signature`] passes. Rule sets that many paths reach are promoted by the [cache](rule_cache) to
+//! a [bit-parallel table](bit_table) with [Teddy](teddy) fingerprints.
 
 mod bit_table;
 pub(crate) mod build;

@@ -18,7 +18,8 @@
 //! The cost is the logarithm of the number of rules, where a scan compares each. On the site with
 //! the most literal rules in our lists (3,159), scanning their first eight bytes took ten times as
 //! long per URL. A DFA or NFA of the crate `aho-corasick` over the same prefixes was slower, and
-//! cannot be stored in a file: here, states are three arrays of words in the snapshot, ready to run.
+//! cannot be stored in a file: here, states are three arrays of words in the snapshot, ready to
+//! run.
 
 use super::packed_rule::{PREFIX_LEN, PackedRule};
 use super::wildcard::UNANCHORED;
@@ -128,7 +129,8 @@ pub(super) fn encode(states: &[LiteralPrefix<'_>], links: &[PrefixLink], out: &m
 }
 
 /// Dismisses most paths without a search: a Bloom filter of the first and of the second byte that
-/// the prefixes have after the `/`. It also holds the rank of the rule `/`, which matches every path.
+/// the prefixes have after the `/`. It also holds the rank of the rule `/`, which matches every
+/// path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FirstByteFilter {
     pub root_rank: u32,
@@ -236,8 +238,8 @@ impl<'a> PrefixAutomaton<'a> {
         states.filter(|(_, rule)| !rule.is_prefix_only)
     }
 
-    /// The rank of the rule `/`, or 0, if the filter shows that a path with this word begins with no
-    /// other prefix.
+    /// The rank of the rule `/`, or 0, if the filter shows that a path with this word begins with
+    /// no other prefix.
     #[inline(always)]
     pub(super) fn dismiss(&self, word: u64) -> Option<u32> {
         (!self.filter.may_match(word)).then_some(self.filter.root_rank)
@@ -357,8 +359,8 @@ mod tests {
         Ok(set.prefixes.find(tail, prefix_word(tail), AnyBackend::detect())?.rank)
     }
 
-    /// The highest rank of the literal rules that match, by the matches of `aho-corasick` that begin
-    /// at the start of the path.
+    /// The highest rank of the literal rules that match, by the matches of `aho-corasick` that
+    /// begin at the start of the path.
     fn rank_by_aho_corasick(rules: &[(Vec<u8>, PackedRule)], path: &[u8]) -> u32 {
         let literal: Vec<_> = rules.iter().filter(|(text, _)| !text.contains(&b'*')).collect();
         let automaton = AhoCorasick::new(literal.iter().map(|(text, _)| text)).unwrap();

@@ -200,8 +200,8 @@ pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     matches_after_star(&pattern[star + 1..], anchored, rest)
 }
 
-/// As [`matches()`], if `path` is known to begin with the pattern's first segment. True for a pattern
-/// without a star.
+/// As [`matches()`], if `path` is known to begin with the pattern's first segment. True for a
+/// pattern without a star.
 #[inline]
 fn matches_known_prefix(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     let Some(star) = memchr(b'*', pattern) else { return true };

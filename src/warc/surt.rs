@@ -99,8 +99,9 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
 /// Appends the path in lower case, without `.`, `..`, empty segments and a slash at its end.
 fn append_path(path: &[u8], key: &mut Vec<u8>) {
     let decoded = unescaped(path);
-    // A `..` removes the segment before it, which may be an empty one, so empty segments are dropped
-    // afterwards. Without a segment before it, it stays. The text before the first `/` is empty.
+    // A `..` removes the segment before it, which may be an empty one, so empty segments are
+    // dropped afterwards. Without a segment before it, it stays. The text before the first `/` is
+    // empty.
     let mut segments: Vec<&[u8]> = Vec::new();
     for segment in decoded.split_str("/").skip(1) {
         match segment {

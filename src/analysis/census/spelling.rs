@@ -39,10 +39,11 @@ pub(crate) fn close_crawler(name: &str) -> Option<&'static KnownAgent> {
     checked.misspelling(CrawlerRegistry::shipped()).and_then(|close| KnownAgent::find(&close.suggestion))
 }
 
-/// Whether a name that is close to a token is more likely a misspelling of it than a name of its own.
-/// Operators have families of crawlers (`SemrushBot-BA`, `SemrushBot-SA`), so the parts after an equal
-/// start and `-` must be close themselves. Short names are many (`RoverBot` and `rogerbot`, `NexaBot`
-/// and `ExaBot`), so only a letter after the first that is missing, too many or transposed counts.
+/// Whether a name that is close to a token is more likely a misspelling of it than a name of its
+/// own. Operators have families of crawlers (`SemrushBot-BA`, `SemrushBot-SA`), so the parts after
+/// an equal start and `-` must be close themselves. Short names are many (`RoverBot` and
+/// `rogerbot`, `NexaBot` and `ExaBot`), so only a letter after the first that is missing, too many
+/// or transposed counts.
 fn is_likely_typo(name: &str, token: &[u8]) -> bool {
     let (start, part) = name.split_at(name.rfind('-').map_or(0, |dash| dash + 1));
     if let (false, Some(other)) = (start.is_empty(), token.strip_prefix(start.as_bytes())) {
@@ -56,8 +57,8 @@ fn is_likely_typo(name: &str, token: &[u8]) -> bool {
 /// The length of a short name without a usual ending.
 const SHORT: usize = 5;
 
-/// Whether a name is the first word of a crawler's name, such as `Kangaroo` of `Kangaroo Bot`. Parsers
-/// that follow RFC 9309 read no more of it, so a site may well mean that crawler.
+/// Whether a name is the first word of a crawler's name, such as `Kangaroo` of `Kangaroo Bot`.
+/// Parsers that follow RFC 9309 read no more of it, so a site may well mean that crawler.
 pub(crate) fn begins_crawler(name: &str) -> bool {
     let mut first_words = KnownAgent::all().iter().filter_map(|known| known.token.split_once(' '));
     first_words.any(|(first, _)| first.eq_ignore_ascii_case(name))
@@ -70,8 +71,8 @@ const NO_OPERATORS: &[&str] = &["mozilla", "unknown", "disco"];
 
 /// The crawlers that the name of an operator or of a product stands for, such as `OpenAI` and
 /// `chatgpt`: first those whose tokens are the name with an ending (`ChatGPT-User`), then the
-/// others of their operators. None if the name is neither, or if it is an operator's name that begins
-/// one of its crawlers' names ([`begins_crawler`]).
+/// others of their operators. None if the name is neither, or if it is an operator's name that
+/// begins one of its crawlers' names ([`begins_crawler`]).
 pub(crate) fn crawlers_of(name: &str) -> Vec<&'static KnownAgent> {
     let plain = |text: &str| -> Vec<u8> {
         text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()

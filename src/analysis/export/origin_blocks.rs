@@ -1,7 +1,8 @@
 //! Cuts the origins of a snapshot into blocks for the workers of the pipeline.
 //!
 //! The size of a block depends on the snapshot only, so the output does not depend on the number of
-//! threads. A block ends early if its robots.txt files are long. That bounds the memory of its rows.
+//! threads. A block ends early if its robots.txt files are long. That bounds the memory of its
+//! rows.
 
 use super::columns::ExportTable;
 use super::rows::ExportStats;

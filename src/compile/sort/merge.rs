@@ -98,7 +98,8 @@ pub(super) fn merge(
             sorted.push(run);
         }
     }
-    // The run with the least record last. An insertion costs few comparisons and moves few bytes: runs are few.
+    // The run with the least record last. An insertion costs few comparisons and moves few bytes:
+    // runs are few.
     sorted.sort_by(|a, b| b.order(a, texts));
     while let Some(mut least) = sorted.pop() {
         // The next record often comes from the same run.

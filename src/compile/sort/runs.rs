@@ -55,8 +55,8 @@ impl RunWriter {
         let full = std::mem::take(&mut *buffer);
         drop(buffer);
         let mut slots = slots(&full);
-        // On this thread alone. While it waited for parts of a parallel sort, it would take up other
-        // work of the pool, which may come here again.
+        // On this thread alone. While it waited for parts of a parallel sort, it would take up
+        // other work of the pool, which may come here again.
         slots.sort_unstable_by(|a, b| order(&full, a, b, texts));
         runs.push(self.run(&full, &slots)?);
         if runs.len() == MAX_FAN_IN {
