@@ -9,7 +9,7 @@
 //! Numbers are given by first use, which is the order of appending. So what must be done in order
 //! is little, and the three steps work on three chunks at once.
 
-use super::file_compiler::FileCompiler;
+use super::file_compiler::{CompiledFile, FileCompiler, InheritedPlaces};
 use super::incremental::previous::PreviousSnapshot;
 use super::incremental::previous_urls::PreviousUrls;
 use super::ingest::text_store::{TextId, Texts};
@@ -19,7 +19,7 @@ use super::resolve::resolver::{Resolver, SharedHistories};
 use super::sort::table::{RobotsCaptures, SortedTable, TableReader};
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::snapshot::contents::{FileContents, OriginContents};
+use crate::snapshot::contents::OriginContents;
 use crate::snapshot::format::NONE;
 use crate::snapshot::write::{FileWriter, OriginWriter, SnapshotSections};
 use crate::spool::SpoolOptions;
@@ -71,6 +71,7 @@ pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Re
         decided: DecisionCounts::default(),
     };
     let mut files = FileWriter::new(inputs.spools);
+    let mut places = InheritedPlaces::default();
     let resolver = Resolver {
         table: inputs.table,
         texts: inputs.texts,
@@ -83,12 +84,12 @@ pub(super) fn build(inputs: &BuildInputs<'_>, progress: &ShowProgress<'_>) -> Re
             || source.resolve_chunk(&resolver),
             || {
                 rayon::join(
-                    || numbering.append(&resolved).and_then(|texts| compile_files(&texts, inputs)),
-                    || std::mem::take(&mut compiled).into_iter().flatten().try_for_each(|file| files.append(file)),
+                    || numbering.append(&resolved).and_then(|texts| compile_files(&texts, inputs, &places)),
+                    || append_files(std::mem::take(&mut compiled), &mut files),
                 )
             },
         );
-        appended?;
+        places.extend(appended?);
         (resolved, compiled) = (next?, parsed?);
         progress(CompileProgress::of(CompilePhase::Build, source.done, source.total));
     }
@@ -237,11 +238,28 @@ impl Numbering {
 }
 
 /// Parses texts on all threads; the files are in the order of the texts.
-fn compile_files(texts: &[TextId], inputs: &BuildInputs<'_>) -> Result<Vec<Vec<FileContents>>> {
+fn compile_files<'c>(
+    texts: &[TextId],
+    inputs: &BuildInputs<'c>,
+    places: &InheritedPlaces,
+) -> Result<Vec<Vec<CompiledFile<'c>>>> {
     let previous = inputs.previous.map(|previous| previous.previous);
-    let compile = |texts: &[TextId]| -> Result<Vec<FileContents>> {
-        let mut compiler = FileCompiler::new(inputs.profile, inputs.texts, previous)?;
-        texts.iter().map(|&text| compiler.compile(text)).collect()
+    let compile = |compiler: &mut Option<FileCompiler<'c>>, texts: &[TextId]| {
+        let compiler = match compiler {
+            Some(compiler) => compiler,
+            None => compiler.insert(FileCompiler::new(inputs.profile, inputs.texts, previous)?),
+        };
+        texts.iter().map(|&text| compiler.compile(text, places)).collect()
     };
-    texts.par_chunks(TEXTS_PER_TASK).map(compile).collect()
+    // To make a decompressor for each task takes longer than to copy a few encoded files.
+    texts.par_chunks(TEXTS_PER_TASK).map_init(|| None, compile).collect()
+}
+
+/// Appends files; returns the new places of the rules that they inherit.
+fn append_files(compiled: Vec<Vec<CompiledFile<'_>>>, writer: &mut FileWriter) -> Result<InheritedPlaces> {
+    let mut places = InheritedPlaces::default();
+    for CompiledFile { contents, previous_places } in compiled.into_iter().flatten() {
+        places.extend(previous_places.into_iter().zip(writer.append(&contents)?));
+    }
+    Ok(places)
 }

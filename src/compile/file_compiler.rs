@@ -12,6 +12,16 @@ use crate::snapshot::contents::{DigestedSet, FileContents, NamedContents, RulesC
 use crate::snapshot::text::{DICTIONARY, Packer, Unpacker};
 use std::collections::HashMap;
 
+/// A file, and where the previous snapshot has its rules if they are inherited.
+pub(super) struct CompiledFile<'c> {
+    pub contents: FileContents<'c>,
+    pub previous_places: Vec<u32>,
+}
+
+/// The new places of rules by their places in the previous snapshot, as far as files with these
+/// rules were appended. Two in five rule sets of a file are known, so they need no digest.
+pub(super) type InheritedPlaces = HashMap<u32, u32>;
+
 /// Reads texts of one compilation and parses them; one per thread.
 pub(super) struct FileCompiler<'c> {
     profile: Profile,
@@ -40,7 +50,7 @@ impl<'c> FileCompiler<'c> {
     ///
     /// # Errors
     /// I/O errors of temporary data; damage in the previous snapshot.
-    pub(super) fn compile(&mut self, text: TextId) -> Result<FileContents> {
+    pub(super) fn compile(&mut self, text: TextId, places: &InheritedPlaces) -> Result<CompiledFile<'c>> {
         match (self.texts.frame(text)?, &mut self.previous) {
             (TextFrame::Spooled(frame), _) => {
                 let text = self.unpacker.unpack(&frame)?;
@@ -50,7 +60,7 @@ impl<'c> FileCompiler<'c> {
             (TextFrame::Previous(row), Some(PreviousTexts { snapshot, .. }))
                 if snapshot.has_current_rules(self.profile) =>
             {
-                inherited(snapshot, row)
+                inherited(snapshot, row, places)
             }
             (TextFrame::Previous(row), Some(PreviousTexts { snapshot, unpacker, packer })) => {
                 let mut text = snapshot.text(row, unpacker)?;
@@ -70,37 +80,33 @@ impl<'c> FileCompiler<'c> {
     }
 
     /// The contents of the file with this condensed text and frame.
-    fn contents(&self, text: &[u8], frame: Vec<u8>) -> Result<FileContents> {
+    fn contents(&self, text: &[u8], frame: Vec<u8>) -> Result<CompiledFile<'c>> {
         let robots = Robots::parse(text, self.profile);
         let by_agent = rule_sets::by_agent(&robots);
-        let named = by_agent.named.into_iter().map(|(name, rules)| NamedContents { name: name.into(), rules });
-        Ok(FileContents {
-            frame,
+        let named = by_agent.named.into_iter().map(|(name, rules)| NamedContents { name: name.to_vec().into(), rules });
+        let contents = FileContents {
+            frame: frame.into(),
             rules: by_agent.merged.iter().map(encode).collect::<Result<_>>()?,
             global: by_agent.global,
             named: named.collect(),
-        })
+        };
+        Ok(CompiledFile { contents, previous_places: Vec::new() })
     }
 }
 
-/// The contents of a file row of the previous snapshot, copied.
-fn inherited(snapshot: &PreviousSnapshot, row: u32) -> Result<FileContents> {
+/// The contents of a file row of the previous snapshot; the rules at known places are not read.
+fn inherited<'c>(snapshot: &'c PreviousSnapshot, row: u32, places: &InheritedPlaces) -> Result<CompiledFile<'c>> {
     let file = snapshot.file(row)?;
-    let (mut rules, mut by_place) = (Vec::new(), HashMap::new());
+    let (mut rules, mut previous_places, mut by_place) = (Vec::new(), Vec::new(), HashMap::new());
     let mut index_of = |place: u32| -> Result<usize> {
         if let Some(&index) = by_place.get(&place) {
             return Ok(index);
         }
-        rules.push(match snapshot.rules(place)? {
-            PreviousRules::Set(bytes) => RulesContents::Set(DigestedSet::new(bytes)),
-            PreviousRules::Union(parts) => {
-                let part = |part: u32| match snapshot.rules(part)? {
-                    PreviousRules::Set(bytes) => Ok(DigestedSet::new(bytes)),
-                    PreviousRules::Union(_) => Err(damaged(Error::corrupt("a union of unions"))),
-                };
-                RulesContents::Union(parts.into_iter().map(part).collect::<Result<_>>()?)
-            }
+        rules.push(match places.get(&place) {
+            Some(place) => RulesContents::Place(*place),
+            None => inherited_rules(snapshot, place)?,
         });
+        previous_places.push(place);
         by_place.insert(place, rules.len() - 1);
         Ok(rules.len() - 1)
     };
@@ -109,10 +115,24 @@ fn inherited(snapshot: &PreviousSnapshot, row: u32) -> Result<FileContents> {
         .named(&file)?
         .map(|(token, place)| Ok(NamedContents { name: snapshot.token(token)?.into(), rules: index_of(place)? }));
     let named = named.collect::<Result<_>>()?;
-    Ok(FileContents { frame: snapshot.frame(row)?.to_vec(), rules, global, named })
+    let contents = FileContents { frame: snapshot.frame(row)?.into(), rules, global, named };
+    Ok(CompiledFile { contents, previous_places })
 }
 
-fn encode(merged: &MergedRules<'_>) -> Result<RulesContents> {
+/// The rules at a place of the previous snapshot.
+fn inherited_rules(snapshot: &PreviousSnapshot, place: u32) -> Result<RulesContents<'_>> {
+    let parts = match snapshot.rules(place)? {
+        PreviousRules::Set(bytes) => return Ok(RulesContents::Set(DigestedSet::new(bytes))),
+        PreviousRules::Union(parts) => parts,
+    };
+    let part = |part: u32| match snapshot.rules(part)? {
+        PreviousRules::Set(bytes) => Ok(DigestedSet::new(bytes)),
+        PreviousRules::Union(_) => Err(damaged(Error::corrupt("a union of unions"))),
+    };
+    parts.into_iter().map(part).collect::<Result<_>>().map(RulesContents::Union)
+}
+
+fn encode<'p>(merged: &MergedRules<'_>) -> Result<RulesContents<'p>> {
     let set = |rules: &Vec<CanonicalRule<'_>>| build::encode(rules).map(DigestedSet::new);
     match merged {
         MergedRules::Set(rules) => set(rules).map(RulesContents::Set),

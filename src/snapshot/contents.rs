@@ -4,6 +4,7 @@ use crate::digest::{Digest, digest};
 use crate::error::Result;
 use crate::matcher::rule_set::RuleSet;
 use crate::snapshot::outcome::Outcome;
+use std::borrow::Cow;
 
 /// One origin; files by number.
 pub(crate) struct OriginContents<'a> {
@@ -15,44 +16,46 @@ pub(crate) struct OriginContents<'a> {
     pub detail: Option<&'a [u8]>,
 }
 
-/// One robots.txt.
+/// One robots.txt. What is inherited is borrowed from the previous snapshot.
 #[derive(Debug)]
-pub(crate) struct FileContents {
+pub(crate) struct FileContents<'p> {
     /// The compressed condensed text.
-    pub frame: Vec<u8>,
+    pub frame: Cow<'p, [u8]>,
     /// The rules of all agents, each once.
-    pub rules: Vec<RulesContents>,
+    pub rules: Vec<RulesContents<'p>>,
     /// For all agents that are not named; an index into `rules`.
     pub global: Option<usize>,
     /// Sorted by name.
-    pub named: Vec<NamedContents>,
+    pub named: Vec<NamedContents<'p>>,
 }
 
 /// A named agent of a robots.txt.
 #[derive(Debug)]
-pub(crate) struct NamedContents {
-    pub name: Box<[u8]>,
+pub(crate) struct NamedContents<'p> {
+    pub name: Cow<'p, [u8]>,
     /// An index into the rules of the file.
     pub rules: usize,
 }
 
 /// The rules of one or more agent names.
 #[derive(Debug)]
-pub(crate) enum RulesContents {
-    Set(DigestedSet),
+pub(crate) enum RulesContents<'p> {
+    Set(DigestedSet<'p>),
     /// Rule sets that are judged together.
-    Union(Vec<DigestedSet>),
+    Union(Vec<DigestedSet<'p>>),
+    /// Rules of an earlier file, at this place.
+    Place(u32),
 }
 
 /// An encoded rule set. Its digest stands for it, so that the writer keeps no rules.
 #[derive(Debug)]
-pub(crate) struct DigestedSet {
+pub(crate) struct DigestedSet<'p> {
     pub digest: Digest,
-    pub encoded: Box<[u8]>,
+    pub encoded: Cow<'p, [u8]>,
 }
 
-impl DigestedSet {
-    pub(crate) fn new(encoded: impl Into<Box<[u8]>>) -> Self {
+impl<'p> DigestedSet<'p> {
+    pub(crate) fn new(encoded: impl Into<Cow<'p, [u8]>>) -> Self {
         let encoded = encoded.into();
         Self { digest: digest(&encoded), encoded }
     }

@@ -35,8 +35,9 @@ impl RuleSetWriter {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for over 32 GiB; I/O errors of temporary data.
-    pub(super) fn place(&mut self, rules: &RulesContents) -> Result<u32> {
+    pub(super) fn place(&mut self, rules: &RulesContents<'_>) -> Result<u32> {
         match rules {
+            RulesContents::Place(place) => Ok(*place),
             RulesContents::Set(set) => self.place_of_set(set),
             RulesContents::Union(sets) => {
                 let mut parts: Vec<u32> = Vec::new();
@@ -51,7 +52,7 @@ impl RuleSetWriter {
         }
     }
 
-    fn place_of_set(&mut self, set: &DigestedSet) -> Result<u32> {
+    fn place_of_set(&mut self, set: &DigestedSet<'_>) -> Result<u32> {
         if let Some(place) = self.find(&set.digest) {
             return Ok(place);
         }

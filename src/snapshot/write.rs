@@ -143,24 +143,24 @@ impl FileWriter {
         }
     }
 
-    /// Appends a file. Its number is that of the files before.
+    /// Appends a file, whose number is that of the files before. Returns the places of its rules.
     ///
     /// # Errors
     /// As [`OriginWriter::append`].
-    pub(crate) fn append(&mut self, file: FileContents) -> Result<()> {
+    pub(crate) fn append(&mut self, file: &FileContents<'_>) -> Result<impl Iterator<Item = u32> + '_> {
         self.places.clear();
         self.places.resize(file.rules.len(), None);
-        let global = file.global.map(|rules| self.place(&file, rules)).transpose()?.unwrap_or(NONE);
+        let global = file.global.map(|rules| self.place(file, rules)).transpose()?.unwrap_or(NONE);
         self.append_row(global)?;
         self.texts.append(&file.frame)?;
         self.encoded.clear();
         for named in &file.named {
-            let rule_set = self.place(&file, named.rules)?;
-            let token = match self.names.get(&named.name) {
+            let rule_set = self.place(file, named.rules)?;
+            let token = match self.names.get(&*named.name) {
                 Some(&token) => token,
                 None => {
                     let token = self.names.len() as u32;
-                    self.names.insert(named.name.clone(), token);
+                    self.names.insert((*named.name).into(), token);
                     token
                 }
             };
@@ -169,7 +169,8 @@ impl FileWriter {
         self.named.append(&self.encoded)?;
         self.files += 1;
         self.rule_sets_before += file.named.len() as u64 + u64::from(file.global.is_some());
-        Ok(())
+        // Each of its rules is those of some agent.
+        Ok(self.places.iter().map(|place| place.unwrap_or(NONE)))
     }
 
     /// Appends a row, whose agents and text are appended next.
@@ -182,7 +183,7 @@ impl FileWriter {
     }
 
     /// The place of some rules of a file.
-    fn place(&mut self, file: &FileContents, rules: usize) -> Result<u32> {
+    fn place(&mut self, file: &FileContents<'_>, rules: usize) -> Result<u32> {
         if let Some(place) = self.places[rules] {
             return Ok(place);
         }

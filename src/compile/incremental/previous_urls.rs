@@ -42,6 +42,10 @@ impl<'p> PreviousUrls<'p> {
 
     fn redirect_ends(&self) -> Result<RedirectEnds> {
         let is_source = |row: u32| -> Result<Option<u32>> {
+            // Most rows are dismissed by their metadata, without their entry.
+            if self.previous.snapshot.origin_metadata(row).map_err(damaged)?.outcome.hops == 0 {
+                return Ok(None);
+            }
             let entry = self.previous.origin(row)?;
             Ok(redirect_end(&entry).filter(|source| !is_robots_url(source)).map(|_| row))
         };
