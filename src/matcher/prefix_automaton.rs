@@ -118,8 +118,12 @@ pub(super) fn links(states: &[LiteralPrefix<'_>]) -> Vec<PrefixLink> {
 /// # Errors
 /// [`TooLarge`](crate::ErrorKind::TooLarge) for more states than a link can number.
 pub(super) fn encode(states: &[LiteralPrefix<'_>], links: &[PrefixLink], out: &mut Vec<u8>) -> Result<()> {
-    out.extend(states.iter().flat_map(|state| prefix_word(state.text.get(1..).unwrap_or_default()).to_le_bytes()));
-    out.extend(states.iter().flat_map(|state| state.packed.encode().to_le_bytes()));
+    for state in states {
+        out.extend_from_slice(&prefix_word(state.text.get(1..).unwrap_or_default()).to_le_bytes());
+    }
+    for state in states {
+        out.extend_from_slice(&state.packed.encode().to_le_bytes());
+    }
     for link in links {
         let word =
             link.encode().ok_or_else(|| ErrorKind::TooLarge("over four million prefixes of rules".to_owned()))?;
@@ -220,7 +224,9 @@ impl<'a> PrefixAutomaton<'a> {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if it lies outside of the rule set.
     pub(super) fn text(&self, state: usize) -> Result<Vec<u8>> {
         let packed = self.packed_rule(state);
-        let mut text = vec![b'/'];
+        // Without the capacity, verification allocates three times per rule.
+        let mut text = Vec::with_capacity(packed.len + packed.extra);
+        text.push(b'/');
         text.extend(self.word(state).to_be_bytes().iter().take(packed.len.saturating_sub(1)));
         text.extend_from_slice(self.rest(&packed)?);
         Ok(text)

@@ -9,7 +9,7 @@ use crate::snapshot::format::{
     FILE_LEN, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, SECTION_ALIGN, Section, head_len,
 };
 use crate::snapshot::outcome::OutcomeClass;
-use crate::snapshot::read::Snapshot;
+use crate::snapshot::read::{OriginEntry, Snapshot};
 use crate::snapshot::text::Unpacker;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -26,6 +26,9 @@ const JUDGING: [Section; 9] = [
     Section::RuleSets,
     Section::Tokens,
 ];
+
+/// Origins per parallel task.
+const ROWS_PER_TASK: u32 = 1 << 12;
 
 /// All sections with blocks.
 const ALL: &[Section] = Section::ALL.split_at(Section::Checksums.number()).0;
@@ -132,25 +135,35 @@ impl Snapshot {
     /// Checks that the origins are sorted, that the index leads to every one, and that their files
     /// exist.
     fn verify_origins(&self) -> Result<()> {
-        (0..self.origin_count()).into_par_iter().try_for_each(|row| {
-            let origin = self.origin_at(row)?;
-            if row > 0 && self.origin_at(row - 1)?.key() >= origin.key() {
-                return Err(Error::corrupt("the origins are out of order"));
+        let count = self.origin_count();
+        (0..count.div_ceil(ROWS_PER_TASK)).into_par_iter().try_for_each(|task| {
+            let start = task * ROWS_PER_TASK;
+            let mut last = start.checked_sub(1).map(|row| self.origin_at(row)).transpose()?.map(|origin| origin.key());
+            for row in start..count.min(start.saturating_add(ROWS_PER_TASK)) {
+                let origin = self.origin_at(row)?;
+                if last >= Some(origin.key()) {
+                    return Err(Error::corrupt("the origins are out of order"));
+                }
+                last = Some(origin.key());
+                self.verify_origin(row, &origin)?;
             }
-            let key = origin.origin();
-            let class = origin.outcome().class;
-            let found = self.view().find(key.as_bytes())?.filter(|entry| entry.row == row && entry.class == class);
-            let Some(entry) = found else {
-                return Err(Error::corrupt(format!("the index does not lead to {key}")));
-            };
-            let exists = |file: u32| file == NONE || file < self.file_count();
-            let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
-            if has_rules && exists(entry.file) && exists(self.origin_metadata(row)?.last_good) {
-                Ok(())
-            } else {
-                Err(Error::corrupt(format!("{key} refers to a robots.txt that does not exist")))
-            }
+            Ok(())
         })
+    }
+
+    fn verify_origin(&self, row: u32, origin: &OriginEntry<'_>) -> Result<()> {
+        let class = origin.outcome().class;
+        let found = self.view().find(origin.key())?.filter(|entry| entry.row == row && entry.class == class);
+        let Some(entry) = found else {
+            return Err(Error::corrupt(format!("the index does not lead to {}", origin.origin())));
+        };
+        let exists = |file: u32| file == NONE || file < self.file_count();
+        let has_rules = class != OutcomeClass::Rules || entry.file != NONE;
+        if has_rules && exists(entry.file) && exists(origin.last_good().unwrap_or(NONE)) {
+            Ok(())
+        } else {
+            Err(Error::corrupt(format!("{} refers to a robots.txt that does not exist", origin.origin())))
+        }
     }
 
     /// Checks all rule sets and unions. Returns their places.
