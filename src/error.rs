@@ -52,6 +52,8 @@ pub enum Remedy {
     ColumnPerAgent,
     /// Give the added column another name.
     RenameColumn,
+    /// Name another directory for temporary files, or keep more in memory.
+    MoveTemporaryFiles,
     /// State the format of the access log.
     NameLogFormat,
     /// State the host of the requests in an access log.
@@ -263,7 +265,7 @@ impl From<io::Error> for Error {
 }
 
 /// Whether the process has too many open files: `EMFILE`, which is 24 on Linux, macOS and the BSDs.
-fn is_open_file_limit(err: &io::Error) -> bool {
+pub(crate) fn is_open_file_limit(err: &io::Error) -> bool {
     cfg!(unix) && err.raw_os_error() == Some(24)
 }
 
@@ -273,7 +275,7 @@ fn line_prefix(line: Option<u64>) -> String {
 }
 
 /// Advice on an error of the operating system that its own text does not give.
-fn hint_of(err: &io::Error) -> &'static str {
+pub(crate) fn hint_of(err: &io::Error) -> &'static str {
     if is_open_file_limit(err) {
         "; raise the limit on open files (`ulimit -n 4096`), or use fewer threads"
     } else {

@@ -5,7 +5,7 @@
 //! one file. Pieces do not move while the spool grows. In one growing allocation, as in
 //! `SpooledTempFile`, a real archive took half as many page faults again.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result, hint_of, is_open_file_limit};
 use crate::read_at::ReadAt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -27,8 +27,9 @@ impl SpoolOptions {
 
     /// Adds the directory to an error, and the data that could not be kept.
     fn error(&self, data: &str, err: &io::Error) -> Error {
-        let what = io::Error::new(err.kind(), format!("temporary data ({data}): {err}"));
-        Error::io(&self.dir, what)
+        let what = format!("temporary data ({data}): {err}{}", hint_of(err));
+        let error = Error::io(&self.dir, io::Error::new(err.kind(), what));
+        if is_open_file_limit(err) { error } else { error.with_remedy(Remedy::MoveTemporaryFiles) }
     }
 }
 

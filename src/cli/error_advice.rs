@@ -31,6 +31,7 @@ fn advice(err: &Error) -> Option<String> {
         Remedy::SeparateOutputs => " (--out-dir)",
         Remedy::ColumnPerAgent => " (--as int8)",
         Remedy::RenameColumn => " (--as-name NAME)",
+        Remedy::MoveTemporaryFiles => "; name another directory with --temp-dir, or keep more in memory with --memory",
         Remedy::NameLogFormat => "; give the layout of a log with User-Agents with --log-format or --json-key",
         Remedy::NameHost => "; give it with --host https://example.com, or log it",
         _ => return None,
