@@ -239,9 +239,9 @@ fn unusable_directories_are_errors() {
     assert!(err.starts_with(&missing.display().to_string()) && err.contains("temporary data ("), "{err}");
 }
 
-/// A killed process cannot clean up, so temporary data have no names.
+/// A killed process cannot clean up, so temporary files have no names; an output is whole or absent.
 #[test]
-fn killed_runs_leave_no_temporary_data() {
+fn killed_runs_leave_no_temporary_files() {
     let dir = tempfile::tempdir().unwrap();
     let temporary = dir.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -253,8 +253,19 @@ fn killed_runs_leave_no_temporary_data() {
         let mut child = command.args(args).current_dir(dir.path()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(moment * moment / 4));
         child.kill().unwrap();
-        finished += u32::from(child.wait().unwrap().success());
+        let is_finished = child.wait().unwrap().success();
+        finished += u32::from(is_finished);
         assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "after {moment}² / 4 ms");
+        let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let hidden: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with('.')).collect();
+        assert!(!cfg!(target_os = "linux") || hidden.is_empty(), "after {moment}² / 4 ms: {hidden:?}");
+        let output = dir.path().join("web.rsieve");
+        if output.exists() {
+            Snapshot::new(std::fs::read(&output).unwrap()).unwrap().verify().unwrap();
+            std::fs::remove_file(&output).unwrap();
+        } else {
+            assert!(!is_finished);
+        }
     }
     assert!(finished < 40, "no run was killed");
 }

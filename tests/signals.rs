@@ -11,16 +11,24 @@ use std::time::Duration;
 
 const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
+/// The temporary files with a name.
 fn temporary_files(dir: &Path) -> usize {
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.ends_with(".tmp")).count()
 }
 
+/// The temporary files without a name that a process has open; only Linux has them.
+fn unnamed_files(process: u32, dir: &Path) -> usize {
+    let handles = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let files = handles.filter_map(|handle| fs::read_link(handle.path()).ok());
+    files.filter(|file| file.starts_with(dir) && file.to_string_lossy().ends_with(" (deleted)")).count()
+}
+
 /// A run that has opened its outputs and waits for its input.
-fn begun(mut command: Command, dir: &Path, outputs: usize) -> Child {
+pub(crate) fn begun(mut command: Command, dir: &Path, outputs: usize) -> Child {
     let command = command.current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    while temporary_files(dir) < outputs {
+    while temporary_files(dir) + unnamed_files(child.id(), dir) < outputs {
         assert!(child.try_wait().unwrap().is_none(), "the run ended before its first write");
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -73,7 +81,8 @@ fn shells_see_the_usual_status() {
     for (name, number) in SIGNALS {
         // The shell waits for the run, and the signal goes to the run alone.
         let script = "env --default-signal \"$0\" filter -q -s s -a FooBot -o new <&3 & \
-                      until ls -A | grep -q '[.]tmp$'; do :; done; kill -$1 $!; wait $!; echo $?";
+                      until (ls -A; ls -l /proc/$!/fd) 2>/dev/null | grep -Eq '[.]tmp$|[(]deleted[)]$'; do :; done; \
+                      kill -$1 $!; wait $!; echo $?";
         let script = format!("exec 3<&0; {script}");
         let mut shell = Command::new("bash");
         let shell = shell.args(["-c", &script, env!("CARGO_BIN_EXE_robosieve"), name]).current_dir(place.path());

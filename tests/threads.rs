@@ -1,6 +1,8 @@
 //! More threads than the machine allows.
 
 use crate::command::{Ran, robosieve};
+#[cfg(target_os = "linux")]
+use crate::signals::begun;
 use crate::streams::place;
 use std::fs;
 use std::path::Path;
@@ -25,20 +27,10 @@ fn too_many_threads_are_capped_with_a_note() {
 fn capped_runs_start_no_more_threads() {
     let place = place();
     for (jobs, variable) in [(&["-j", "100000"][..], "1"), (&[], "100000")] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_robosieve"))
-            .args(["filter", "-q", "-s", "s", "-a", "FooBot", "-o", "new"])
-            .args(jobs)
-            .env("RAYON_NUM_THREADS", variable)
-            .current_dir(place.path())
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let begun =
-            || fs::read_dir(&place).unwrap().any(|entry| entry.unwrap().path().extension() == Some("tmp".as_ref()));
-        while !begun() {
-            assert!(child.try_wait().unwrap().is_none());
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_robosieve"));
+        command.args(["filter", "-q", "-s", "s", "-a", "FooBot", "-o", "new"]).args(jobs);
+        command.env("RAYON_NUM_THREADS", variable);
+        let mut child = begun(command, place.path(), 1);
         let threads = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
         child.stdin.take();
         child.wait().unwrap();

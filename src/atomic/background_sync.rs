@@ -1,11 +1,11 @@
 //! Background sync: a thread syncs a file to disk while it is written, so that the last sync is
 //! short.
 
+use crate::atomic::temporary_file::TemporaryFile;
 use crossbeam_channel::Sender;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::thread::{Builder, JoinHandle};
-use tempfile::NamedTempFile;
 
 /// The number of bytes between two syncs.
 const SYNC_INTERVAL: u64 = 4 << 20;
@@ -15,7 +15,7 @@ const SYNC_INTERVAL: u64 = 4 << 20;
 /// Without the thread, the sync at the end took 30 to 60 ms for 34 MB written in 0.2 s.
 #[derive(Debug)]
 pub(super) struct SyncedFile {
-    file: NamedTempFile,
+    file: TemporaryFile,
     /// The number of bytes written since the last sync was requested.
     unsynced: u64,
     /// Started after the first interval; small files need no thread.
@@ -29,12 +29,12 @@ struct SyncThread {
 }
 
 impl SyncedFile {
-    pub(super) fn new(file: NamedTempFile) -> Self {
+    pub(super) fn new(file: TemporaryFile) -> Self {
         Self { file, unsynced: 0, thread: None }
     }
 
     /// Syncs the whole file to disk and returns it.
-    pub(super) fn sync(self) -> io::Result<NamedTempFile> {
+    pub(super) fn sync(self) -> io::Result<TemporaryFile> {
         if let Some(SyncThread { requests, handle }) = self.thread {
             drop(requests);
             // The system reports a write error once for all handles of a file, so the thread may
@@ -68,7 +68,7 @@ impl SyncThread {
 
 impl Write for SyncedFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let n = self.file.as_file_mut().write(buf)?;
+        let n = self.file.as_file().write(buf)?;
         self.unsynced += n as u64;
         if self.unsynced >= SYNC_INTERVAL {
             self.unsynced = 0;
@@ -78,23 +78,24 @@ impl Write for SyncedFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_file_mut().flush()
+        self.file.as_file().flush()
     }
 }
 
 impl Seek for SyncedFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.as_file_mut().seek(to)
+        self.file.as_file().seek(to)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
 
     #[test]
     fn files_synced_while_written_are_whole() {
-        let mut file = SyncedFile::new(NamedTempFile::new().unwrap());
+        let mut file = SyncedFile::new(TemporaryFile::create(&std::env::temp_dir(), None).unwrap());
         let block = vec![7; 3 << 20];
         for _ in 0..8 {
             file.write_all(&block).unwrap();
@@ -103,7 +104,9 @@ mod tests {
         file.seek(SeekFrom::Start(0)).unwrap();
         file.write_all(b"head").unwrap();
         let file = file.sync().unwrap();
-        let bytes = std::fs::read(file.path()).unwrap();
+        let mut bytes = Vec::new();
+        file.as_file().seek(SeekFrom::Start(0)).unwrap();
+        file.as_file().read_to_end(&mut bytes).unwrap();
         assert_eq!((bytes.len(), &bytes[..5]), (24 << 20, b"head\x07".as_slice()));
     }
 }

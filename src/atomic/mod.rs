@@ -1,5 +1,5 @@
-//! Atomic output files: written under a temporary name, synced, then renamed. So an output appears
-//! whole or not at all. Several outputs of a command appear together.
+//! Atomic output files: written to a temporary file, synced, then named. So an output appears whole
+//! or not at all. Several outputs of a command appear together.
 
 mod background_sync;
 #[cfg(test)]
@@ -7,9 +7,12 @@ mod fault_injection;
 pub(crate) mod output_file;
 mod output_path;
 pub(crate) mod overwrite_guard;
+mod temporary_file;
 #[cfg(test)]
 mod tests;
 mod unfinished;
+#[cfg(target_os = "linux")]
+mod unnamed_file;
 
 #[cfg(feature = "parquet")]
 pub(crate) use output_path::scratch_folder;
@@ -19,10 +22,10 @@ use crate::error::{Error, ErrorKind, Result};
 use background_sync::SyncedFile;
 use output_path::OutputPath;
 use std::collections::BTreeMap;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use temporary_file::TemporaryFile;
 use unfinished::Unfinished;
 
 const BUFFER: usize = 1 << 16;
@@ -38,7 +41,7 @@ pub(crate) struct AtomicFile {
 
 #[derive(Debug)]
 enum WriteTarget {
-    /// A temporary file, and the path that it is renamed to: the user's path after all links.
+    /// A temporary file, and the path that it gets: the user's path after all links.
     Temporary(BufWriter<SyncedFile>, PathBuf, Unfinished),
     /// A device, pipe or descriptor, which is written in place.
     Stream(BufWriter<File>),
@@ -60,7 +63,8 @@ impl AtomicFile {
             OutputPath::Stream(file) => return Ok(WriteTarget::Stream(BufWriter::with_capacity(BUFFER, file))),
             OutputPath::File(real, permissions) => (real, permissions),
         };
-        let (temporary, unfinished) = Unfinished::create(|| new_temporary(folder_of(&real), permissions))?;
+        let (temporary, unfinished) =
+            Unfinished::create(|| step().and_then(|()| TemporaryFile::create(folder_of(&real), permissions)))?;
         Ok(WriteTarget::Temporary(BufWriter::with_capacity(BUFFER, SyncedFile::new(temporary)), real, unfinished))
     }
 
@@ -70,12 +74,12 @@ impl AtomicFile {
         matches!(self.target, WriteTarget::Stream(_))
     }
 
-    /// Syncs the file to disk and renames it to its name.
+    /// Syncs the file to disk and gives it its name.
     pub(crate) fn commit(self) -> Result<()> {
         commit_all([self])
     }
 
-    /// Syncs all bytes to disk. A stream is then complete; a temporary file is left to rename.
+    /// Syncs all bytes to disk. A stream is then complete; a temporary file is left to be named.
     fn finish(self) -> Result<Option<(PendingRename, Unfinished)>> {
         let Self { path, target } = self;
         let finished = step().and_then(|()| match target {
@@ -95,11 +99,11 @@ impl AtomicFile {
     }
 }
 
-/// A file that is on disk under its temporary name, and its final name.
+/// A temporary file that is on disk, and its final name.
 struct PendingRename {
     /// The path as the user gave it, for messages.
     path: PathBuf,
-    file: NamedTempFile,
+    file: TemporaryFile,
     real: PathBuf,
 }
 
@@ -135,7 +139,7 @@ fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
     let mut created = Vec::new();
     for PendingRename { path, file, real } in renames {
         let is_new = real.symlink_metadata().is_err();
-        let renamed = step().and_then(|()| file.persist(&real).map_err(|err| err.error));
+        let renamed = step().and_then(|()| file.persist(&real));
         if let Err(err) = renamed {
             // Errors of the removal are ignored: the caller gets the error of the rename.
             created.iter().for_each(|other: &PathBuf| drop(std::fs::remove_file(other)));
@@ -149,21 +153,6 @@ fn rename_all(renames: Vec<PendingRename>) -> Result<()> {
 /// The folder of a path; `.` for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Creates a temporary file with the permissions of the file that it will replace, or the default
-/// ones.
-fn new_temporary(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
-    step()?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".robosieve-").suffix(".tmp");
-    // Opened here, because errors of the crate `tempfile` name the temporary file, which the user
-    // does not know, and lose the cause.
-    let file = builder.make_in(folder, |path| File::options().read(true).write(true).create_new(true).open(path))?;
-    if let Some(wanted) = permissions {
-        file.as_file().set_permissions(wanted)?;
-    }
-    Ok(file)
 }
 
 /// A step of writing, which the tests can fail.

@@ -1,11 +1,12 @@
-//! The list of temporary files of this process, so that a signal handler can remove them.
+//! The list of temporary files of this process that have a name, so that a signal handler can remove
+//! them.
 
+use crate::atomic::temporary_file::TemporaryFile;
 use crate::error::Result;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tempfile::NamedTempFile;
 
 /// The temporary files that are being written. `None` after their removal: no file may be added.
 static UNFINISHED: Mutex<Option<Vec<PathBuf>>> = Mutex::new(Some(Vec::new()));
@@ -16,24 +17,25 @@ fn unfinished() -> MutexGuard<'static, Option<Vec<PathBuf>>> {
 
 /// Keeps a temporary file in the list until it is dropped.
 #[derive(Debug)]
-pub(super) struct Unfinished(PathBuf);
+pub(super) struct Unfinished(Option<PathBuf>);
 
 impl Unfinished {
     /// Creates a temporary file with `create` and adds it to the list. The list is locked
     /// throughout, so that a signal handler sees every temporary file.
-    pub(super) fn create(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(NamedTempFile, Self)> {
+    pub(super) fn create(create: impl FnOnce() -> io::Result<TemporaryFile>) -> io::Result<(TemporaryFile, Self)> {
         let mut list = unfinished();
         let paths = list.as_mut().ok_or(io::ErrorKind::Interrupted)?;
         let file = create()?;
-        paths.push(file.path().to_owned());
-        let unfinished = Self(file.path().to_owned());
+        let path = file.path().map(Path::to_owned);
+        paths.extend(path.clone());
+        let unfinished = Self(path);
         Ok((file, unfinished))
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        unfinished().iter_mut().for_each(|paths| paths.retain(|path| *path != self.0));
+        unfinished().iter_mut().for_each(|paths| paths.retain(|path| self.0.as_ref() != Some(path)));
     }
 }
 

@@ -480,7 +480,7 @@ impl Compiled {
     /// Writes the snapshot to `path`, and replaces an existing file. Returns the report with the
     /// size of the output.
     ///
-    /// It writes to a temporary name, calls fsync and renames, so the file appears whole or not at
+    /// It writes to a temporary file, calls fsync and renames, so the file appears whole or not at
     /// all. Temporary data are freed while they are copied.
     ///
     /// # Errors
