@@ -82,17 +82,19 @@ class Snapshot:
 
     Args:
         path: The file that ``robosieve compile`` or :func:`robosieve.compile` wrote.
-        verify: What to verify. True: the checksums of all parts that verdicts depend on, as the
-            command does, which finds every flipped bit there. Methods that read the texts of
-            robots.txt files (:meth:`explain`, :meth:`robots_text`, :meth:`sitemaps`,
-            :meth:`crawl_delay`) verify the other parts when they are first called. ``"full"``: also
-            all references between the parts, which finds forged files. False: only the header; then
-            damaged bytes can change verdicts silently.
+        verify: What to verify. True: the checksums of all that an answer depends on, as the command
+            does, which finds every flipped bit there. A method for one URL or origin
+            (:meth:`verdict`, :meth:`explain`, :meth:`robots_text`, :meth:`sitemaps`,
+            :meth:`crawl_delay`) verifies the blocks of 64 KiB that it reads. The first call for a
+            column or a file verifies all that verdicts depend on. ``"full"``: everything when the
+            snapshot is opened, also all references within it, which finds forged files. False: only
+            the header; then damaged bytes can change answers silently.
 
-    Verification reads the file once, from beginning to end. A process remembers the files that it
-    has verified, so opening one again costs microseconds; a file that has changed is verified
-    again. Pages are shared by all processes of a machine. The file must not be changed in place;
-    replace it by renaming.
+    To open a snapshot, and to ask it for single answers, takes the same time for any size. The
+    verification for columns and files reads the file once, from beginning to end. A process
+    remembers the files that it has verified; a file that has changed is verified again. Pages are
+    shared by all processes of a machine. The file must not be changed in place; replace it by
+    renaming.
 
     A snapshot can be used from several threads at once, and after ``fork``. It pickles by its path,
     checksum and ``verify``: where it is unpickled, the same file must be at the same path.

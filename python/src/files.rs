@@ -5,6 +5,7 @@ use crate::interrupt::watched;
 use crate::judging::threads_for;
 use crate::options::{OptionTuple, named};
 use crate::snapshot::Snapshot;
+use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -133,10 +134,8 @@ pub(crate) fn annotate(
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
     let records = record_options(records)?;
-    if preferences {
-        // They are in the texts.
-        snapshot.verify_texts(py)?;
-    }
+    // Preferences are in the texts.
+    snapshot.verify_to(py, if preferences { Depth::Checksums } else { Depth::Judging })?;
     refuse_overwriting(Some(snapshot.path()), &inputs, [("output", &*output)])?;
     watched(py, progress.as_ref(), |watch| {
         let report = |at: FilterProgress| watch.report(at.bytes_read);
@@ -193,6 +192,7 @@ pub(crate) fn filter(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let judge = snapshot.judge(py, &agents, options)?;
+    snapshot.verify_to(py, Depth::Judging)?;
     let records = record_options(records)?;
     let keep = named("keep", keep, &[("allowed", Keep::Allowed), ("disallowed", Keep::Disallowed)])?;
     let require = named("require", require, &[("all", Require::All), ("any", Require::Any)])?;

@@ -30,8 +30,8 @@ pub(crate) struct Snapshot {
     snapshot: Arc<robosieve::Snapshot>,
     path: PathBuf,
     verification: Verification,
-    /// Whether the texts and strings are verified before a method reads them.
-    verifies_texts: bool,
+    /// Whether damage is looked for at all.
+    is_verified: bool,
     /// The last used judges, the newest first.
     judges: Mutex<Vec<CachedJudge>>,
 }
@@ -120,6 +120,7 @@ impl Snapshot {
         finish: impl FnOnce(Vec<T>, Option<NullBuffer>) -> PyResult<Array> + Send,
     ) -> PyResult<Array> {
         let arrays = caught(|| url_arrays(urls))?;
+        self.verify_to(py, Depth::Judging)?;
         let threads = threads_for(arrays.iter().map(ArrayData::len).sum(), threads)?;
         let judged = detached(py, || {
             let values = judge_arrays(judge, &arrays, threads, value);
@@ -130,14 +131,15 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    fn verify_to(&self, py: Python<'_>, depth: Depth) -> PyResult<()> {
-        let verified = detached(py, || Ok(self.verification.verify(&self.snapshot, &self.path, depth)))?;
-        verified.map_err(|err| snapshot_exception(py, err, &self.path))
+    /// Verifies the snapshot to a depth, for jobs that read much of it. Nothing is verified if the
+    /// snapshot was opened so.
+    pub(crate) fn verify_to(&self, py: Python<'_>, depth: Depth) -> PyResult<()> {
+        if self.is_verified { self.force_verification(py, depth) } else { Ok(()) }
     }
 
-    /// Verifies the texts and strings, which verdicts do not depend on, before they are read.
-    pub(crate) fn verify_texts(&self, py: Python<'_>) -> PyResult<()> {
-        if self.verifies_texts { self.verify_to(py, Depth::Checksums) } else { Ok(()) }
+    fn force_verification(&self, py: Python<'_>, depth: Depth) -> PyResult<()> {
+        let verified = detached(py, || Ok(self.verification.verify(&self.snapshot, &self.path, depth)))?;
+        verified.map_err(|err| snapshot_exception(py, err, &self.path))
     }
 }
 
@@ -156,22 +158,28 @@ fn refuse_joined(agents: &[UnnamedAgent]) -> PyResult<()> {
 impl Snapshot {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, verify: &str) -> PyResult<Self> {
-        let depths = [("none", Depth::Header), ("checksums", Depth::Judging), ("full", Depth::Structure)];
+        // Before a job on many URLs, the snapshot is verified; a single answer verifies what it reads.
+        let depths = [("none", None), ("checksums", Some(Depth::Header)), ("full", Some(Depth::Structure))];
         let depth = named("verify", verify, &depths)?;
         let opened = detached(py, || Ok(Verification::open(&path)))?;
         let (snapshot, verification) = opened.map_err(|err| snapshot_exception(py, err, &path))?;
-        if depth == Depth::Header {
-            snapshot.assume_verified();
+        let opened = Self {
+            snapshot: Arc::new(snapshot),
+            path,
+            verification,
+            is_verified: depth.is_some(),
+            judges: Mutex::default(),
+        };
+        match depth {
+            Some(depth) => opened.verify_to(py, depth)?,
+            None => opened.snapshot.assume_verified(),
         }
-        let (snapshot, verifies_texts) = (Arc::new(snapshot), depth > Depth::Header);
-        let opened = Self { snapshot, path, verification, verifies_texts, judges: Mutex::default() };
-        opened.verify_to(py, depth)?;
         Ok(opened)
     }
 
     /// Verifies all checksums, however the snapshot was opened.
     fn verify_checksums(&self, py: Python<'_>) -> PyResult<()> {
-        self.verify_to(py, Depth::Checksums)
+        self.force_verification(py, Depth::Checksums)
     }
 
     /// The agents that no robots.txt names but that resemble a name in use: each name with that
@@ -243,6 +251,9 @@ impl Snapshot {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;
         caught(|| {
+            if self.is_verified && !self.verification.has_reached(Depth::Judging) {
+                judge.verify_url(&url).map_err(|err| self.exception(py, err))?;
+            }
             let verdicts = judge.judge(&url).map_err(|err| self.exception(py, err))?;
             Ok(verdicts.get(0).code())
         })
@@ -259,7 +270,6 @@ impl Snapshot {
     ) -> PyResult<String> {
         let judge = self.judge_one(py, agent, options)?;
         let url = url_bytes(url)?;
-        self.verify_texts(py)?;
         caught(|| {
             let explanation = judge.explain(&url, 0).map_err(|err| self.exception(py, err))?;
             Ok(explanation.to_json(&url, agent, all_rules).to_string())
@@ -269,7 +279,6 @@ impl Snapshot {
     /// The text of the origin's robots.txt; `None` if there is none.
     fn robots_text<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
-        self.verify_texts(py)?;
         let text = caught(|| {
             let entry = self.snapshot.origin(&origin);
             let text = entry.and_then(|entry| entry.map_or(Ok(None), |entry| self.snapshot.robots_text(&entry)));
@@ -281,7 +290,6 @@ impl Snapshot {
     /// The sitemaps of the origin.
     fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(Vec::new()) };
-        self.verify_texts(py)?;
         let sitemaps = caught(|| self.snapshot.sitemaps(&origin).map_err(|err| self.exception(py, err)))?;
         Ok(sitemaps.iter().map(|sitemap| String::from_utf8_lossy(sitemap).into_owned()).collect())
     }
@@ -297,7 +305,6 @@ impl Snapshot {
         let how = agent_match_named(agent_match)?;
         let agent = parse_agent(agent)?;
         let Some(origin) = Origin::of(&url_bytes(url)?) else { return Ok(None) };
-        self.verify_texts(py)?;
         let delay = || self.snapshot.crawl_delay(&origin, &agent, how).map_err(|err| self.exception(py, err));
         let delay = caught(delay)?;
         Ok(delay.map(|delay| delay.as_secs_f64()))

@@ -1,8 +1,9 @@
 //! Verification of a snapshot's bytes, once per process and file.
 //!
-//! A flipped bit changes verdicts silently, so a snapshot is verified before it is read. That takes
-//! a pass over the file, and a program may open one file many times: `robosieve.filter(path, ...)`
-//! does so on each call. So the process remembers which files it has verified, by device, inode,
+//! A flipped bit changes verdicts silently, so a snapshot is verified before many URLs are judged
+//! (a single answer verifies the blocks that it reads). That takes a pass over the file, and a
+//! program may open one file many times: `robosieve.filter(path, ...)` does so on each call. So the
+//! process remembers which files it has verified, by device, inode,
 //! size and times. A file with other values is verified again.
 //!
 //! Times have a granularity: a write shortly after the verification can leave the time as it was. So
@@ -97,12 +98,17 @@ impl Verification {
         Ok((snapshot, Self { file, done: Mutex::new(Depth::Header) }))
     }
 
+    /// Whether the snapshot was verified to a depth.
+    pub(crate) fn has_reached(&self, depth: Depth) -> bool {
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) >= depth
+    }
+
     /// Verifies the snapshot to a depth, unless this process has done it.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`](robosieve::ErrorKind::Corrupt) for damaged bytes.
     pub(crate) fn verify(&self, snapshot: &Snapshot, path: &Path, depth: Depth) -> Result<()> {
-        if *self.done.lock().unwrap_or_else(PoisonError::into_inner) >= depth {
+        if self.has_reached(depth) {
             return Ok(());
         }
         let verified = |file: &FileState| remembered().get(file).is_some_and(|verified| *verified >= depth);

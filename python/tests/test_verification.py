@@ -52,6 +52,12 @@ def answers(snapshot: Snapshot) -> list[Any]:
     found: list[Any] = [len(snapshot), snapshot.metadata["counts"]]
     found += [snapshot.verdicts(URLS, agent) for agent in AGENTS.split(",")]
     found += [snapshot.masks(URLS, AGENTS), snapshot.masks(URLS, AGENTS, status_policy="rfc9309", at="2027-01-01")]
+    return found + single_answers(snapshot)
+
+
+def single_answers(snapshot: Snapshot) -> list[Any]:
+    """The answers about one URL or origin at a time."""
+    found: list[Any] = []
     for url in URLS[::6]:
         explanation = snapshot.explain(url, "FooBot")
         found += [snapshot.verdict(url, "GPTBot"), explanation, explanation.details]
@@ -94,6 +100,19 @@ def test_no_flipped_bit_changes_an_answer(web: Path, tmp_path: Path) -> None:
         assert outcome != "wrong", f"bit {at * 5 % 8} of byte {at} of {len(data)}"
         found[outcome == "refused"] += 1
     # Bits between sections have no meaning.
+    assert found[1] > 10 * found[0], found
+
+
+def test_no_flipped_bit_changes_a_single_answer(web: Path, tmp_path: Path) -> None:
+    # Without a column before it, which verifies the snapshot as a whole.
+    data, path = web.read_bytes(), tmp_path / "flipped.rsieve"
+    expected = single_answers(Snapshot(web))
+    found = [0, 0]
+    for at in range(len(data)):
+        damage(path, data, at, at * 3 % 8)
+        outcome = outcome_of(lambda: single_answers(Snapshot(path)), expected)
+        assert outcome != "wrong", f"bit {at * 3 % 8} of byte {at} of {len(data)}"
+        found[outcome == "refused"] += 1
     assert found[1] > 10 * found[0], found
 
 
@@ -165,13 +184,16 @@ def test_pickles_keep_the_verification(web: Path, tmp_path: Path) -> None:
     at = next(at for at in range(len(data) // 4, len(data)) if _is_refused(path, data, at))
     damage(path, data, at, 0)
     with pytest.raises(SnapshotError, match="checksum"):
-        pickle.loads(verified)
-    assert len(pickle.loads(unverified)) == 5
+        pickle.loads(verified).verdicts(URLS, "GPTBot")
+    assert len(pickle.loads(unverified).verdicts(URLS, "GPTBot")) == len(URLS)
 
 
 def _is_refused(path: Path, data: bytes, at: int) -> bool:
     damage(path, data, at, 0)
-    return outcome_of(lambda: [Snapshot(path)], []) == "refused" and len(Snapshot(path, verify=False)) == 5
+    def judge(verify: bool) -> list[Any]:
+        return list(Snapshot(path, verify=verify).verdicts(URLS, "GPTBot"))
+
+    return outcome_of(lambda: judge(True), []) == "refused" and outcome_of(lambda: judge(False), []) != "refused"
 
 
 # Once per process and file.
@@ -191,9 +213,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pages_read(path: Path, verify: Any) -> int:
-    """The pages that opening a snapshot touches."""
+    """The pages that opening a snapshot and judging an empty column touch."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    Snapshot(path, verify=verify)
+    Snapshot(path, verify=verify).verdicts([], "GPTBot")
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
@@ -208,6 +230,22 @@ def test_a_file_is_verified_once_per_process(large: Path) -> None:
     assert min(pages_read(large, "full") for _ in range(5)) <= header + 10
 
 
+def test_single_answers_verify_what_they_read(large: Path, tmp_path: Path) -> None:
+    data, path = large.read_bytes(), tmp_path / "flipped.rsieve"
+    damage(path, data, len(data) // 3, 0)
+    # The damaged block of 64 KiB holds something of a few origins only.
+    snapshot, refused = Snapshot(path), 0
+    for number in range(0, 20_000, 100):
+        try:
+            verdict = snapshot.verdict(f"https://host{number}.example/{number:x}/a", "GPTBot")
+            assert verdict == robosieve.Verdict.DISALLOWED
+        except SnapshotError:
+            refused += 1
+    assert refused < 40
+    with pytest.raises(SnapshotError, match="checksum"):
+        snapshot.verdicts([], "GPTBot")
+
+
 def test_a_changed_file_is_verified_again(large: Path) -> None:
     Snapshot(large, verify="full")
     status = large.stat()
@@ -218,11 +256,11 @@ def test_a_changed_file_is_verified_again(large: Path) -> None:
     # Size, inode and the time of the last change of the content stay.
     os.utime(large, ns=(status.st_atime_ns, status.st_mtime_ns))
     with pytest.raises(SnapshotError, match="checksum"):
-        Snapshot(large).robots_text("https://host1.example/")
+        Snapshot(large, verify="full")
     # Another file under the same name.
     other = large.with_name("other")
     damage(other, data, len(data) // 2, 0)
     os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
     os.replace(other, large)
     with pytest.raises(SnapshotError, match="checksum"):
-        Snapshot(large).robots_text("https://host1.example/")
+        Snapshot(large, verify="full")

@@ -34,8 +34,8 @@ def register(
 
     Args:
         spark: The session.
-        snapshot: A snapshot, or its path. The driver and each Python worker verify its checksums
-            once, unless it is a :class:`robosieve.Snapshot` opened with ``verify=False``.
+        snapshot: A snapshot, or its path. Each Python worker verifies its checksums once, unless
+            it is a :class:`robosieve.Snapshot` opened with ``verify=False``.
         name: The name of the function. For several agents, register one function for each.
         agent: The product token of the crawler, such as ``"GPTBot"``, or a chain of fallbacks,
             ``"Googlebot-Image:Googlebot"``.
